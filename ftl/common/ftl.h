@@ -52,6 +52,7 @@ enum ftl_zone_op {
 	FTL_ZONE_APPEND,	/* WRITE to the zone's write pointer. offset: the zone's first byte */
 	FTL_ZONE_OPEN,		/* TRIM, like the others below; bytes is ignored */
 	FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET,
+	FTL_ZONE_REPORT,	/* changes nothing: the time that a report takes. The shell reads zone() when it ends */
 };
 
 struct ftl_io {

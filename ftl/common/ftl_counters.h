@@ -91,6 +91,12 @@
 	X(map_copies, "Cached map: map pages copied by GC.") \
 	X(read_cache_hits, "Reads that the controller's read cache answered.") \
 	X(read_ahead_units, "Units read ahead into the read cache.") \
+	X(zone_appends, "Zones: appends accepted, as a part of the writes.") \
+	X(zone_opens, "Zones: explicit opens that succeeded, as a part of the trims, like all below.") \
+	X(zone_closes, "Zones: closes that succeeded.") \
+	X(zone_finishes, "Zones: finishes accepted.") \
+	X(zone_resets, "Zones: resets accepted, those of empty zones too.") \
+	X(zone_reports, "Zones: reports.") \
 	/* a new row goes here */
 
 #endif

@@ -582,6 +582,7 @@ static void submit_write(struct zns *z, uint32_t zone, struct ftl_io *io)
 		host_part_now(&z->host, io);
 		return;
 	}
+	z->host.stats.zone_appends += io->zone == FTL_ZONE_APPEND;
 	io->placed = zone * z->size + s->wp;
 	io->seq = ++z->seq;
 	s->wp += io->bytes;
@@ -617,6 +618,15 @@ static enum ssd_err manage(struct zns *z, struct zns_zone *s, enum ftl_zone_op o
 	return SSD_OK;
 }
 
+static void count(struct ftl_stats *s, enum ftl_zone_op op)
+{
+	s->zone_opens += op == FTL_ZONE_OPEN;
+	s->zone_closes += op == FTL_ZONE_CLOSE;
+	s->zone_finishes += op == FTL_ZONE_FINISH;
+	s->zone_resets += op == FTL_ZONE_RESET;
+	s->zone_reports += op == FTL_ZONE_REPORT;
+}
+
 void zns_submit_zone(struct zns *z, struct ftl_io *io)
 {
 	uint32_t zone = zns_zone_of(z, io->offset);
@@ -631,10 +641,13 @@ void zns_submit_zone(struct zns *z, struct ftl_io *io)
 		return;
 	}
 	io->bytes = 0;
-	err = manage(z, &z->zone[zone], (enum ftl_zone_op)io->zone);
-	if (err)
+	err = io->zone == FTL_ZONE_REPORT ? SSD_OK : manage(z, &z->zone[zone], (enum ftl_zone_op)io->zone);
+	if (err) {
 		host_refuse(&z->host, io, err);
-	else if (io->zone == FTL_ZONE_FINISH || io->zone == FTL_ZONE_RESET)
+		return;
+	}
+	count(&z->host.stats, (enum ftl_zone_op)io->zone);
+	if (io->zone == FTL_ZONE_FINISH || io->zone == FTL_ZONE_RESET)
 		join(z, zone, io);
 	else
 		host_part_now(&z->host, io);

@@ -30,10 +30,10 @@ stamp=$out/.stamp
 host_files=$out/.host-files
 
 # Programs of the host that go into the guest.  busybox supplies the rest.
-TOOLS="nvme mkfs.ext4 e2fsck mkfs.xfs xfs_repair mkfs.f2fs fsck.f2fs blkdiscard
+TOOLS="nvme mkfs.ext4 e2fsck mkfs.xfs xfs_repair mkfs.f2fs fsck.f2fs blkdiscard blkzone
 fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 # Kernel modules, their dependencies are added.
-MODULES="nvme ext4 xfs f2fs crc32c_generic crc32c_intel crc32_generic loop
+MODULES="nvme ext4 xfs f2fs zonefs crc32c_generic crc32c_intel crc32_generic loop
 virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio squashfs overlay nd_e820 nd_pmem null_blk"
 SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-mark.c slate-mark.h"
 # Our own programs for the guest, which CMake builds.

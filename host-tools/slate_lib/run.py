@@ -501,19 +501,22 @@ def dry_run(options: RunOptions) -> int:
 
 def check_job(options: RunOptions) -> None:
     """Check the job before a boot as far as possible: --qemu-arg may add devices unknown to the launcher."""
+    derived = [_derived(drive) for drive in options.drives] if options.job or options.kernel == "small" else []
+    if options.kernel == "small" and any(drive.get("ftl") == "zns" for drive in derived):
+        raise SlateError("--kernel small has no zones: its guest would not see the drive", "use --kernel debian")
     if not options.job or options.qemu_args:
         return
-    jobfile.check_on_drives(options.job, options.environment, [_capacity(drive) for drive in options.drives])
+    sizes = [drive.get("exported_bytes") for drive in derived]
+    jobfile.check_on_drives(options.job, options.environment, sizes)
 
 
-def _capacity(drive: Drive) -> int | None:
+def _derived(drive: Drive) -> Json:
     try:
         if drive.profile and not drive.drive_kept:
-            capacity: int = profiles.derive(drive.profile, drive.overrides())["exported_bytes"]
-            return capacity
+            return profiles.derive(drive.profile, drive.overrides())
     except SlateError:
         pass  # opening the drive reports what is wrong with its profile
-    return None
+    return {}
 
 
 def _check_input(options: RunOptions) -> None:

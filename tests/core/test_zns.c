@@ -148,6 +148,36 @@ static void times(void)
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + ERASE2 + FRONT);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), FRONT);	/* it is empty */
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_OPEN, 0, 0, false), FRONT);
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_REPORT, 0, 0, false), FRONT);
+	EXPECT_EQ(report(0).state, FTL_ZONE_EXPLICIT);
+	zr_free(&first);
+}
+
+/* What was done is counted, and what was refused is not. */
+static void counters(void)
+{
+	const struct ftl_stats *s;
+
+	begin(&small);
+	s = first.ops->stats(first.f);
+	EXPECT_EQ(status_of(FTL_WRITE, FTL_ZONE_APPEND, 0, 1), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, FTL_ZONE_APPEND, 1, 1), SSD_E_INVAL);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 1, 1), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_CLOSE, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_CLOSE, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_CLOSE, 16, 0), SSD_E_ZONE_STATE);	/* it is empty */
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 0, 0), SSD_E_ZONE_STATE);
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_REPORT, 0, 0), SSD_OK);
+	EXPECT_EQ(s->zone_appends, 1);
+	EXPECT_EQ(s->zone_opens, 1);
+	EXPECT_EQ(s->zone_closes, 2);
+	EXPECT_EQ(s->zone_finishes, 1);
+	EXPECT_EQ(s->zone_resets, 3);
+	EXPECT_EQ(s->zone_reports, 1);
 	zr_free(&first);
 }
 
@@ -598,6 +628,7 @@ int main(int argc, char **argv)
 	RUN(pointers_and_errors);
 	RUN(limits);
 	RUN(times);
+	RUN(counters);
 	RUN(dies_are_erased_in_parallel);
 	RUN(flash_says_where_zones_end);
 	RUN(a_cut_leaves_no_more_active_zones);

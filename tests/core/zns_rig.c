@@ -253,6 +253,8 @@ static enum ssd_err model_manage(struct zr *r, struct zr_zone *s, enum ftl_zone_
 	case FTL_ZONE_FINISH:
 		s->state = FTL_ZONE_FULL;
 		return SSD_OK;
+	case FTL_ZONE_REPORT:
+		return SSD_OK;
 	default:
 		s->state = FTL_ZONE_EMPTY;
 		s->wp = 0;

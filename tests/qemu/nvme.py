@@ -139,15 +139,15 @@ class Nvme:
 
     # ---- starting and stopping the controller ----
 
-    def enable(self) -> None:
-        """Start the controller and make the I/O queue."""
+    def enable(self, css: int = 0) -> None:
+        """Start the controller and make the I/O queue; css: 6 selects all command sets."""
         self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
         self.set32(AQA, DEPTH - 1 | (DEPTH - 1) << 16)
         self.set32(ASQ, ADMIN_SQ)
         self.set32(ASQ + 4, 0)
         self.set32(ACQ, ADMIN_CQ)
         self.set32(ACQ + 4, 0)
-        self.set32(CC, CC_ENABLE)
+        self.set32(CC, CC_ENABLE | css << 4)
         assert self.get32(CSTS) == 1, "the controller is not ready"
         self.make_io_queue()
 

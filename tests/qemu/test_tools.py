@@ -189,8 +189,13 @@ class BadOptions(unittest.TestCase):
         self.assertIn("65", said)
 
     def test_zones(self) -> None:
-        said = self.said(f"driver=nand-ssd,profile={ROOT}/nand-emu/profiles/zns-small.ini")
-        self.assertIn("ftl.type = zns: a guest cannot use a drive with zones yet: replay on it", said)
+        """The block layer counts the bytes of a zone in 32 bits."""
+        sets = ("blocks_per_plane=2100", "pages_per_block=1024")
+        opts = [f"set.{i}=geometry.{word}" for i, word in enumerate(sets)]
+        opts += ["set.2=ftl.zone_blocks=64", "set.3=ftl.capacity_mib=131072", "set.4=memory.overcommit=yes"]
+        said = self.said(f"driver=nand-ssd,profile={ROOT}/nand-emu/profiles/zns-small.ini," + ",".join(opts))
+        self.assertIn("a zone of 4294967296 bytes is too large for the block layer", said)
+        self.assertIn("lower ftl.zone_dies or ftl.zone_blocks", said)
 
     def test_unknown_option(self) -> None:
         self.assertIn("'nonsense'", self.said(image_opts() + ",nonsense=1"))

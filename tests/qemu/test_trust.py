@@ -251,9 +251,9 @@ class Claims(TrustTest):
             )
 
     def test_zones(self) -> None:
-        """Zoned namespaces are refused, because the states of zones would not survive a power cut."""
+        """Zones in the controller's memory are refused, because their states would not survive a power cut."""
         device = "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4"
-        with self.assertRaisesRegex(AssertionError, "a nand-ssd has no zones.*leave out 'zoned'"):
+        with self.assertRaisesRegex(AssertionError, "the nand-ssd 'ssd0' has no zones.*leave out 'zoned'"):
             self.machine([drive()], "-device", device, "-device", "nvme-ns,drive=ssd0,zoned=on,bus=nvme0")
 
     def test_serial_numbers(self) -> None:

@@ -7,6 +7,7 @@
  * nand-ssd-thread.c   the drive in a thread of its own, in real time
  * nand-ssd-power.c    power cuts, and mounting again
  * nand-ssd-control.c  logs and vendor commands
+ * nand-ssd-zones.c    zones
  * nand-ssd-processors.c  marks, and how busy the guest's processors are
  */
 #ifndef BLOCK_NAND_SSD_INT_H
@@ -77,6 +78,9 @@ typedef struct BDRVNandSsdState {
 
     NandSsdPicture picture[NAND_SSD_READERS][NAND_SSD_LOGS];
 
+    bool zoned;
+    struct ftl_zones zones;         /* valid if zoned */
+
     NandSsdGuestControl guest_control;
     bool read_only_file;            /* ephemeral because opened read-only */
     VMChangeStateEntry *vm_state;   /* NULL outside a VM */
@@ -94,6 +98,25 @@ void nand_ssd_run(BDRVNandSsdState *s, bool skip);      /* takes the lock */
 void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req);
 bool nand_ssd_time_stands(BDRVNandSsdState *s);
 BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
+
+/* nand-ssd.c: hand a request with op, zone, fua, range and qiov to the drive */
+int coroutine_fn nand_ssd_co_run(BDRVNandSsdState *s, NandSsdRequest *req);
+
+/* nand-ssd-zones.c */
+const char *nand_ssd_zone_op_name(enum ftl_zone_op op);
+int nand_ssd_zones_open(BlockDriverState *bs, Error **errp);
+void nand_ssd_zones_close(BlockDriverState *bs);
+void nand_ssd_zones_limits(BlockDriverState *bs);
+int coroutine_fn nand_ssd_co_zone_report(BlockDriverState *bs, int64_t offset,
+                                         unsigned int *nr_zones,
+                                         BlockZoneDescriptor *zones);
+int coroutine_fn nand_ssd_co_zone_mgmt(BlockDriverState *bs, BlockZoneOp op,
+                                       int64_t offset, int64_t len);
+int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
+                                         QEMUIOVector *qiov,
+                                         BdrvRequestFlags flags);
+int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
+                                         int64_t bytes, bool fua);
 
 /* nand-ssd-power.c; nand_ssd_check_power() with the lock held */
 void nand_ssd_check_power(BDRVNandSsdState *s);

@@ -44,15 +44,23 @@ int nand_ssd_errno(enum ssd_err err)
     case SSD_E_NOSPC:
         return -ENOSPC;
     case SSD_E_WORNOUT:
-    case SSD_E_ZONE_READONLY:
         return -EROFS;
     case SSD_E_ZONE_WP:
+        return -NAND_SSD_EZONE_WP;
     case SSD_E_ZONE_BOUNDARY:
+        return -NAND_SSD_EZONE_BOUNDARY;
     case SSD_E_ZONE_FULL:
+        return -NAND_SSD_EZONE_FULL;
+    case SSD_E_ZONE_READONLY:
+        return -NAND_SSD_EZONE_READONLY;
     case SSD_E_ZONE_OFFLINE:
+        return -NAND_SSD_EZONE_OFFLINE;
     case SSD_E_ZONE_STATE:
+        return -NAND_SSD_EZONE_STATE;
     case SSD_E_ZONE_OPEN:
+        return -NAND_SSD_EZONE_OPEN;
     case SSD_E_ZONE_ACTIVE:
+        return -NAND_SSD_EZONE_ACTIVE;
     case SSD_E_UNCORR:
     case SSD_E_CORRUPT:
     case SSD_E_NOFORMAT:

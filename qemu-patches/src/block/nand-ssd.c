@@ -384,39 +384,26 @@ void nand_ssd_trace_submit(BDRVNandSsdState *s, NandSsdRequest *req,
                            uint64_t now_ns)
 {
     trace_nand_ssd_submit(bdrv_get_node_name(s->bs), req->id,
-                          nand_ssd_op_name[req->io.op], req->io.offset,
-                          req->io.bytes, req->io.fua, now_ns);
+                          req->io.zone ? nand_ssd_zone_op_name(req->io.zone) :
+                                         nand_ssd_op_name[req->io.op],
+                          req->io.offset, req->io.bytes, req->io.fua, now_ns);
 }
 
-static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
-                                       uint64_t offset, uint64_t bytes,
-                                       bool fua, QEMUIOVector *qiov,
-                                       size_t qiov_offset)
+int coroutine_fn nand_ssd_co_run(BDRVNandSsdState *s, NandSsdRequest *req)
 {
-    BDRVNandSsdState *s = bs->opaque;
-    NandSsdRequest req = {
-        .io = {
-            .op = op,
-            .fua = fua,
-            .offset = offset,
-            .bytes = bytes,
-            .host = &req,
-        },
-        .qiov = qiov,
-        .qiov_offset = qiov_offset,
-        .co = qemu_coroutine_self(),
-    };
+    req->io.host = req;
+    req->co = qemu_coroutine_self();
 
     if (s->thread) {
-        return nand_ssd_errno(nand_ssd_thread_io(s->thread, &req));
+        return nand_ssd_errno(nand_ssd_thread_io(s->thread, req));
     }
 
     WITH_QEMU_LOCK_GUARD(&s->lock) {
         nand_ssd_update_now(s);
-        req.id = s->next_id++;
-        nand_ssd_trace_submit(s, &req, s->now_ns);
-        QTAILQ_INSERT_TAIL(&s->submitted, &req, next);
-        slate_submit(s->dev, s->now_ns, &req.io);
+        req->id = s->next_id++;
+        nand_ssd_trace_submit(s, req, s->now_ns);
+        QTAILQ_INSERT_TAIL(&s->submitted, req, next);
+        slate_submit(s->dev, s->now_ns, &req->io);
         nand_ssd_check_power(s);
         if (nand_ssd_time_stands(s)) {
             qemu_bh_schedule(s->bh);
@@ -426,7 +413,26 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
     }
     qemu_coroutine_yield();
 
-    return nand_ssd_errno(req.io.status);
+    return nand_ssd_errno(req->io.status);
+}
+
+static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
+                                       uint64_t offset, uint64_t bytes,
+                                       bool fua, QEMUIOVector *qiov,
+                                       size_t qiov_offset)
+{
+    NandSsdRequest req = {
+        .io = {
+            .op = op,
+            .fua = fua,
+            .offset = offset,
+            .bytes = bytes,
+        },
+        .qiov = qiov,
+        .qiov_offset = qiov_offset,
+    };
+
+    return nand_ssd_co_run(bs->opaque, &req);
 }
 
 static int coroutine_fn GRAPH_RDLOCK
@@ -472,6 +478,10 @@ nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
 {
     BDRVNandSsdState *s = bs->opaque;
 
+    if (s->zoned) {
+        return nand_ssd_co_zone_zeroes(bs, offset, bytes,
+                                       flags & BDRV_REQ_FUA);
+    }
     if (!(flags & BDRV_REQ_MAY_UNMAP) || !slate_trims(s->dev) ||
         !QEMU_IS_ALIGNED(offset | bytes, bs->bl.pwrite_zeroes_alignment)) {
         return -ENOTSUP;
@@ -529,7 +539,6 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     g_autoptr(GPtrArray) overrides = g_ptr_array_new();
     struct slate_options options = { 0 };
     struct slate_dev *dev = NULL;
-    struct ftl_zones zones;
     char why[SLATE_ERR_BYTES] = "";
 
     for (strList *set = opts->set; set; set = set->next) {
@@ -546,14 +555,6 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);
-        return NULL;
-    }
-    if (slate_zones(dev, &zones)) {
-        error_setg(errp, "ftl.type = %s: a guest cannot use a drive with zones "
-                   "yet: replay on it, or take another type",
-                   slate_ftl_name(dev));
-        slate_close(dev);
-        *ret = -ENOTSUP;
         return NULL;
     }
     *ret = nand_ssd_errno(slate_keep_causes(dev));
@@ -635,6 +636,9 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     QTAILQ_INIT(&s->submitted);
     notifier_list_init(&s->power);
     s->dev = nand_ssd_new_drive(s, opts, &ret, errp);
+    if (s->dev) {
+        ret = nand_ssd_zones_open(bs, errp);
+    }
     if (!s->dev) {
         migrate_del_blocker(&s->migration_blocker);
         return ret;
@@ -649,13 +653,14 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     } else {
         ret = nand_ssd_thread_start(s, opts, errp);
         if (ret < 0) {
+            nand_ssd_zones_close(bs);
             nand_ssd_end(s);
             return ret;
         }
     }
 
     bs->supported_write_flags = BDRV_REQ_FUA;
-    bs->supported_zero_flags = BDRV_REQ_MAY_UNMAP;
+    bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP;
     nand_ssd_enable_trim(bs);
     return 0;
 }
@@ -675,6 +680,7 @@ static void nand_ssd_close(BlockDriverState *bs)
     while ((notifier = QLIST_FIRST(&s->power.notifiers))) {
         QLIST_SAFE_REMOVE(notifier, node);
     }
+    nand_ssd_zones_close(bs);
     nand_ssd_end(s);
 }
 
@@ -708,6 +714,7 @@ static void GRAPH_RDLOCK nand_ssd_refresh_limits(BlockDriverState *bs,
     bs->bl.pdiscard_alignment = unit;
     bs->bl.pwrite_zeroes_alignment = unit;
     bs->bl.opt_transfer = slate_page_bytes(s->dev);
+    nand_ssd_zones_limits(bs);
 }
 
 static int64_t coroutine_fn GRAPH_RDLOCK
@@ -761,6 +768,9 @@ static BlockDriver bdrv_nand_ssd = {
     .bdrv_co_pdiscard           = nand_ssd_co_pdiscard,
     .bdrv_co_flush              = nand_ssd_co_flush,
     .bdrv_co_ioctl              = nand_ssd_co_ioctl,
+    .bdrv_co_zone_report        = nand_ssd_co_zone_report,
+    .bdrv_co_zone_mgmt          = nand_ssd_co_zone_mgmt,
+    .bdrv_co_zone_append        = nand_ssd_co_zone_append,
 
     .bdrv_drain_begin           = nand_ssd_drain_begin,
     .bdrv_drain_end             = nand_ssd_drain_end,

@@ -25,6 +25,19 @@ typedef struct NandSsdMarkRequest {
 } NandSsdMarkRequest;
 
 /*
+ * Zones. The block layer's zoned operations, and writes to zones, end with
+ * these errors. Limits of zones have Linux's.
+ */
+#define NAND_SSD_EZONE_WP       EILSEQ          /* not at the write pointer */
+#define NAND_SSD_EZONE_BOUNDARY ERANGE          /* beyond the capacity */
+#define NAND_SSD_EZONE_FULL     EXFULL
+#define NAND_SSD_EZONE_READONLY EUCLEAN
+#define NAND_SSD_EZONE_OFFLINE  ESHUTDOWN
+#define NAND_SSD_EZONE_STATE    EBADFD          /* invalid state transition */
+#define NAND_SSD_EZONE_OPEN     ETOOMANYREFS    /* too many open zones */
+#define NAND_SSD_EZONE_ACTIVE   EOVERFLOW       /* too many active zones */
+
+/*
  * Power. A front end that shares the drive's power is notified, with a bool,
  * when the drive loses its power and when the power is on again. All requests
  * that were in flight end with -EIO right after the loss. Both calls come from
