@@ -9,9 +9,9 @@ import struct
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from support import ROOT, Json, drive, tool
+from support import ROOT, Json, MachineTest, drive, tool
 
 import test_nvme
 from nvme import DSM, FLUSH, FUA, IDENTIFY, READ, WRITE_ZEROES, Nvme
@@ -55,11 +55,11 @@ class Zone:
 class ZonesTest(test_nvme.NvmeTest):
     """A machine with a zoned namespace."""
 
-    options: Json = {}
+    file: Json | None = None
 
     def start(self, blockdevs: list[Json] | None = None, device: str = test_nvme.CONTROLLER, **settings: Any) -> Nvme:
         """Return the running controller, with all command sets."""
-        self.vm = self.machine(blockdevs or [{**zoned(**settings), **self.options}], "-device", device)
+        self.vm = self.machine(blockdevs or [{**zoned(**settings), **(self.file or {})}], "-device", device)
         self.nvme = Nvme(self.vm)
         self.nvme.enable(css=6)
         return self.nvme
@@ -120,7 +120,7 @@ class ZonesTest(test_nvme.NvmeTest):
 
     def bring(self, zone: int, state: int) -> None:
         """Bring an empty zone to a state."""
-        if state != EMPTY and state != EXPLICIT:
+        if state not in (EMPTY, EXPLICIT):
             self.assertEqual(self.write(zone * BLOCKS), 0)
         if state == EXPLICIT:
             self.assertEqual(self.send(zone, OPEN), 0)
@@ -227,7 +227,7 @@ class States(ZonesTest):
     """Every action in every state, as NVMe's state machine has it."""
 
     # for each state: what open, close, finish and reset lead to; None: an invalid transition
-    table = {
+    table: ClassVar = {
         EMPTY: (EXPLICIT, None, FULL, EMPTY),
         IMPLICIT: (EXPLICIT, CLOSED, FULL, EMPTY),
         EXPLICIT: (EXPLICIT, CLOSED, FULL, EMPTY),
@@ -517,7 +517,7 @@ class Survives(ZonesTest):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.options = {"drive-file": str(Path(folder.name) / "zones.slate")}
+        self.file = {"drive-file": str(Path(folder.name) / "zones.slate")}
 
     def restart(self) -> None:
         """Quit QEMU, and start it on the same drive."""
@@ -588,7 +588,7 @@ class Survives(ZonesTest):
         self.assertEqual(self.nvme.do_read(0, 4096), PAGE4K)
 
 
-class Thread(test_nvme.MachineTest):
+class Thread(MachineTest):
     """The drive in a thread of its own, driven by a tool."""
 
     def said(self, *commands: str, thread: str = "on", code: int = 0) -> str:

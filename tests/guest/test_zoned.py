@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A drive with zones under Linux's zoned stack: blkzone, nvme-cli, fio, f2fs, zonefs; a power cut; equal runs."""
+
+import re
+import unittest
+
+from support import HERE, JOBS, PROFILES, GuestTest
+
+ZNS = PROFILES / "zns-small.ini"
+ZONE = 4 << 20
+_SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
+_POINTER = re.compile(r"wptr (0x[0-9a-f]+)")
+
+
+class Zones(GuestTest):
+    """The kernel has zones, which the small one has not."""
+
+    kernel = "debian"
+
+    def run_cmd(self, script, *args, profile=ZNS, **more):
+        return self.slate("--fill", "0", "--cmd", HERE / script, *args, profile=profile, **more)
+
+    def test_tools(self):
+        result = self.run_cmd("zones.sh")
+        self.assertEqual(
+            result.text("zones.txt").splitlines(),
+            [
+                "model host-managed",
+                "limits 14 14 8192 64",
+                "fresh em 64",
+                "written em 63 oi 1",
+                "changed cl 1 em 59 fu 2 oe 1 oi 1",
+                "pointer 0x000080",
+                "nvme cl 1 em 58 fu 3 oe 1 oi 1",
+                "reset cl 1 em 59 fu 2 oe 1 oi 1",
+                "empty em 64",
+                "end",
+            ],
+        )
+        self.assertRegex(result.text("id-ns.txt"), r"(?s)mar +: 0xd\n.*mor +: 0xd\n")
+        self.assertEqual(len(re.findall(r"^SLBA:", result.text("report-zones.txt"), re.MULTILINE)), 5)
+        appended = [int(re.search(r"LBA ([0-9a-f]+)", result.text(f"append-{i}.txt")).group(1), 16) for i in (1, 2)]
+        self.assertEqual(appended, [5 * 8192, 5 * 8192 + 8])
+        ftl = result.device.total.ftl
+        self.assertEqual(ftl["zone-appends"], 2)
+        self.assertEqual((ftl["zone-opens"], ftl["zone-closes"], ftl["zone-finishes"]), (2, 1, 3))
+        self.assertEqual(result.device.total.op["write"].errors, 1, "the one that is not at the write pointer")
+        self.assertEqual(result.device.total.violations(), 0)
+
+    def test_fio_and_equal_runs(self):
+        """The job as a user types it, on full zones; what two runs leave is equal to the byte."""
+        runs = [self.slate("--job", JOBS / "zones.fio", profile=ZNS) for _ in range(2)]
+        self.assertEqual([job["error"] for job in runs[0].json("fio.json")["jobs"]], [0] * 4)
+        for name in ("device.json", "report.txt", "fio.json"):
+            self.assertEqual(runs[0].text(name), runs[1].text(name), name)
+        self.assert_clean(runs[0].device)
+        self.assertGreaterEqual(runs[0].device.total.ftl["zone-resets"], 8 + 16 + 8)
+        self.assertIn("zone-resets", runs[0].text("report.txt"))
+
+    def test_fio_in_real_time(self):
+        result = self.slate("--job", JOBS / "zones.fio", "--realtime", profile=ZNS)
+        self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0] * 4)
+
+    def test_file_systems(self):
+        """f2fs with its metadata on another drive; zonefs."""
+        result = self.run_cmd("zones-files.sh", "--profile", PROFILES / "small.ini", "--profile", ZNS)
+        steps = result.text("files.txt").splitlines()
+        self.assertEqual(len(steps), 17)
+        self.assertEqual([step for step in steps if not step.endswith(": ok")], [], result.text("files.log"))
+
+    def test_cut_under_load(self):
+        """What was flushed is there; each zone's pointer is at its last whole block or after it."""
+        runs = [
+            self.run_cmd("zones-cut.sh", "--cut-at", "700ms", "--after-cut", HERE / "zones-cut.sh") for _ in range(2)
+        ]
+        for name in ("device.json", "whole.txt", "pointers.txt", "report.txt", "console-1.log"):
+            self.assertEqual(runs[0].text(name), runs[1].text(name), name)
+        synced = int(_SYNCED.findall(runs[0].text("console-1.log"))[-1])
+        self.assertGreater(synced, 10)
+        whole = int(runs[0].text("whole.txt"))
+        self.assertIn(whole, (synced, synced + 1))
+        pointers = [int(found, 16) for found in _POINTER.findall(runs[0].text("pointers.txt"))]
+        for zone, pointer in enumerate(pointers):
+            self.assertEqual(pointer, 8 * ((whole - zone + 3) // 4), "sectors, of the zone's own blocks")
+
+
+if __name__ == "__main__":
+    unittest.main()
