@@ -251,7 +251,8 @@ void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
 	for (uint32_t p = 0; p < geo_planes(fr->g); p++) {
 		struct front_plane *pl = &fr->plane[p];
 
-		*pl = (struct front_plane){ .debt = BLK_NONE, .backup = BLK_NONE, .slow_last = BLK_NONE };
+		*pl = (struct front_plane){ .debt = BLK_NONE, .backup = BLK_NONE, .slow_last = BLK_NONE,
+					    .spent = BLK_NONE };
 		for (uint32_t i = 0; i < FRONT_SLOTS_MAX; i++)
 			pl->open[i] = BLK_NONE;
 		for (uint32_t i = 0; i < fr->covers; i++)
@@ -381,8 +382,12 @@ static void took_slow(struct front *fr, uint32_t plane, uint32_t slot, uint32_t 
 
 	fr->quota++;
 	fr->stats->slow_pages++;
-	if (fr->group && w + 1 == front_group_end(fr, w))
-		front_void(fr, b);
+	if (fr->group && w + 1 == front_group_end(fr, w)) {
+		if (fr->c.backup_ahead)
+			p->spent = b;
+		else
+			front_void(fr, b);
+	}
 	if (fr->bt->blk[b].next_page < fr->g->pages_per_block)
 		return;
 	if (fr->sequence == SEQ_TWO_PHASE && slot == FRONT_SLOW)
@@ -397,7 +402,10 @@ uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum
 	struct front_plane *p = &fr->plane[plane];
 	uint32_t b = p->open[slot], page;
 
-	SSD_ASSERT(b != BLK_NONE && p->debt == BLK_NONE);
+	SSD_ASSERT(b != BLK_NONE && p->debt == BLK_NONE && !p->paying);
+	if (p->spent != BLK_NONE)	/* the plane's last program has ended */
+		front_void(fr, p->spent);
+	p->spent = BLK_NONE;
 	page = front_page_of(fr, fr->bt->blk[b].next_page++);
 	if (who == FRONT_HOST || fr->c.gc_pages == FTL_GC_AS_HOST)
 		p->last_fast = !(page & 1);
@@ -515,12 +523,13 @@ void front_open_backup(struct front *fr, uint32_t plane)
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob)
 {
-	struct blk *bb = &fr->bt->blk[fr->plane[plane].backup];
+	uint32_t b = fr->plane[front_backup_plane(fr, plane)].backup;
+	struct blk *bb = &fr->bt->blk[b];
 	const uint8_t *hand = in_hand(fr, plane, slot), *spare = hand + fr->g->page_bytes;
 	struct oob_head h = { .order = ++fr->backup_seq, .mark = fr->backup_seq, .kind = OOB_PARITY };
 	uint8_t *p = oob + KEPT_BYTES(fr->c.units_per_page);
 
-	*ppn = geo_ppn(fr->g, (pbn_t){ fr->plane[plane].backup }, front_page_of(fr, bb->next_page++)).v;
+	*ppn = geo_ppn(fr->g, (pbn_t){ b }, front_page_of(fr, bb->next_page++)).v;
 	memcpy(oob, spare, KEPT_BYTES(fr->c.units_per_page));
 	memcpy(p, spare, OOB_HEAD_BYTES);
 	oob_put_head(oob, &h);
@@ -546,7 +555,7 @@ static bool sound_parity(const struct front *fr, uint32_t ppn, const struct fron
 {
 	return p->seq <= OOB_SEQ_LAST && p->block < geo_blocks(fr->g) && p->lost <= fr->group &&
 	       p->first < fr->word_lines && p->first == front_group_of(fr, p->first) &&
-	       geo_plane_of(fr->g, (pbn_t){ p->block }) ==
+	       front_backup_plane(fr, geo_plane_of(fr->g, (pbn_t){ p->block })) ==
 	       geo_plane_of(fr->g, (pbn_t){ ppn / fr->g->pages_per_block });
 }
 
@@ -591,12 +600,12 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane)
 }
 
 /* If the backup block at ppn has taken its last page, mark it as full. */
-static void maybe_full(struct front *fr, uint32_t plane, uint32_t bb)
+static void maybe_full(struct front *fr, uint32_t bb)
 {
 	if (fr->bt->blk[bb].next_page < backup_room(fr))
 		return;
 	fr->bt->blk[bb].backup = BLK_BACKUP_FULL;
-	fr->plane[plane].backup = BLK_NONE;
+	fr->plane[geo_plane_of(fr->g, (pbn_t){ bb })].backup = BLK_NONE;
 }
 
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
@@ -608,19 +617,27 @@ void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
 	fr->bt->blk[b].parity = ppn + 1;
 	fr->bt->blk[b].lost = 0;
 	fr->bt->blk[bb].live++;
-	maybe_full(fr, plane, bb);
+	maybe_full(fr, bb);
 	if (p->debt == b) {
 		p->debt = BLK_NONE;
 		front_forget(fr, plane, p->debt_slot);
 	}
 }
 
-void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn)
+void front_backup_failed(struct front *fr, uint32_t ppn)
 {
 	uint32_t bb = ppn / fr->g->pages_per_block;
 
 	fr->bt->blk[bb].backup = BLK_BACKUP_FAILED;
-	fr->plane[plane].backup = BLK_NONE;
+	fr->plane[geo_plane_of(fr->g, (pbn_t){ bb })].backup = BLK_NONE;
+	release_backup(fr, bb);
+}
+
+void front_backup_unused(struct front *fr, uint32_t ppn)
+{
+	uint32_t bb = ppn / fr->g->pages_per_block;
+
+	maybe_full(fr, bb);
 	release_backup(fr, bb);
 }
 

@@ -41,6 +41,12 @@
  * when it is opened (after a failed program it goes to GC). In two-phase order only its LSB pages
  * are used; in fixed order all pages are.
  *
+ * With backup_ahead, the backup block lies on another die: that of the plane so many planes ahead,
+ * which has the parity pages of no other plane. That die may program the parity page while the
+ * plane's last LSB page is being programmed, and may erase a backup block while the program that
+ * makes its last parity page invalid is under way. So the plane takes no page until the parity page
+ * has been programmed, and a parity page is invalid from the plane's next page on.
+ *
  * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO, if it is not
  * GC's own (front_take of the last LSB page) -> FULL (front_take of the last MSB page).
  *
@@ -118,6 +124,7 @@ struct front_config {
 	enum ftl_gc_pages gc_pages;	/* flex: page type for GC's copies */
 	bool hot_cold;			/* page FTL: hot and cold pages have separate frontiers */
 	bool slc;			/* page FTL: the host has a frontier in SLC mode, too */
+	uint32_t backup_ahead;		/* planes from a plane to the one with its backup block; 0: the same */
 };
 
 struct front_plane {
@@ -127,6 +134,9 @@ struct front_plane {
 	uint32_t debt;			/* block whose parity page comes next, or BLK_NONE */
 	uint32_t debt_slot;		/* slot whose parity in hand is the content of that page */
 	uint32_t backup;		/* block that takes parity pages, or BLK_NONE */
+	uint32_t spent;			/* backup_ahead: block whose parity page the plane's last program makes
+					 * invalid when it ends, or BLK_NONE */
+	bool paying;			/* backup_ahead: a parity page of the plane is being programmed */
 	bool last_fast;			/* flex: the last page was LSB, where the two types alternate */
 };
 
@@ -227,6 +237,28 @@ void front_drop(struct front *fr, uint32_t b);
 
 /* ---- backup ---- */
 
+/* The plane that holds the parity pages of this one, and the plane whose parity pages this one holds. */
+static inline uint32_t front_backup_plane(const struct front *fr, uint32_t plane)
+{
+	uint32_t planes = geo_planes(fr->g), at = plane + fr->c.backup_ahead;
+
+	return at < planes ? at : at - planes;
+}
+
+static inline uint32_t front_backed_plane(const struct front *fr, uint32_t plane)
+{
+	return plane >= fr->c.backup_ahead ? plane - fr->c.backup_ahead :
+					     plane + geo_planes(fr->g) - fr->c.backup_ahead;
+}
+
+/* Does the plane wait for another die that is to program its parity page? */
+static inline bool front_waits(const struct front *fr, uint32_t plane)
+{
+	const struct front_plane *p = &fr->plane[plane];
+
+	return fr->c.backup_ahead && (p->debt != BLK_NONE || p->paying);
+}
+
 void front_open_backup(struct front *fr, uint32_t plane);	/* Open the free list's first block as a backup
 								 * block. */
 struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Describe the parity page that the plane
@@ -238,11 +270,12 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Descr
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
 /*
- * Called when the program of block b's parity page has succeeded, or failed; in the latter case its
- * backup block is released.
+ * Called when the program of block b's parity page has succeeded; when it has failed, which releases
+ * its backup block; or when it has succeeded and b, whose last LSB page failed, needs it no more.
  */
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
-void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
+void front_backup_failed(struct front *fr, uint32_t ppn);
+void front_backup_unused(struct front *fr, uint32_t ppn);
 void front_void(struct front *fr, uint32_t b);	/* Invalidate the parity page of block b. */
 struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
 /*

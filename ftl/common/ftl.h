@@ -147,6 +147,9 @@ enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_
 /* Where GC's copies go: as in the published FTL, to separate blocks, or to the host's blocks. */
 enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
 
+/* parity, rtf, flex: the channel of the backup block, as seen from the LSB pages that it backs up. */
+enum ftl_backup_channel { FTL_BACKUP_SAME, FTL_BACKUP_NEXT };
+
 /* page: are frequently written pages kept apart from the others? */
 enum ftl_hot_cold {
 	FTL_HOT_COLD_OFF,
@@ -244,6 +247,7 @@ struct ftl_config {
 	uint32_t quota_permille;	/* flex: share of all LSB pages that may be ahead of the MSB pages */
 	enum ftl_gc_frontier gc_frontier;	/* used by page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
+	enum ftl_backup_channel backup_channel;	/* parity, rtf, flex */
 	enum ftl_hot_cold hot_cold;	/* page */
 	enum ftl_slc_cache slc_cache;	/* page */
 	enum ftl_slc_full slc_full;

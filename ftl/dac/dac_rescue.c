@@ -62,7 +62,7 @@ void dac_backup_complete(struct dac *d, struct dac_die *x)
 	uint32_t plane = plane_of(d, x);
 
 	if (x->parity_failed)
-		front_backup_failed(&d->fr, plane, x->parity);
+		front_backup_failed(&d->fr, x->parity);
 	else
 		front_backed_up(&d->fr, plane, d->fr.plane[plane].debt, x->parity);
 	dac_gc_wanted(d, x);

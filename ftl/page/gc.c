@@ -594,6 +594,8 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 
 	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_ready(f, now_ns, g))
 		return change_to_map_victim(f, now_ns, plane) ? TURN_AGAIN : TURN_PASSED;
+	if (front_waits(&f->fr, plane))
+		return TURN_PASSED;
 	switch (frontier_room(f, now_ns, plane, which, &slot)) {
 	case ROOM_READY:
 		gc_program_page(f, now_ns, plane, slot, op);

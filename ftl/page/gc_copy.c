@@ -238,6 +238,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
 	gc_start(f, plane, op, &c);
+	backup_beside(f, now_ns, geo_die_of_plane(f->g, plane));
 }
 
 /* The program failed: the units stay in hand, and the map points to the victim again. */

@@ -83,9 +83,12 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 
 	if (d->op != DIE_IDLE)
 		return;
-	if (f->gc.awake && gc_first && gc_on_die(f, now_ns, die))
+	if (f->gc.awake && gc_first &&
+	    ((SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die)) || gc_on_die(f, now_ns, die)))
 		return;
 	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
+		if (SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die))
+			return;
 		if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
 			return;
 		place_pages(f, now_ns);
@@ -306,6 +309,12 @@ static bool by_word_lines(const struct nand_geometry *g)
 	return g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
 }
 
+static uint32_t backup_ahead(const struct front_policy *policy, const struct ftl_config *c,
+			     const struct nand_geometry *g)
+{
+	return policy->group && c->backup_channel == FTL_BACKUP_NEXT ? geo_planes(g) / g->channels : 0;
+}
+
 static uint32_t urgent_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	return c->gc_urgent_blocks + (policy->group > 0);
@@ -371,6 +380,8 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
 			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
 			      "share their cells";
+	if (c->backup_channel == FTL_BACKUP_NEXT && g->channels < 2)
+		return "backup_channel must be same: the array has one channel; set geometry.channels = 2 or more";
 	if (!flex && g->pages_per_block % 4)
 		return "pages_per_block must be a multiple of 4: parity pages cover two word lines each";
 	if (c->gc_copyback)
@@ -585,7 +596,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
 				   c->fast_above_permille, c->slow_below_permille,
 				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
-				   c->hot_cold, c->slc_cache != FTL_SLC_NONE };
+				   c->hot_cold, c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g) };
 	struct gc_unit *gu;
 	uint32_t *pins, reads;
 	uint8_t *gd;

@@ -107,7 +107,8 @@ struct die {			/* 128 bytes, so that an index is converted to an address by a sh
 	uint32_t start_next;	/* read.c: chain of dies to start; NONE: not on the chain */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: number of pages under way */
-	uint32_t page[MAX_PLANES];	/* DIE_MAP: page[0] is the page, page[1] the frame */
+	uint32_t page[MAX_PLANES];	/* DIE_MAP: page[0] is the page, page[1] the frame;
+					 * DIE_BACKUP: page[1] is the block that it covers */
 	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
 	uint32_t plane_turn;	/* first plane of the die for the next host programs */
@@ -691,13 +692,16 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 		f->bt.blk[f->fr.plane[plane].open[slot]].copies = true;
 	else if (which == FRONT_MAP)
 		f->bt.blk[f->fr.plane[plane].open[slot]].map = true;
-	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING))
+	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING)) {
+		f->turn.kick |= f->fr.plane[plane].spent != BLK_NONE;	/* another die may get a free block */
 		return front_take_paired(&f->fr, plane, slot, which);
+	}
 	return front_take(&f->fr, plane, slot);
 }
 
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
-bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane of the die owes a parity page */
+bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane owes a parity page for the die */
+void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void backup_ended(struct page_ftl *f, struct die *d);
 void parity_void(struct page_ftl *f, uint32_t b);
 static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)

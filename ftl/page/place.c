@@ -15,7 +15,8 @@
  *   P3  a host frontier takes a free block only while more than gc_urgent_blocks are free, or to
  *       issue a page again; the other blocks are reserved for GC. If host and GC share frontiers
  *       (front.h), the host takes no page while fewer blocks are free and GC can collect one;
- *   P4  a plane that owes a parity page (front.h) programs nothing else before it.
+ *   P4  a plane that owes a parity page (front.h) programs nothing else before it; with the backup
+ *       block on another die, nothing until that die has programmed it.
  */
 #include "page_ftl.h"
 
@@ -73,7 +74,7 @@ static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum fr
 
 	if (!f->fr.c.own && free < reserve && gc_is_awake(&f->plane[plane].gc))	/* P3 */
 		return NONE;
-	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
+	if (front_waits(&f->fr, plane) || (p->debt != BLK_NONE && p->backup == BLK_NONE && !free))	/* P4 */
 		return NONE;
 	if (f->fr.slc != FRONT_NONE && which == FRONT_HOST) {
 		q.cache = slc_has_room(f, plane);
@@ -128,23 +129,27 @@ static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t pla
 	return ROOM_READY;
 }
 
-/* Write the parity page that the plane owes, or make room for it. ROOM_NONE: there is no free block. */
+/*
+ * Write the parity page that the plane owes, or make room for it, on the idle die of its backup
+ * block. ROOM_NONE: there is no free block.
+ */
 static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
-	const struct front_plane *p = &f->fr.plane[plane];
-	uint32_t die = geo_die_of_plane(f->g, plane), head = f->bt.plane[plane].free_head;
+	struct front_plane *p = &f->fr.plane[plane];
+	uint32_t at = front_backup_plane(&f->fr, plane), head = f->bt.plane[at].free_head;
+	uint32_t die = geo_die_of_plane(f->g, at);
 	struct front_parity what;
 	struct nand_cmd c;
 
-	if (p->backup == BLK_NONE) {
+	if (f->fr.plane[at].backup == BLK_NONE) {
 		if (head == BLK_NONE)
 			return ROOM_NONE;
 		if (f->bt.blk[head].needs_erase) {
-			erase_frontier(f, now_ns, plane, head);
+			erase_frontier(f, now_ns, at, head);
 			return ROOM_BUSY;
 		}
-		front_open_backup(&f->fr, plane);
-		gc_wake(f, plane);
+		front_open_backup(&f->fr, at);
+		gc_wake(f, at);
 	}
 	nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 	what = front_owed(&f->fr, plane);
@@ -154,6 +159,8 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
+	f->die[die].page[1] = p->debt;
+	p->paying = f->fr.c.backup_ahead;
 	f->host.stats.backup_pages++;
 	die_start(f, die, DIE_BACKUP, &c);
 	return ROOM_BUSY;
@@ -168,26 +175,52 @@ void parity_void(struct page_ftl *f, uint32_t b)
 
 void backup_ended(struct page_ftl *f, struct die *d)
 {
-	uint32_t b = f->fr.plane[d->plane].debt;
+	struct front_plane *p = &f->fr.plane[d->plane];
+	uint32_t b = d->page[1];
 
-	SSD_ASSERT(b != BLK_NONE);
-	if (d->status[0] == NAND_OK)
+	SSD_ASSERT(p->debt == b || p->paying);
+	p->paying = false;
+	if (d->status[0] != NAND_OK)
+		front_backup_failed(&f->fr, d->page[0]);
+	else if (p->debt == b)
 		front_backed_up(&f->fr, d->plane, b, d->page[0]);
-	else
-		front_backup_failed(&f->fr, d->plane, d->page[0]);
+	else	/* its last LSB page failed meanwhile */
+		front_backup_unused(&f->fr, d->page[0]);
 	gc_wake(f, d->plane);
+	if (f->fr.c.backup_ahead) {
+		gc_wake(f, front_backup_plane(&f->fr, d->plane));
+		f->turn.kick = true;	/* the plane has waited, and its die may be idle */
+	}
 }
 
-/* Write a parity page on the idle die at once, if one of its planes owes one. */
+/* Write a parity page on the idle die at once, if a plane owes one that goes there. */
 bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (f->fr.plane[first + i].debt != BLK_NONE &&
-		    pay_debt(f, now_ns, first + i) == ROOM_BUSY)
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++) {
+		uint32_t plane = front_backed_plane(&f->fr, first + i);
+
+		if (f->fr.plane[plane].debt != BLK_NONE && pay_debt(f, now_ns, plane) == ROOM_BUSY)
 			return true;
+	}
 	return false;
+}
+
+/*
+ * The die has begun a program whose pages may be the last LSB pages of groups. Write their parity
+ * pages now, beside it, on other dies that are idle; other dies do so when they are.
+ */
+void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die && f->fr.c.backup_ahead; i++) {
+		uint32_t at = geo_die_of_plane(f->g, front_backup_plane(&f->fr, first + i));
+
+		if (f->fr.plane[first + i].debt != BLK_NONE && f->die[at].op == DIE_IDLE)
+			(void)pay_debt(f, now_ns, first + i);
+	}
 }
 
 enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,
@@ -196,7 +229,9 @@ enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 	if (f->fr.plain)
 		return may_open(f, plane, which) ? open_frontier(f, now_ns, plane, which, *slot) :
 						ROOM_NONE;
-	if (f->fr.plane[plane].debt != BLK_NONE)	/* P4 */
+	if (front_waits(&f->fr, plane))			/* P4 */
+		return ROOM_NONE;
+	if (f->fr.plane[plane].debt != BLK_NONE)
 		return pay_debt(f, now_ns, plane);
 	*slot = ask_policy(f, plane, which);
 	if (*slot == NONE)
@@ -583,6 +618,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	for (uint32_t i = 0; i < count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
 		if (f->buf.page[d->page[i]].seq > issued)
 			page_sent(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);
+	backup_beside(f, now_ns, die);
 }
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns)

@@ -220,7 +220,7 @@ static uint32_t cover(struct page_mount *s, uint32_t b, uint32_t slot, uint32_t 
 	return lost;
 }
 
-/* Find an open backup block. Returns false if no free block can be used. */
+/* Find an open backup block in the plane. Returns false if no free block can be used. */
 static bool backup_block(struct page_mount *s, uint32_t plane)
 {
 	struct page_ftl *f = s->f;
@@ -252,7 +252,7 @@ static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t e
 
 	what.lost = cover(s, b, hand, first, end);
 	for (;;) {
-		if (!backup_block(s, plane))
+		if (!backup_block(s, front_backup_plane(&f->fr, plane)))
 			return false;
 		nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 		c.data = front_backup(&f->fr, plane, hand, &what, &c.ppn.v, f->oob);
@@ -260,7 +260,7 @@ static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t e
 		f->host.stats.backup_pages++;
 		if (c.status == NAND_OK)
 			break;
-		front_backup_failed(&f->fr, plane, c.ppn.v);
+		front_backup_failed(&f->fr, c.ppn.v);
 	}
 	front_backed_up(&f->fr, plane, b, c.ppn.v);
 	return true;
@@ -291,21 +291,23 @@ static void cover_anew(struct page_mount *s, uint32_t b, uint32_t slot)
  * Does the parity page that the survey found cover the group in its present state? It may be an
  * older one, from before an LSB page of the group was lost: its successor was on a word line that a
  * torn parity page took along. So if MSB pages of the group have been programmed, the LSB pages are
- * read (as in the paper, which reads the active slow blocks).
+ * read (as in the paper, which reads the active slow blocks). A parity page that another die
+ * programmed may have been complete before the last LSB page was: these groups are always read.
  */
 static bool covers_group(struct page_mount *s, uint32_t b, uint32_t first, uint32_t end)
 {
 	struct page_ftl *f = s->f;
 	uint32_t k = f->bt.blk[b].next_page, msb = k - front_fast_taken(&f->fr, k), lost = 0;
+	bool look = msb > first || f->fr.c.backup_ahead;
 	struct front_parity p;
 
 	if (!f->bt.blk[b].parity ||
 	    !survey_readable(mount_read(s, f->bt.blk[b].parity - 1, NULL, f->oob)))
 		return false;
 	p = front_get_parity(&f->fr, f->oob);
-	for (uint32_t w = first; w < end && msb > first; w++)
+	for (uint32_t w = first; w < end && look; w++)
 		lost += !survey_readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob));
-	return p.first == first && (msb <= first || lost == p.lost);
+	return p.first == first && (!look || lost == p.lost);
 }
 
 /* ---- frontiers ------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 
 static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
 static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
+static const char *const backup_channels[] = { "same", "next", NULL };
 static const char *const hot_colds[] = { "off", "count", NULL };
 static const char *const slc_caches[] = { "none", "static", "dynamic", NULL };
 static const char *const slc_fulls[] = { "direct", "fold", NULL };
@@ -34,6 +35,7 @@ static const char *const suspends[] = { "off", "erase", "program", "all", NULL }
 
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
 _Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
+_Static_assert(FTL_BACKUP_SAME == 0 && FTL_BACKUP_NEXT == 1, "backup_channels");
 _Static_assert(FTL_HOT_COLD_OFF == 0 && FTL_HOT_COLD_COUNT == 1, "hot_colds");
 _Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PROGRAM == 2 &&
 	       FTL_SUSPEND_ALL == 3, "suspends");
@@ -44,6 +46,7 @@ _Static_assert(sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_slc_full) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_backup_channel) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
 
 static const struct knob page_rows[] = {
@@ -103,15 +106,23 @@ static const struct knob flex_rows[] = {
 	FTL_KNOB_LAST
 };
 
+static const struct knob backup_rows[] = {
+	FTL_KNOB_IS(backup_channel, backup_channels, "same",
+	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, "
+	  "which programs them meanwhile. A drive keeps the setting that it was written with"),
+	FTL_KNOB_LAST
+};
+
 static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
-	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows }, map_own = { "ftl", map_rows };
+	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows }, map_own = { "ftl", map_rows },
+	backup_own = { "ftl", backup_rows };
 
 #define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
 
 static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, &map_own, NULL };
-static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, NULL };
-static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, NULL };
-static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, NULL };
+static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, &backup_own, NULL };
+static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, &backup_own, NULL };
+static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, &backup_own, NULL };
 
 /* ---- the types ----------------------------------------------------------- */
 

@@ -259,12 +259,17 @@ LONG_BURSTS = (("burst", 4000.0), ("think_ms", 800.0))
 ALIKE_SETS = {"page": (SHARED,), "parity": (SHARED,), "rtf": (), "flex": ("ftl.gc_pages=host",)}
 
 
+BACKED_UP = ("parity", "rtf", "flex")  # have parity pages
+NEXT = "ftl.backup_channel=next"
+
+
 class RpsChoices(Rps):
     """GC of all four FTLs copies into the host's blocks, as in "alike-"; write buffers of three sizes."""
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""
         made = [self.config(ftl, sets=ALIKE_SETS[ftl]) for ftl in FTLS]
+        made += [self.config(ftl, "-next", (*ALIKE_SETS[ftl], NEXT)) for ftl in BACKED_UP]
         for mib in (1, 4, 16):
             buffer = (f"ftl.buffer_units={mib * 256}",)
             made += [
@@ -289,9 +294,27 @@ def rps_choices(_: int) -> list[Figure]:
         ))  # fmt: skip
         made.append(Figure(name, f"{title}, by the locality of OLTP and NTRX", tuple(FTLS),
                            tuple(dict.fromkeys(skewed + uniform)), rows, OURS))  # fmt: skip
+    made += backups(skewed)
     rows = together(*(prefixed(f"{mib} MiB: ", bandwidths(named(f"{{}}-b{mib}"), (PUBLISHED_MS,))) for mib in (1, 4, 16)))
     made.append(Figure("buffer-bandwidth", "Write bandwidth of Varmail in windows of 100 ms, by write buffer and burst",
                        tuple(f"{ftl}-b{mib}" for mib in (1, 4, 16) for ftl in FTLS), bursts, rows, OURS))  # fmt: skip
+    return made
+
+
+def backups(traces: tuple[Trace, ...]) -> list[Figure]:
+    """Return figures 13 and 14 with the parity pages in the plane of what they cover, and in the next channel."""
+    ahead = {ftl: f"{ftl}-next" if ftl in BACKED_UP else ftl for ftl in FTLS}
+    made = []
+    for name, title, measure, form, published, best in (
+        ("backup-iops", "IOPS of flexFTL against each", measures.iops, times, IOPS, max),
+        ("backup-erases", "Blocks erased by flexFTL against each", measures.blocks_erased, change, ERASES, min),
+    ):
+        rows = together(
+            flex_against(measure, form, published, best, None, "same plane: "),
+            flex_against(measure, form, published, best, ahead, "next channel: "),
+        )
+        configs = tuple(dict.fromkeys((*FTLS, *ahead.values())))
+        made.append(Figure(name, f"{title}, by the place of parity pages", configs, traces, rows, OURS))
     return made
 
 

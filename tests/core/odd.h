@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgvay"
+#define ODD_FLAGS "cmfexluskw12prtgvayb"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -42,6 +42,7 @@
  *   p, r, t  the FTL is parity, rtf or flex, on an array of two-page word lines where torn
  *      MSB pages take LSB pages along
  *   g  any of gc_frontier and gc_pages
+ *   b  with p, r or t: parity pages lie in the next channel
  *   a  cells of two to four bits, and an SLC cache of any kind
  *   y  a cached map, with few frames or many
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones

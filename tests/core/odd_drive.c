@@ -146,6 +146,10 @@ static void draw_word_lines(struct odd *o, const char *ftl)
 	c->idle_gc_permille = roll(o, 3) * 300;
 	c->idle_gc_ns = roll(o, 2) * 100000;
 	g->oob_kept = o->ops->oob_bytes(c, g);
+	if (!flag(o, 'b'))
+		return;
+	g->channels = g->channels < 2 ? 2 : g->channels;
+	c->backup_channel = FTL_BACKUP_NEXT;
 }
 
 /* Draw wear levelling, relocation, and reads of parts of pages. */

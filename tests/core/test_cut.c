@@ -63,6 +63,7 @@ enum {
 	CACHE = 32768,	/* with a read cache */
 	APART = 2048,	/* hot and cold pages have separate blocks */
 	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
+	NEXT = 65536,		/* parity pages lie in the next channel */
 	SET_ASIDE = 4096,	/* an SLC cache: two blocks of each plane are set aside for it; */
 	SPARE = 8192,		/* or at most two free blocks are used for it */
 	FOLDS = 16384,		/* the host waits for folding while the cache is full */
@@ -104,6 +105,16 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, FIXED | IDLE, "rtf", 0, 200 },
 	{ "rtf, dies", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4,
 	  FTL_GC_SLICED, false, 0, FIXED, "rtf" },
+	{ "flex, next channel", { 2, 1, 1, 1, 14, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
+	  RELAXED | IDLE | NEXT, "flex", 100, 600 },
+	{ "flex, next channel, planes", { 3, 1, 1, 2, 14, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 160, 0,
+	  FTL_GC_BLOCKING, true, 5, RELAXED | NEXT, "flex", 200, 0, FTL_GC_OWN },
+	{ "parity, next channel", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4,
+	  FTL_GC_SLICED, false, 0, FIXED | IDLE | NEXT, "parity", 0, 600 },
+	{ "parity, next channel, shared", { 2, 1, 1, 2, 14, 4, 512, 64, 0, 512, 0, 1, 2 }, 512, 100, 4,
+	  FTL_GC_BLOCKING, true, 6, FIXED | NEXT, "parity", 0, 0, FTL_GC_SHARED },
+	{ "rtf, next channel", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4, FTL_GC_SLICED, false, 0,
+	  FIXED | NEXT, "rtf" },
 	{ "shared", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, true, 0, PAIRS,
 	  NULL, 0, 0, FTL_GC_SHARED },
 	{ "shared, parity", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
@@ -353,10 +364,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 	d->fc = (struct ftl_config){
 		.capacity_bytes = (uint64_t)s->units * s->unit, .unit_bytes = s->unit,
 		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = s->ftl ? 4 : 3,
-		.gc_stop_blocks = s->ftl ? 5 : 4,
-		.gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
-		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
-		.overhead_ns = 10, .max_unit_reads = 256,
+		.gc_stop_blocks = s->ftl ? 5 : 4, .gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
+		.multiplane = s->multiplane, .payload = true, .map_ns = 10,
+		.buffer_ns = 10, .overhead_ns = 10, .max_unit_reads = 256,
 		.gc_policy = s->policy ? s->policy : &gc_greedy, .gc_choices = 2, .gc_window_blocks = 3,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
 		.gc_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
@@ -367,6 +377,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies, .map_cache_pages = s->map_cache_pages,
 		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
+		.backup_channel = s->ways & NEXT ? FTL_BACKUP_NEXT : FTL_BACKUP_SAME,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
 	add_controller(&d->fc, s);

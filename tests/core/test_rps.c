@@ -202,6 +202,43 @@ static void flex_alternates(void)
 }
 
 /*
+ * Two channels of one die and 16 blocks each, u = 250. Block 0's parity page goes to block 17, on the other
+ * die, while 0L3 is programmed there; block 16's to block 1. The last MSB page of block 0 is the
+ * eleventh page of its die; its parity page is invalid from the twelfth on, 2L3, whose parity
+ * page follows in block 17.
+ */
+static void flex_backs_up_in_the_next_channel(void)
+{
+	struct page_ftl *f;
+	const void *oob;
+
+	channels = 2;
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	d.fc.quota_permille = 300;
+	d.fc.backup_channel = FTL_BACKUP_NEXT;
+	remount();
+	f = (struct page_ftl *)d.f;
+	writes(0, 12);
+	expect_log("0L0 16L0 0L1 16L1 0L2 16L2 0L3 17L0* 16L3 1L0* 0M0 16M0 2L0 18L0");
+	EXPECT_EQ(d.log[7].at_ns, d.log[6].at_ns);
+	EXPECT_EQ(d.log[9].at_ns, d.log[8].at_ns);
+	EXPECT_EQ(d.log[8].at_ns, d.log[6].at_ns + LSB_NS);
+	EXPECT_EQ(d.ta.n->ops->peek(d.ta.n, (ppn_t){ 17 * 8 }, NULL, &oob), NAND_OK);
+	EXPECT_EQ(front_get_parity(&f->fr, oob).block, 0);
+	EXPECT_EQ(oob_get_lpn(oob, 0), 0 ^ 2 ^ 4 ^ 6);
+	writes(12, 9);
+	EXPECT_EQ(f->bt.blk[0].next_page, 8);
+	EXPECT_EQ(f->bt.blk[0].parity, 17 * 8 + 1);
+	EXPECT_EQ(f->bt.blk[17].live, 1);
+	writes(21, 2);
+	EXPECT_EQ(f->bt.blk[0].parity, 0);
+	EXPECT_EQ(f->bt.blk[2].parity, 17 * 8 + 2 + 1);
+	EXPECT_EQ(f->bt.blk[17].live, 1);
+	destroy();
+	channels = 1;
+}
+
+/*
  * A buffer of 10 pages, written in one go. Pages leave when they are programmed, so u is
  * 1000, 900, 800 ... at the programs. q = 16 * 4 * 10 % = 6: two LSB pages, then alternate,
  * but there is no slow block before the fourth. Then, last LSB and u = 600: M, L, M, L; at
@@ -458,6 +495,9 @@ static void refusals(void)
 	d.fc.hot_cold = FTL_HOT_COLD_COUNT;
 	expect_refused("hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages");
 	d.fc.hot_cold = FTL_HOT_COLD_OFF;
+	d.fc.backup_channel = FTL_BACKUP_NEXT;
+	expect_refused("backup_channel must be same: the array has one channel");
+	d.fc.backup_channel = FTL_BACKUP_SAME;
 	d.fc.gc_policy = &gc_d_choices;
 	expect_refused("gc_choices must be at least 1");
 	d.fc.gc_policy = &gc_windowed;
@@ -491,6 +531,7 @@ int main(void)
 	RUN(flex_choice);
 	RUN(flex_copies);
 	RUN(flex_alternates);
+	RUN(flex_backs_up_in_the_next_channel);
 	RUN(flex_by_utilisation);
 	RUN(flex_quota_runs_out);
 	RUN(idle_gc_takes_slow_pages);
