@@ -18,7 +18,11 @@ is a file of the workload in SSDSim's columns (arrival in ns, device, first sect
 a read), --gap ns from one request to the next. Its CPU time counts from its start to its end; a
 command that fails has figures of 0. Whether its drive is rand.ini's is the caller's to see to.
 
-usage: replay.py [--runs N] [--sizes GIB,...] [--requests N] [--beside NAME=COMMAND]... [--gap NS]
+Another build of slate-replay runs the three workloads in turn with this one: --against FILE. Its results
+must be equal. Two runs that follow each other see much the same machine, so the ratio is the median of the
+pairs' CPU times, ours / theirs; every second pair begins with theirs. Nothing else is measured then.
+
+usage: replay.py [--runs N] [--against FILE] [--sizes GIB,...] [--requests N] [--beside NAME=COMMAND]... [--gap NS]
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ import gzip
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -48,10 +53,10 @@ WORKLOADS = {
 BLOCKS_PER_GIB = 8  # blocks of a plane: 32 planes, 256 pages of 16 KiB a block
 
 
-def replay(*words: str) -> dict[str, Any]:
+def replay(*words: str, program: Path = REPLAY) -> dict[str, Any]:
     """One run's JSON."""
     done = subprocess.run(
-        [REPLAY, "--profile", PROFILE, "--json", "-", "--wall", *words],
+        [program, "--profile", PROFILE, "--json", "-", "--wall", *words],
         capture_output=True,
         text=True,
         check=False,
@@ -127,6 +132,27 @@ def beside(peers: list[str], runs: int, gap_ns: int) -> None:
             trace.unlink()
 
 
+def pair(other: Path, ours_first: bool, *words: str) -> float:
+    """Return the CPU time of this build / that of the other one. The results must be equal."""
+    order = (REPLAY, other) if ours_first else (other, REPLAY)
+    found = {program: replay(*words, program=program) for program in order}
+    ours, theirs = (found[program].pop("wall") for program in (REPLAY, other))
+    differ = [key for key, part in found[other].items() if found[REPLAY].get(key) != part]
+    if differ:
+        sys.exit(f"replay.py: {other}: the builds' results differ in {', '.join(differ)}")
+    return ours["cpu_seconds"] / theirs["cpu_seconds"]
+
+
+def against(other: Path, runs: int) -> None:
+    """Measure another build in turn with this one."""
+    print(f"{'against':<8}{'pairs':>7}{'median':>9}{'least':>9}{'most':>9}")
+    for name, (words, _) in WORKLOADS.items():
+        ratios = [pair(other, run % 2 == 0, *words) for run in range(runs)]
+        print(
+            f"{name:<8}{runs:>7}{statistics.median(ratios):>9.3f}{min(ratios):>9.3f}{max(ratios):>9.3f}", flush=True
+        )
+
+
 def workloads(runs: int) -> None:
     """Return the three workloads."""
     print(
@@ -184,12 +210,18 @@ def main() -> None:
     parser.add_argument("--sizes", default="16,64,256,1024")
     parser.add_argument("--requests", type=int, default=1_000_000, help="of each size")
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=COMMAND", help="another simulator")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="another build's slate-replay, in pairs")
     parser.add_argument("--gap", type=int, default=500_000, metavar="NS", help="between a peer's requests")
     args = parser.parse_args()
     if any("=" not in peer or "{trace}" not in peer for peer in args.beside):
         parser.error("--beside takes NAME=COMMAND, and {trace} in the command: --beside 'ssdsim=./ssd {trace}'")
     if not REPLAY.exists():
         sys.exit("replay.py: build/core/slate-replay is not there: run 'make core'")
+    if args.against:
+        if not os.access(args.against, os.X_OK):
+            parser.error(f"--against {args.against}: is no program: name the slate-replay of another build")
+        against(args.against.resolve(), args.runs)
+        return
     workloads(args.runs)
     print()
     if args.beside:

@@ -12,7 +12,7 @@ echo "== the page FTL alone, closed loop, CPU time: as tests/bench/rand.ini has 
 "$bench/bench_ftl" rand3M fill1M
 "$bench/bench_ftl" -s geometry.copyback=yes -s ftl.gc_copyback=yes rand3M fill1M
 echo "== the replayer: rand3M, fill1M, real8, and larger and larger drives"
-python3 tests/bench/replay.py ${BESIDE:+--beside "$BESIDE"}
+python3 tests/bench/replay.py ${BESIDE:+--beside "$BESIDE"} ${AGAINST:+--against "$AGAINST"}
 echo "== the array: commands a second, one thread; opening 1 TB"
 "$bench/bench_array" "${COMMANDS:-4000000}"
 echo "== XMatchPRO beside LZ4 and Zstandard, page by page: bytes left, CPU time"
