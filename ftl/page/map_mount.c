@@ -18,8 +18,8 @@
  *                        frames, write them and continue with the next. Then load the due ones
  *
  * An entry may name a page that was erased after the snapshot: its unit was trimmed, or its newer version cannot be
- * read. still_there() drops those. In a block whose last page is older than the snapshot nothing was
- * programmed since, so only entries of other blocks cost a read.
+ * read. In a damaged drive file it may name anything. still_there() reads the spare area that an entry names, and drops
+ * such entries.
  *
  * After a power cut there are at most as many stale map pages as frames were in use (M3 in map.c);
  * more of them appear if the cache became smaller, or pages were lost, or the drive was used with
@@ -161,22 +161,24 @@ static const uint32_t *on_flash(struct page_mount *s, uint32_t page)
 	return (const uint32_t *)(const void *)bytes;
 }
 
-/* Is the unit that a snapshot of this order names on flash, and still the LPN's? */
-static bool still_there(struct page_mount *s, uint32_t lpn, uint32_t upn, uint64_t order)
+/*
+ * Is the unit that a snapshot names on flash, and the LPN's? `held` is the page whose spare area is in f->oob, or NONE:
+ * neighbours often lie in one page.
+ */
+static bool still_there(struct page_mount *s, uint32_t lpn, uint32_t upn, uint32_t *held)
 {
 	struct page_ftl *f = s->f;
-	uint32_t b = upn_block(f, upn), page = upn / f->shape.upp % f->g->pages_per_block;
+	uint32_t b = upn_block(f, upn), ppn = upn / f->shape.upp;
 
 	if (b >= geo_blocks(f->g)) {
 		s->contradiction = true;
 		return false;
 	}
-	if (page >= f->bt.blk[b].next_page)
+	if (ppn % f->g->pages_per_block >= f->bt.blk[b].next_page)
 		return false;
-	if (f->bt.blk[b].last_order < order && !f->bt.blk[b].hurt)
-		return true;
-	return survey_readable(mount_read(s, upn / f->shape.upp, NULL, f->oob)) &&
-	       (oob_get_lpn(f->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn;
+	if (ppn != *held)
+		*held = survey_readable(mount_read(s, ppn, NULL, f->oob)) ? ppn : NONE;
+	return ppn == *held && (oob_get_lpn(f->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn;
 }
 
 /* Load the map page into its frame, which has no entries. */
@@ -184,7 +186,7 @@ static void load(struct page_mount *s, uint32_t page)
 {
 	struct page_ftl *f = s->f;
 	struct map_found *at = &f->cache.found[page];
-	uint32_t first = first_lpn(f, page), *entry = map_entry(f, first);
+	uint32_t first = first_lpn(f, page), *entry = map_entry(f, first), held = NONE;
 	const uint32_t *flash = at->order ? on_flash(s, page) : NULL;
 
 	if (!flash) {
@@ -193,7 +195,7 @@ static void load(struct page_mount *s, uint32_t page)
 	}
 	memcpy(entry, flash, (end_lpn(f, page) - first) * sizeof(*entry));
 	for (uint32_t lpn = first; lpn < end_lpn(f, page); lpn++, entry++)
-		if (*entry != NONE && !still_there(s, lpn, *entry & ~OOB_LOST, at->order))
+		if (*entry != NONE && !still_there(s, lpn, *entry & ~OOB_LOST, &held))
 			*entry = NONE;
 }
 

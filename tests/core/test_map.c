@@ -490,7 +490,7 @@ static uint64_t reads_of_a_mount(void)
 /*
  * Five units of five map pages lie in one block, the map pages in another: the survey reads six pages of each, one of
  * them erased, and one of each other block. Each map page is read twice, to load and to compare, and each unit
- * once more, because the block was still being written when its map page was.
+ * once more, to see that it is the one that the map page names.
  *
  * Then one unit is written again, and its map page is not. The survey finds a page more. To find the entry, and again
  * to keep it, the mount reads the map page, its old unit, the blocks with host page 3 or later (the survey's 7 + 6
