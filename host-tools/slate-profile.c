@@ -266,6 +266,7 @@ static int print_keys(void)
 	return 0;
 }
 
+#define SOURCE(ID, name, shown, label, says) printf("%s\t%s\t%s\t%s\t%s\n", "sources", #name, #shown, label, says);
 #define COUNTER(group, name, kind, says) printf("%s\t%s\t%s\t%s\n", group, #name, #kind, says);
 #define OP_COUNTER(name, kind, says) COUNTER("op", name, kind, says)
 #define OP_CAUSE(name, says) COUNTER("op", name, COUNT, says)
@@ -282,6 +283,7 @@ static int print_counters(void)
 	FTL_OP_COUNTERS(OP_COUNTER)
 	FTL_CAUSES(OP_CAUSE)
 	FTL_COUNTERS(FTL_COUNTER)
+	NAND_SOURCES(SOURCE)
 	NAND_COMMAND_COUNTERS(COMMAND_COUNTER)
 	NAND_SOURCE_COUNTERS(SOURCE_COUNTER)
 	NAND_COUNTERS(NAND_COUNTER)

@@ -273,11 +273,8 @@ enum nand_status {
 enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_COPYBACK, NAND_NOPS };
 
 /* Who issued the command: used for accounting and attribution, never for logic. */
-enum nand_source {
-	NAND_SRC_HOST, NAND_SRC_GC, NAND_SRC_WL, NAND_SRC_META, NAND_SRC_BACKUP,
-	NAND_SRC_MAP,			/* reads and programs of map pages */
-	NAND_NSOURCES
-};
+#define NAND_SOURCE_ENUM(ID, ...) NAND_SRC_##ID,
+enum nand_source { NAND_SOURCES(NAND_SOURCE_ENUM) NAND_NSOURCES };
 
 #define NAND_WHOLE_PAGE 0xffffffffu	/* nand_cmd.ecc_words: every word, and the spare area */
 #define NAND_OOB_ONLY 0u		/* the spare area alone */

@@ -9,6 +9,22 @@
 #ifndef SLATE_NAND_COUNTERS_H
 #define SLATE_NAND_COUNTERS_H
 
+/*
+ * Who issues commands: X(ID, name, shown, label, sentence). enum nand_source, the fourth group of the
+ * logs, QMP with its schema, the end of a recording, the keys of JSON and the reports are made from
+ * the rows. A replay's JSON has an ALWAYS source in each list by source, an IF_ANY source only where
+ * its number is not 0. The label is the name in a sentence. A new row comes last and is IF_ANY, so
+ * that results without such commands stay as they are.
+ */
+#define NAND_SOURCES(X) \
+	X(HOST, host, ALWAYS, "host", "Requests of the host.") \
+	X(GC, gc, ALWAYS, "GC", "Garbage collection.") \
+	X(WL, wl, ALWAYS, "wear levelling", "Wear levelling.") \
+	X(META, meta, ALWAYS, "metadata", "The translation layer's own data.") \
+	X(BACKUP, backup, ALWAYS, "backup", "Copies kept for recovery.") \
+	X(MAP, map, IF_ANY, "map", "Map pages of a map that does not fit in memory.") \
+	/* a new row goes here */
+
 /* By source: X(name, field of struct nand_stats, sentence). */
 #define NAND_COMMAND_COUNTERS(X) \
 	X(reads, ops[NAND_READ], "Pages read.") \

@@ -16,11 +16,13 @@ struct row {
 	const char *name, *says;
 };
 
+#define SOURCE(ID, name, shown, label, says) { #name, says },
 #define ROW(name, says) { #name, says },
 #define ROW3(name, kind, says) { #name, says },
 
 static const struct row op[] = { FTL_OP_COUNTERS(ROW3) FTL_CAUSES(ROW) { NULL } };
 static const struct row ftl[] = { FTL_COUNTERS(ROW) { NULL } };
+static const struct row sources[] = { NAND_SOURCES(SOURCE) { NULL } };
 static const struct row source[] = { NAND_COMMAND_COUNTERS(ROW3) NAND_SOURCE_COUNTERS(ROW) { NULL } };
 static const struct row nand[] = { NAND_COUNTERS(ROW3) { NULL } };
 
@@ -55,7 +57,7 @@ static void print_doc(const struct row *r)
 	putchar('\n');
 }
 
-static void print_struct(const char *name, const char *says, const struct row *rows)
+static void print_struct(const char *name, const char *says, const struct row *rows, const char *type)
 {
 	printf("\n##\n# @%s:\n#\n# %s\n", name, says);
 	for (const struct row *r = rows; r->name; r++)
@@ -64,7 +66,7 @@ static void print_struct(const char *name, const char *says, const struct row *r
 	for (const struct row *r = rows; r->name; r++) {
 		printf("%s'", r == rows ? " " : ",\n            ");
 		print_name(r->name);
-		printf("': 'uint64'");
+		printf("': '%s'", type);
 	}
 	printf(" },\n  'if': 'CONFIG_SLATE' }\n");
 }
@@ -73,9 +75,13 @@ int main(void)
 {
 	printf("# -*- Mode: Python -*-\n# vim: filetype=python\n#\n"
 	       "# SPDX-License-Identifier: GPL-2.0-or-later\n\n##\n# = Counters of an emulated NAND SSD\n##\n");
-	print_struct("NandSsdOpCounters", "What was counted of one kind of request, in device time.", op);
-	print_struct("NandSsdFtlStats", "What the flash translation layer (FTL) counted.", ftl);
-	print_struct("NandSsdSourceStats", "Flash commands of one origin.", source);
-	print_struct("NandSsdNandCounters", "What the NAND array counted, all origins together.", nand);
+	print_struct("NandSsdOpCounters", "What was counted of one kind of request, in device time.", op, "uint64");
+	print_struct("NandSsdFtlStats", "What the flash translation layer (FTL) counted.", ftl, "uint64");
+	print_struct("NandSsdSourceStats", "Flash commands of one origin.", source, "uint64");
+	print_struct("NandSsdSources", "Flash commands by origin.", sources, "NandSsdSourceStats");
+	print_struct("NandSsdBusy", "Time that a die or a channel was busy, by origin of what it did.", sources,
+		     "uint64");
+	print_struct("NandSsdNandCounters", "What the NAND array counted, all origins together.",
+		     nand, "uint64");
 	return ferror(stdout) || fflush(stdout);
 }

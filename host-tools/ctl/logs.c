@@ -13,7 +13,8 @@ const char *const ctl_ftl_words[] = { FTL_COUNTERS(WORD) };
 const char *const ctl_source_words[] = { NAND_COMMAND_COUNTERS(WORD) NAND_SOURCE_COUNTERS(WORD) };
 const char *const ctl_nand_words[] = { NAND_COUNTERS(WORD) };
 const char *const ctl_op_names[] = { "read", "write", "trim", "flush" };
-const char *const ctl_source_names[] = { "host", "gc", "wl", "meta", "backup", "map" };
+#define SOURCE_NAME(ID, name, ...) #name,
+const char *const ctl_source_names[] = { NAND_SOURCES(SOURCE_NAME) };
 const char *const ctl_cause_names[] = { "cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link",
 					"controller" };
 const char *const ctl_state_names[] = { "used", "free", "open", "full", "victim", "bad" };

@@ -12,7 +12,7 @@
 #include "slate_dev.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "logs are copied as they lie in memory");
-_Static_assert(SLATE_WIRE_SOURCES == NAND_NSOURCES && SLATE_WIRE_RULES == NAND_NRULES &&
+_Static_assert((int)SLATE_WIRE_SOURCES == NAND_NSOURCES && SLATE_WIRE_RULES == NAND_NRULES &&
 	       (int)SLATE_WIRE_OPS == FTL_NOPS, "slate_wire.h");
 _Static_assert((int)SLATE_WIRE_READ == FTL_READ && (int)SLATE_WIRE_WRITE == FTL_WRITE &&
 	       (int)SLATE_WIRE_TRIM == FTL_TRIM && (int)SLATE_WIRE_FLUSH == FTL_FLUSH, "slate_wire.h");

@@ -96,7 +96,8 @@ enum slate_nand_counter { NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
 enum slate_wire_cause { FTL_CAUSES(SLATE_CAUSE_ID) SLATE_WIRE_CAUSES };
 
 enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_WIRE_FLUSH, SLATE_WIRE_OPS };
-#define SLATE_WIRE_SOURCES 6u		/* host, gc, wl, meta, backup, map */
+#define SLATE_WIRE_SOURCE_ID(ID, ...) SLATE_WIRE_SOURCE_##ID,
+enum slate_wire_source { NAND_SOURCES(SLATE_WIRE_SOURCE_ID) SLATE_WIRE_SOURCES };
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
 
 struct slate_log_counters {		/* 64 bytes, followed by the groups of 64-bit numbers */

@@ -111,7 +111,7 @@ static int compare_ops(struct replay *r)
 	uint64_t was[TRACE_END_OPS][TRACE_END_SOURCES];
 	struct slate_stats *now = malloc(sizeof(*now));
 
-	_Static_assert(TRACE_END_OPS == NAND_NOPS && TRACE_END_SOURCES == NAND_NSOURCES, "trace.h");
+	_Static_assert(TRACE_END_OPS == NAND_NOPS && (int)TRACE_END_SOURCES == NAND_NSOURCES, "trace.h");
 	SSD_ASSERT(now);
 	slate_get_stats(r->dev, now);
 	r->ops_compared = trace_end_ops(r->stream[0].trace, was);

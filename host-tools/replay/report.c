@@ -19,7 +19,11 @@
 #define SCHEMA "slate-replay-1"
 #define NAME_OF(name, ...) #name,
 
-static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup", "map" };
+#define SOURCE_NAME(ID, name, ...) #name,
+static const char *const sources[NAND_NSOURCES] = { NAND_SOURCES(SOURCE_NAME) };
+enum { ALWAYS, IF_ANY };
+#define SOURCE_SHOWN(ID, name, shown, ...) shown,
+static const unsigned char source_shown[NAND_NSOURCES] = { NAND_SOURCES(SOURCE_SHOWN) };
 static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
 static const char *const loops[] = { "closed", "open", "recorded" };
 static const char *const beyonds[] = { "error", "fold", "scale" };
@@ -83,7 +87,7 @@ static void put_sources(json_t *o, const char *key, const uint64_t v[NAND_NSOURC
 	json_t *to = sub(o, key);
 
 	for (unsigned int s = 0; s < NAND_NSOURCES; s++)
-		if (s != NAND_SRC_MAP || v[s])	/* only a cached map has such commands */
+		if (source_shown[s] == ALWAYS || v[s])
 			put(to, sources[s], v[s]);
 }
 
@@ -253,7 +257,7 @@ static void put_raf_by_cause(const struct replay *r, json_t *root, const struct 
 	put_ratio(o, "host", (double)(read[NAND_SRC_HOST] - st->ftl.merge_read_bytes), asked);
 	put_ratio(o, "merge", (double)st->ftl.merge_read_bytes, asked);
 	for (unsigned int s = NAND_SRC_HOST + 1; s < NAND_NSOURCES; s++)
-		if (s != NAND_SRC_MAP || read[s])
+		if (source_shown[s] == ALWAYS || read[s])
 			put_ratio(o, sources[s], (double)read[s], asked);
 }
 

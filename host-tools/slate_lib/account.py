@@ -13,13 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from . import units
+from . import counters, units
 from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
-SOURCES = ("host", "gc", "wl", "meta", "backup", "map")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # Levels of the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
@@ -298,7 +297,8 @@ class Device:
         each = self.raw.get(what, [])
         if not each or not self.at_ns:
             return None
-        by_source = {name: sum(one.get(name, 0) for one in each) / len(each) / self.at_ns for name in SOURCES}
+        names = counters.sources(name for one in each for name in one)
+        by_source = {name: sum(one.get(name, 0) for one in each) / len(each) / self.at_ns for name in names}
         busiest = max(sum(one.values()) for one in each) / self.at_ns
         return Busy(sum(by_source.values()), by_source, busiest)
 

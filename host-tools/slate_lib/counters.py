@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive's counters as its code declares them: names, places in the logs, and a sentence for each.
+"""The drive's counters and sources of NAND commands as its code declares them: names, places in the logs, sentences.
 
 `slate-profile --counters` prints the tables of which the drive itself is made, so no name or place stands here.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import paths
 from .errors import SlateError
 
+SOURCES = "sources"  # the group of the rows that are sources, not counters
 GROUPS = ("op", "ftl", "source", "nand", "series-op", "series-drive")
 
 
@@ -25,18 +27,55 @@ class Counter:
     says: str
 
 
+@dataclass(frozen=True)
+class Source:
+    """A row of NAND_SOURCES: who issues NAND commands."""
+
+    shown: str  # ALWAYS, or IF_ANY: a replay's JSON leaves it out where it is 0
+    label: str  # its name in a sentence
+    says: str
+
+
 @functools.cache
-def declared() -> dict[str, tuple[Counter, ...]]:
-    """Return the counters of each of the GROUPS. Raises a SlateError if the core has not been built."""
+def _printed() -> tuple[list[str], ...]:
+    """Return the columns of each row that the tool prints. Raises a SlateError if the core has not been built."""
     tool = paths.program("slate-profile")
     done = subprocess.run([tool, "--counters"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise SlateError(f"{tool} --counters ended with {done.returncode}", paths.make("core"))
+    return tuple(line.split("\t") for line in done.stdout.splitlines())
+
+
+@functools.cache
+def declared() -> dict[str, tuple[Counter, ...]]:
+    """Return the counters of each of the GROUPS. Raises a SlateError if the core has not been built."""
     found: dict[str, list[Counter]] = {group: [] for group in GROUPS}
-    for line in done.stdout.splitlines():
-        group, name, kind, says = line.split("\t")
-        found[group].append(Counter(name.replace("_", "-"), kind, says))
+    for group, name, *columns in _printed():
+        if group != SOURCES:
+            kind, says = columns
+            found[group].append(Counter(name.replace("_", "-"), kind, says))
     return {group: tuple(rows) for group, rows in found.items()}
+
+
+@functools.cache
+def declared_sources() -> dict[str, Source]:
+    """Return the sources of NAND commands by name, in the order of the log; none if the core has not been built."""
+    try:
+        return {name: Source(*columns) for group, name, *columns in _printed() if group == SOURCES}
+    except SlateError:
+        return {}
+
+
+def sources(found: Iterable[str] = ()) -> list[str]:
+    """Return the declared sources in the order of the log, and behind them others that a result has."""
+    known = declared_sources()
+    return [*known, *sorted(set(found) - known.keys())]
+
+
+def source_label(name: str) -> str:
+    """Return a source's name in a sentence."""
+    known = declared_sources().get(name)
+    return known.label if known else name
 
 
 def names(group: str) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import charts, units
+from . import charts, counters, units
 from .account import PARTS, PERCENTILES, Device, OpAccount, points_ns
 from .charts import COLORS, GRID, INK, Charts
 from .fiolog import OverTime
@@ -42,10 +42,7 @@ PART_STYLE = {
     "link": ("link", INK),
     "controller": ("behind cores", GRID),
 }
-SOURCE_COLORS = {
-    "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
-    "map": COLORS[6],
-}  # fmt: skip
+SOURCE_COLORS = tuple(COLORS[n] for n in (0, 1, 3, 4, 7, 6, 2, 5))  # by the place of a source in its table
 MAX_BARS = 14
 MAX_TIPS = 40
 TALL = 3.7  # inches: the charts of a job
@@ -323,13 +320,14 @@ def busy_bars(made: Charts, device: Device, what: str, name: str) -> list[str]:
         return out
     with made.figure(out, f"How busy each {name} was, by cause") as axes:
         base = [0.0] * len(each)
-        for source, color in SOURCE_COLORS.items():
+        for place, source in enumerate(counters.sources(name for one in each for name in one)):
             added = [one.get(source, 0) / device.at_ns for one in each]
             if not any(added):
                 continue
             top = [a + b for a, b in zip(base, added)]
             edges = [at - 0.5 for at in range(len(each) + 1)]
-            axes.stairs(top, edges, baseline=base, fill=True, color=color, linewidth=0, label=source)
+            axes.stairs(top, edges, baseline=base, fill=True, color=SOURCE_COLORS[place % len(SOURCE_COLORS)],
+                        linewidth=0, label=source)  # fmt: skip
             base = top
         axes.set_xlim(-0.5, len(each) - 0.5)
         axes.set_ylim(0, 1)

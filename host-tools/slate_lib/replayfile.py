@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .account import NAND_OPS, OPS, PARTS, SOURCES, SUB_BUCKETS
+from . import counters
+from .account import NAND_OPS, OPS, PARTS, SUB_BUCKETS
 from .series import NOT_TOLD, ROWS_MAX, SERIES, check_rows
 from .shape import Json, Misfit, check
 
 SCHEMA = "slate-replay-1"
 
-_BY_SOURCE = {f"{source}{'?' if source == 'map' else ''}": int for source in SOURCES}  # map: of a cached map
+_BY_SOURCE = {"host": int, "*": int}
 _RATIO = (None, float)
 _LATENCY = {"min_ns": int, "max_ns": int, "sum_ns": int, "histogram": [[int]]}
 _HOST = {
@@ -130,7 +131,7 @@ def _sources(raw: Json) -> dict[str, Json]:
             **{dashed(key): each.get(source, 0) for key, each in by_source.items()},
             **{key: sum(one["ns"].get(source, 0) for one in each) for key, each in busy.items()},
         }
-        for source in SOURCES
+        for source in counters.sources(name for op in NAND_OPS for name in raw["nand"]["ops"][op])
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import counters, limits, rows, units, warn
-from .account import LATE_US, NAND_OPS, PERCENTILES, SOURCES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
+from .account import LATE_US, NAND_OPS, PERCENTILES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
 from .rows import Row
 from .series import Series
 from .shape import Json
@@ -16,7 +16,6 @@ from .shape import Json
 WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
-SOURCE_NAMES = {"gc": "GC", "wl": "wear levelling", "meta": "metadata"}  # other causes: by their own names
 # Counters of the array that are reported if they are not 0.
 MEDIA = (
     ("corrected", "reads with many errors"),
@@ -366,7 +365,7 @@ class Report:
         sources = self.device.total.sources
         used = [
             name
-            for name in (*SOURCES, *sorted(set(sources) - set(SOURCES)))
+            for name in counters.sources(sources)
             if any(sources.get(name, {}).get(key) for key in ("reads", "programs", "erases", "copybacks"))
         ]
         parts = []
@@ -403,7 +402,9 @@ class Report:
             self._pair("RAF", f"{amplification:.3f}   (bytes that left the flash / read by the host{alone})")
         if total.energy_nj():
             shares = _sum(
-                (name, units.energy(total.energy_nj((name,)))) for name in SOURCES if total.energy_nj((name,))
+                (name, units.energy(total.energy_nj((name,))))
+                for name in counters.sources(total.sources)
+                if total.energy_nj((name,))
             )
             ops = (
                 f"{op} {units.energy(total.energy_nj(ops=(op,)))}"
@@ -470,7 +471,7 @@ class Report:
 
 def _sum(parts: Iterable[tuple[str, str]]) -> str:
     """Return the parts of a sum, such as ' = host 1 + GC 2'."""
-    told = [f"{SOURCE_NAMES.get(name, name)} {value}" for name, value in parts]
+    told = [f"{counters.source_label(name)} {value}" for name, value in parts]
     return f" = {' + '.join(told)}" if told else ""
 
 

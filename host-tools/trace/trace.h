@@ -46,6 +46,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nand_counters.h"
+
 #define TRACE_ERR_BYTES 512
 #define TRACE_ANY_DEVICE UINT64_MAX
 #define TRACE_SHA256_CHARS 65
@@ -121,7 +123,8 @@ const char *const *trace_settings(const struct trace *t);
  * array's commands.
  */
 #define TRACE_END_OPS 4u
-#define TRACE_END_SOURCES 6u
+#define TRACE_END_SOURCE(ID, ...) TRACE_END_##ID,
+enum trace_end_source { NAND_SOURCES(TRACE_END_SOURCE) TRACE_END_SOURCES };
 bool trace_was_mounted(const struct trace *t);
 bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
 

@@ -49,6 +49,14 @@ class Specification(unittest.TestCase):
             self.assertEqual([name.replace("_", "-") for name in fixed], counters.names(group)[: len(fixed)], group)
             self.assertIn(f"({len(fixed)} or more)", SPEC)
 
+    def test_sources(self) -> None:
+        """The places of the sources are fixed, and later ones are appended."""
+        paragraph = next(text for text in SPEC.split("\n\n") if text.startswith("| at |") and "source_words" in text)
+        listed = paragraph.partition("has source_words for each of ")[2].partition(", later sources")[0]
+        fixed = listed.split(", ")
+        self.assertEqual(fixed, counters.sources()[: len(fixed)])
+        self.assertIn(f"sources ({len(fixed)} or more)", paragraph)
+
     def test_series(self) -> None:
         """The places in a row of the series are fixed, too."""
         paragraph = next(text for text in SPEC.split("\n\n") if text.startswith("**0xd7 series**"))

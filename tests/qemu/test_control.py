@@ -16,8 +16,8 @@ from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, N
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
 sys.path.insert(0, str(ROOT / "host-tools"))
-from slate_lib.account import OPS, SOURCES
-from slate_lib.counters import names
+from slate_lib.account import OPS
+from slate_lib.counters import names, sources
 
 REPLAY = ROOT / "build" / "core" / "slate-replay"
 IDENTITY, COUNTERS, LATENCY, BLOCKS, WEAR, FAULTS, ERROR = range(0xD0, 0xD7)
@@ -125,7 +125,7 @@ class Logs(ControlTest):
         nand = total["nand"]
         found: list[tuple[str, int, Json, set[str]]] = [("ftl", 0, total["ftl"], set())]
         found += [("op", i, total[op], {"histogram", "sub-buckets"}) for i, op in enumerate(OPS)]
-        found += [("source", i, nand["by-source"][source], set()) for i, source in enumerate(SOURCES)]
+        found += [("source", i, nand["by-source"][source], set()) for i, source in enumerate(sources())]
         found += [("nand", 0, nand, {"by-source", "violations"})]
         for group, row, told, others in found:
             known = names(group)

@@ -561,7 +561,7 @@ class OtherFrontEnds(MachineTest):
         self.assertEqual(set(stats["total"]), {"read", "write", "trim", "flush", "ftl", "nand"})
         self.assertEqual(len(stats["total"]["nand"]["violations"]), 12)
         self.assertEqual((len(stats["dies"]), len(stats["channels"]), stats["at-ns"]), (2, 2, 0))
-        self.assertEqual(set(stats["total"]["nand"]["by-source"]), {"host", "gc", "wl", "meta", "backup", "map"})
+        self.assertLessEqual({"host", "gc"}, stats["total"]["nand"]["by-source"].keys())
 
     def test_stopped_machine(self) -> None:
         """Before the machine starts, virtual time stands, and requests end without delay."""

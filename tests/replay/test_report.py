@@ -15,10 +15,10 @@ import unittest
 from support import FAULTY, RAND, READ, REPLAY, ROOT, TINY, WRITE, Case
 
 sys.path.insert(0, str(ROOT / "host-tools"))
-from slate_lib import replayfile
+from slate_lib import counters, replayfile
 
 NUMBER = (int, float)
-BY_SOURCE = {name: int for name in ("host", "gc", "wl", "meta", "backup")}
+BY_SOURCE = {name: int for name, source in counters.declared_sources().items() if source.shown == "ALWAYS"}
 OPS = {name: BY_SOURCE for name in ("read", "program", "erase", "copyback")}
 HOST = {
     "ios": int,
@@ -70,7 +70,7 @@ SCHEMA = {
     "host": {name: HOST for name in ("read", "write", "trim", "flush")},
     "waf": float,
     "raf": float,
-    "raf_by": {n: float for n in "host merge gc wl meta backup".split()},
+    "raf_by": dict.fromkeys(("host", "merge", *BY_SOURCE), float),
     "gc": {
         n: int for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
         second_victims""".split()
@@ -166,7 +166,8 @@ class Report(Case):
         found["nand"] |= {"toggles": 8, "toggle_ns": {source: i for i, source in enumerate(BY_SOURCE)}}
         total = replayfile.device(replayfile.checked(found))["total"]
         self.assertEqual((total["ftl"]["map-hits"], total["nand"]["toggles"]), (7, 8))
-        self.assertEqual([total["nand"]["by-source"][source]["toggle-ns"] for source in BY_SOURCE], [0, 1, 2, 3, 4])
+        by_source = total["nand"]["by-source"]
+        self.assertEqual([by_source[source]["toggle-ns"] for source in BY_SOURCE], [*range(len(BY_SOURCE))])
 
     def test_figures(self):
         """40 writes one by one, then 10 reads of them: each die executes 20 programs."""

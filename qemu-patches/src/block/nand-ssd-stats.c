@@ -30,6 +30,12 @@ static void nand_ssd_add_bucket(void *opaque, uint64_t floor_ns, uint64_t ios)
 #define NAND_SSD_COPY_BY_OP(name, field, says) to->name = from->field[source];
 #define NAND_SSD_COPY_SOURCE(name, says) to->name = from->name[source];
 
+/* A row of libslate's table of sources. */
+#define NAND_SSD_SOURCE_STATS(ID, name, ...) \
+    sources->name = nand_ssd_source_stats(from, NAND_SRC_##ID);
+#define NAND_SSD_SOURCE_BUSY(ID, name, ...) \
+    to->name = busy_ns(dev, i, NAND_SRC_##ID);
+
 static NandSsdOpStats *nand_ssd_op_stats(const struct slate_dev *dev,
                                          const struct slate_stats *stats,
                                          uint32_t mark, enum ftl_op op)
@@ -73,13 +79,7 @@ static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
     NandSsdSources *sources = g_new0(NandSsdSources, 1);
     uint64List **tail = &to->violations;
 
-    QEMU_BUILD_BUG_ON(NAND_NSOURCES != 6);
-    sources->host = nand_ssd_source_stats(from, NAND_SRC_HOST);
-    sources->gc = nand_ssd_source_stats(from, NAND_SRC_GC);
-    sources->wl = nand_ssd_source_stats(from, NAND_SRC_WL);
-    sources->meta = nand_ssd_source_stats(from, NAND_SRC_META);
-    sources->backup = nand_ssd_source_stats(from, NAND_SRC_BACKUP);
-    sources->map = nand_ssd_source_stats(from, NAND_SRC_MAP);
+    NAND_SOURCES(NAND_SSD_SOURCE_STATS)
     to->by_source = sources;
 
     for (int rule = 0; rule < NAND_NRULES; rule++) {
@@ -102,12 +102,7 @@ static NandSsdBusyList *nand_ssd_busy_list(const struct slate_dev *dev,
     for (uint32_t i = 0; i < count; i++) {
         NandSsdBusy *to = g_new0(NandSsdBusy, 1);
 
-        to->host = busy_ns(dev, i, NAND_SRC_HOST);
-        to->gc = busy_ns(dev, i, NAND_SRC_GC);
-        to->wl = busy_ns(dev, i, NAND_SRC_WL);
-        to->meta = busy_ns(dev, i, NAND_SRC_META);
-        to->backup = busy_ns(dev, i, NAND_SRC_BACKUP);
-        to->map = busy_ns(dev, i, NAND_SRC_MAP);
+        NAND_SOURCES(NAND_SSD_SOURCE_BUSY)
         QAPI_LIST_APPEND(tail, to);
     }
     return list;
