@@ -170,9 +170,9 @@ class Account:
         sources = nand.get("by-source", {})
         if isinstance(sources, list):
             sources = {entry["source"]: entry for entry in sources}
-        for source, counters in sources.items():
+        for source, counted in sources.items():
             sums = self.sources.setdefault(source, {})
-            for key, value in counters.items():
+            for key, value in counted.items():
                 if isinstance(value, int):
                     sums[key] = sums.get(key, 0) + value
 
