@@ -193,15 +193,15 @@ class Text(unittest.TestCase):
         """Counters declared after the known ones are shown by their names, if they are not 0."""
         declared = counters.declared()
         later = {
-            "ftl": [counters.Counter(name, "COUNT", "x.") for name in ("late-hits", "late-misses", "zone-resets")],
+            "ftl": [counters.Counter(name, "COUNT", "x.") for name in ("late-hits", "late-misses", "late-resets")],
             "nand": [counters.Counter("toggles", "COUNT", "x.")],
         }
         more = declared | {group: declared[group] + tuple(rows) for group, rows in later.items()}
-        ftl = {"core-busy-ns": 3, "late-hits": 1200, "late-misses": 0, "zone-resets": 2, "unknown": 9}
+        ftl = {"core-busy-ns": 3, "late-hits": 1200, "late-misses": 0, "late-resets": 2, "unknown": 9}
         dev, result = one_job(section="write", ftl=ftl, nand={"damaged": 1, "toggles": 5})
         with mock.patch.object(counters, "declared", return_value=more):
             found = [row for row in self.text(dev, result).splitlines() if row.startswith("counted")]
-        self.assertEqual(found, ["counted   late-hits 1,200, zone-resets 2, toggles 5"])
+        self.assertEqual(found, ["counted   late-hits 1,200, late-resets 2, toggles 5"])
         self.assertNotIn("\ncounted", self.text(dev, result))
 
     def test_word_lines(self):
