@@ -153,7 +153,6 @@ static void mmerge_begin(struct direct *d, uint32_t plane)
 	for (uint32_t i = 0; i < gc->plans; i++)
 		sb_close(d, gc->plan_block[i]);
 	gc->pb = NAND_WHOLE_BLOCK;
-	gc->temp = DIRECT_NONE;
 	gc->plan_at = gc->pb_at = gc->cursor = 0;
 	gc->stage = SB_GC_OUT;
 	sb_group_at(sb_of(d), plane, gc->group)->mmerges++;
@@ -380,6 +379,21 @@ static uint32_t next_out(const struct direct *d, struct sb_gc *gc)
 	return DIRECT_NONE;
 }
 
+/* Use a free page of the victims, which are erased in the end. Returns its ppn, or DIRECT_NONE. */
+static uint32_t use_victim(struct direct *d, const struct sb_gc *gc)
+{
+	for (uint32_t i = 0; i < gc->victims; i++) {
+		struct sb_block *b = &sb_of(d)->block[gc->victim[i]];
+		uint32_t ppn = b->free ? sb_use(d, gc->victim[i], b->cursor, d->g->pages_per_block) : DIRECT_NONE;
+
+		if (ppn == DIRECT_NONE)
+			continue;
+		b->cursor = ppn % d->g->pages_per_block + 1;
+		return ppn;
+	}
+	return DIRECT_NONE;
+}
+
 static enum turn turn_out(struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct sb_gc *gc = &sb_of(d)->plane[plane].gc;
@@ -391,14 +405,16 @@ static enum turn turn_out(struct direct *d, uint32_t plane, struct direct_step *
 		gc->plan_at = gc->pb_at = gc->at = gc->cursor = 0;
 		return TURN_ON;
 	}
-	if (gc->temp == DIRECT_NONE) {
-		room = sb_take(d, plane, gc->group, 0, SB_VICTIM, &gc->temp);
+	to = use_victim(d, gc);
+	if (to == DIRECT_NONE) {
+		uint32_t block;
+
+		room = sb_take(d, plane, gc->group, 0, SB_VICTIM, &block);
 		if (room != DIRECT_ROOM)
 			return turn_of(room);
-		gc->victim[gc->victims++] = gc->temp;
+		gc->victim[gc->victims++] = block;
+		return TURN_ON;
 	}
-	to = sb_use(d, gc->temp, 0, d->g->pages_per_block);
-	SSD_ASSERT(to != DIRECT_NONE);
 	copy(d, step, from, to);
 	return TURN_STEP;
 }

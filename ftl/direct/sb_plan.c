@@ -4,22 +4,23 @@
  * These functions do not change the drive's state; sb_gc.c does.
  *
  * Merge of a group (its cost is SUPERBLOCK-MERGE-COST in PEN's Algorithm 3): a block's valid pages
- * are copied to the group's free pages, or to a new block, and it is erased. This is repeated until
- * enough blocks are free. The block with the fewest valid pages that fits into the others' free
- * pages is taken first; if no block fits, the one with the fewest valid pages among those with
- * stale pages. So each round removes a block or some stale pages; if it can remove neither, the
- * group has no more blocks than its valid pages need.
+ * are copied to the group's free pages, or to a new block, and it is erased. Intra-group GC does this
+ * once, inter-group GC until enough blocks are free. The block with the fewest valid pages that fits
+ * into the others' free pages is taken first; if no block fits, the one with the fewest valid pages
+ * among those with stale pages. So each round removes a block or some stale pages; if it can remove
+ * neither, the group has no more blocks than its valid pages need.
  *
  * M-Merge (Algorithm 3). The emptiest blocks, as many as must go, are the U-set; the others
  * are the D-set. Each D-block is planned by itself (pen_plan.h). A page has no fixed place in a
  * group, so `back` is 0. A restored PB gets back as many pages as were copied out of it, and has
- * room for one page of the U-set for each of its stale pages. The paper restores every PB that has
- * a stale page. To restore a PB for a page or two costs more than it gains. So several plans are
- * made, each with another minimum of stale pages for a smallest PB to be restored (a minimum of 1
- * is the paper's plan), and the cheapest plan with room for the U-set's valid pages is taken.
+ * room for one page of the U-set for each of its stale pages. Pages are copied out to free pages of
+ * the U-set, and to a new block if these are too few. The paper restores every PB that has a stale
+ * page. To restore a PB for a page or two costs more than it gains. So several plans are made, each
+ * with another minimum of stale pages for a smallest PB to be restored (a minimum of 1 is the paper's
+ * plan), and the cheapest plan with room for the U-set's valid pages is taken.
  *
- * Intra-group GC frees one block by either method, but M-Merge leaves more free pages, so the costs
- * per free page are compared there. W limits both kinds of GC.
+ * After intra-group GC the group has free pages, after an M-Merge more of them, so the costs per free
+ * page are compared there. W limits both kinds of GC.
  *
  * Page mapping. Pages are not copied back, so the cost of a PB is one copy of each valid page and
  * the erase, and the gain is its stale pages. Candidates are the block with most stale pages, and
@@ -201,7 +202,10 @@ struct outcome {
 	uint64_t free;			/* free pages of the group afterwards, including those of erased blocks */
 };
 
-/* Compute the copies and erases that it takes to empty victims until the group has lost `must_go` blocks. */
+/*
+ * Compute the copies and erases that it takes to empty victims until the group has lost `must_go` blocks,
+ * or one victim in intra-group GC.
+ */
 static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint32_t must_go)
 {
 	const struct sb *s = sb_of(d);
@@ -220,6 +224,8 @@ static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint
 		left--;
 		o.cost += s->model.erase_cost[0] + c->valid * s->model.copy_cost;
 		c->block = DIRECT_NONE;
+		if (!s->plane[plane].gc.compact)
+			break;
 	}
 	o.free = room + (uint64_t)(n > left ? n - left : 0) * pages;
 	return o;
@@ -283,8 +289,10 @@ static bool plan_all(struct direct *d, uint32_t plane, uint32_t worth, uint32_t 
 	struct sb *s = sb_of(d);
 	struct sb_gc *gc = &s->plane[plane].gc;
 	const struct sb_group *g = sb_group_at(s, plane, gc->group);
-	uint32_t room = g->free, out = 0;
+	uint32_t room = g->free, out = 0, spare = 0;
 
+	for (uint32_t i = 0; i < gc->victims; i++)
+		spare += s->block[gc->victim[i]].free;
 	o->cost = moved * s->model.copy_cost + gc->victims * s->model.erase_cost[0];
 	gc->plans = 0;
 	for (uint32_t i = 0; i < s->slots; i++) {
@@ -300,10 +308,10 @@ static bool plan_all(struct direct *d, uint32_t plane, uint32_t worth, uint32_t 
 		out += plan->out;
 		gc->plan_block[gc->plans++] = b;
 	}
-	if (out)
+	if (out > spare)	/* a new block takes the rest */
 		o->cost += s->model.erase_cost[0];
 	o->free = room - moved + (uint64_t)gc->victims * d->g->pages_per_block;
-	return gc->plans && room >= moved && out <= d->g->pages_per_block;
+	return gc->plans && room >= moved && out <= spare + d->g->pages_per_block;
 }
 
 static bool cheaper(const struct sb_gc *gc, const struct outcome *mm, const struct outcome *merge)

@@ -75,7 +75,7 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	s->groups = groups_of(c, g);
 	s->group_pages = s->m ? s->m * g->pages_per_block : direct_plane_pages(c, g);
 	/*
-	 * Besides N: GC's target, M-Merge's temporary block, the block kept for power cuts, and
+	 * Besides N: GC's target, a block for M-Merge's pages copied out, the block kept for power cuts, and
 	 * blocks whose erase a cut interrupted.
 	 */
 	s->slots = s->m ? s->n + 3 + NAND_ERASE_GROUP_MAX : g->blocks_per_plane;
@@ -120,7 +120,7 @@ static void carve(struct sb *s, struct ssd_arena *m, const struct ftl_config *c,
 			continue;
 		s->plane[p].heap = heap;
 		s->plane[p].gc = (struct sb_gc){ .victim = victim, .plan_block = plan_block,
-						 .plan = plan, .temp = DIRECT_NONE };
+						 .plan = plan };
 	}
 }
 

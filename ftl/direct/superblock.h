@@ -23,7 +23,7 @@
  *   OPEN     its group's write frontier, of host and GC alike
  *   PART     has free pages; on its group's list of such blocks
  *   FULL     has no free page
- *   VICTIM   being emptied, or (the block that M-Merge copies out to) being filled by GC
+ *   VICTIM   being emptied; an M-Merge fills its free pages first
  * NONE -> OPEN | VICTIM (sb_take); OPEN -> FULL (sb_place); PART -> OPEN; OPEN, PART, FULL ->
  * VICTIM (sb_close); VICTIM -> PART | FULL (sb_reopen), -> NONE (sb_drop). A block in
  * which a program or a partial erase failed is `failing`: it keeps its data, is not programmed
@@ -82,7 +82,7 @@ struct sb_group {
 
 enum sb_stage {
 	SB_GC_IDLE,
-	SB_GC_OUT,		/* M-Merge: valid pages of PBs to restore go to the temporary block */
+	SB_GC_OUT,		/* M-Merge: valid pages of PBs to restore go to free pages of the victims */
 	SB_GC_RESTORE,		/* M-Merge: the next PB is erased */
 	SB_GC_FILL,		/* M-Merge: the erased PB is filled with pages of the blocks that must go */
 	SB_GC_MOVE,		/* valid pages of the victims go to the group's free pages */
@@ -99,7 +99,6 @@ struct sb_gc {				/* a plane's collection under way */
 	uint32_t *victim;
 	uint32_t pb;			/* PB of a single victim, or NAND_WHOLE_BLOCK */
 	uint32_t at, cursor;		/* current victim and page; all pages before are done */
-	uint32_t temp;			/* M-Merge: temporary block for pages copied out */
 	uint32_t plans;			/* M-Merge: number of plans, with their blocks below */
 	uint32_t *plan_block;
 	struct pen_plan *plan;

@@ -218,6 +218,30 @@ static void mmerge_copies_out(void)
 	rig_free(&r);
 }
 
+/* As before, but the block that must go has a free page for the page that is copied out. */
+static void mmerge_copies_out_to_the_u_set(void)
+{
+	struct rig_shape s = one_die(7, 16, 3, 48);
+
+	s.m = 1;
+	s.n = 2;
+	s.pen = true;
+	make(&s);
+	put_all(0, 16);
+	put_all(0, 3);
+	for (uint32_t i = 0; i < 12; i++)
+		put_all(0, 1);
+	put_all(16, 16);
+	put_all(32, 16);
+	put_all(32, 1);
+	EXPECT_EQ(put(16), COPY + ERASE(2) + 4 * COPY + ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(stats->mmerges, 1);
+	EXPECT_EQ(stats->merges, 0);
+	EXPECT_EQ(stats->gc_units, 5);
+	EXPECT_EQ(stats->gc_blocks, 2);
+	rig_free(&r);
+}
+
 /* ---- page mapping ---------------------------------------------------------------- */
 
 /*
@@ -616,6 +640,7 @@ int main(int argc, char **argv)
 	RUN(inter_group);
 	RUN(mmerge_of_a_group);
 	RUN(mmerge_copies_out);
+	RUN(mmerge_copies_out_to_the_u_set);
 	RUN(page_mapping_erases_pbs);
 	RUN(greedy_moves_pages);
 	RUN(two_victims);
