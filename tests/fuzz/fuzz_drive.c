@@ -12,7 +12,8 @@
  * faults.
  *
  * Input: 1 drive, 1 seed, 1 flags; then for each change 1 table, 1 how, 2 row, 2 column,
- * 2 other row, 4 value. SLATE_FUZZ_DRIVE=NAME: only drives whose names begin so.
+ * 2 other row, 4 value. The mutator keeps this form. SLATE_FUZZ_DRIVE=NAME: only drives whose
+ * names begin so; the mutator makes no others, so all executions are of theirs.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -30,6 +31,7 @@
 #include "slate_power.h"
 
 #define UNIT 1024u
+#define HEAD_BYTES 3u
 #define CHANGE_BYTES 12u
 #define STEPS_MAX 400000u
 #define PROFILE "[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n" \
@@ -43,6 +45,8 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed);
 
 static const struct kind {
 	const char *name;
@@ -123,6 +127,7 @@ static struct slate_dev *dev;
 static uint64_t now_ns, dice;
 static uint32_t pending;
 static uint8_t sink;
+static uint64_t opened, refused;	/* drives */
 
 static uint64_t roll(void)		/* splitmix64 */
 {
@@ -139,30 +144,43 @@ static void on_done(void *opaque, struct ftl_io *io)
 	pending--;
 }
 
-/* Some contents are similar, because DAC needs that. */
-static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
-{
-	uint8_t *b = buf;
-	uint64_t like = roll();
-
-	(void)opaque, (void)at;
-	for (size_t i = 0; i < len; i++) {
-		if (io->op == FTL_READ)
-			sink = b ? sink ^ b[i] : sink;
-		else if (like & 1)
-			b[i] = (uint8_t)((i * 7 + (i >> 8)) ^ (i % 64 == 3 ? like >> 8 : 0));
-		else
-			b[i] = (uint8_t)(like & 2 ? like >> (i % 57) : like >> 3);
-	}
-}
-
-static const struct ftl_host host = { on_done, on_copy, NULL };
-
 __attribute__((noreturn)) static void fault(const char *what)
 {
 	fprintf(stderr, "fuzz_drive: %s\n", what);
 	abort();
 }
+
+/* Some contents are similar, because DAC needs that: of 4 kinds, two are one pattern with a few other bytes. */
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	static uint8_t pattern[256 * 256];
+	uint64_t like = roll();
+	uint8_t *b = buf;
+
+	(void)opaque, (void)at;
+	if (io->op == FTL_READ) {	/* Reading a byte of each ASan granule finds a buffer that is too short. */
+		for (size_t i = 0; b && i < len; i += 8)
+			sink ^= b[i];
+		sink = b ? sink ^ b[len - 1] : sink;
+		return;
+	}
+	for (size_t i = 0; !pattern[1] && i < sizeof(pattern); i++)
+		pattern[i] = (uint8_t)(i * 7 + (i >> 8));
+	if (len > sizeof(pattern))
+		fault("a copy is longer than a request");
+	if (like & 1) {
+		memcpy(b, pattern, len);
+		for (size_t i = 3; i < len; i += 64)
+			b[i] ^= (uint8_t)(like >> 8);
+	} else if (like & 2) {
+		for (size_t i = 0; i < len; i++)
+			b[i] = (uint8_t)(like >> (i % 57));
+	} else {
+		memset(b, (uint8_t)(like >> 3), len);
+	}
+}
+
+static const struct ftl_host host = { on_done, on_copy, NULL };
 
 /* Returns false if the power is off. */
 static bool wait_for(uint32_t count)
@@ -321,9 +339,16 @@ static void make_base(size_t i)
 	find_programmed(b);
 }
 
+static void print_count(void)
+{
+	fprintf(stderr, "fuzz_drive: %llu drives opened, %llu refused\n", (unsigned long long)opened,
+		(unsigned long long)refused);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc, (void)argv;
+	atexit(print_count);
 	fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
 	if (fd < 0)
 		fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
@@ -467,6 +492,43 @@ static void use(uint8_t flags)
 	slate_check(dev);
 }
 
+/* Most often change bytes of one change; or give a change a copy, remove one, or change the work to come. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed)
+{
+	size_t changes = size < HEAD_BYTES ? 0 : (size - HEAD_BYTES) / CHANGE_BYTES, room, at;
+	uint8_t *list = data + HEAD_BYTES;
+
+	if (most < HEAD_BYTES + CHANGE_BYTES)
+		return LLVMFuzzerMutate(data, size, most);
+	if (size < HEAD_BYTES)
+		memset(data + size, 0, HEAD_BYTES - size);
+	room = (most - HEAD_BYTES) / CHANGE_BYTES;
+	changes = changes > room ? room : changes;
+	dice = seed;
+	while (!chosen(data[0] % NKINDS))
+		data[0] = (uint8_t)roll();
+	if (!changes || (roll() % 4 == 0 && changes < room)) {
+		if (changes)
+			memcpy(list + changes * CHANGE_BYTES, list + roll() % changes * CHANGE_BYTES, CHANGE_BYTES);
+		else
+			memset(list, 0, CHANGE_BYTES);
+		changes++;
+	} else if (roll() % 8 == 0 && changes > 1) {
+		at = roll() % changes--;
+		memmove(list + at * CHANGE_BYTES, list + changes * CHANGE_BYTES, CHANGE_BYTES);
+	}
+	if (roll() % 8 == 0) {
+		data[1] = (uint8_t)roll();
+		data[2] ^= (uint8_t)(1u << roll() % 8);
+	} else {
+		at = roll() % changes;
+		LLVMFuzzerMutate(list + at * CHANGE_BYTES, CHANGE_BYTES, CHANGE_BYTES);
+		if (roll() % 4 == 0)	/* else all tables that libFuzzer likes */
+			list[at * CHANGE_BYTES] = (uint8_t)(roll() % TABLES);
+	}
+	return HEAD_BYTES + changes * CHANGE_BYTES;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t i = size ? data[0] % NKINDS : 0;
@@ -476,15 +538,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t crc;
 	bool sealed = true;
 
-	if (size < 3 || !chosen(i))
+	if (size < HEAD_BYTES || !chosen(i))
 		return -1;
 	if (!b->file)
 		make_base(i);
-	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)b->bytes) ||
-	    pwrite(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)
+	if (ftruncate(fd, (off_t)b->bytes) || pwrite(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)
 		fault("a drive cannot be written");
 	file = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	for (size_t at = 3; at + CHANGE_BYTES <= size; at += CHANGE_BYTES) {
+	for (size_t at = HEAD_BYTES; at + CHANGE_BYTES <= size; at += CHANGE_BYTES) {
 		change(b, file, data + at);
 		sealed = sealed && data[at] % TABLES != NOT_SEALED && data[at] % TABLES != SUMS;
 	}
@@ -498,8 +559,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (open_drive(NULL, NULL, data[2] & 1, err)) {
 		if (!*err)
 			fault("a drive is refused without a sentence");
+		refused++;
 		return 0;
 	}
+	opened++;
 	use(data[2]);
 	slate_close(dev);
 	return 0;
