@@ -31,6 +31,33 @@ class Cases(unittest.TestCase):
         for step in set(soak.STEPS):
             self.assertIn(f"\nstep_{step}()\n", script)
 
+    def test_the_judge(self):
+        """(status, steps, kernel's log, critical warning, number of what is wrong)"""
+        steps = "1 write 0\n2 bad 1\n2 read-only 0\n"
+        refused = "critical target error, dev nvme0n1, sector 8 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2"
+        ended = "EXT4-fs (nvme0n1): Remounting filesystem read-only"
+        unread = "critical medium error, dev nvme0n1, sector 8 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2"
+        for status, done, kernel, warning, wrong in (
+            (0, "1 write 0\n", "nvme nvme0: Shutdown timeout set to 8 seconds", 0, 0),
+            (0, "1 write 0\n", "nvme nvme0: I/O 21 QID 1 timeout, aborting", 0, 1),
+            (0, steps, "nvme nvme0: I/O 21 QID 1 timeout, completion polled", 8, 1),
+            (1, "1 write 1\n", "", 0, 1),
+            (1, "2 bad 1\n2 read-only 1\n", "", 8, 1),  # data are lost
+            (0, steps, f"{refused}\n{ended}", 8, 0),
+            (0, steps, f"{refused}\n{ended}", 9, 0),
+            (0, steps, "", 1, 1),  # the health log does not say that it is read-only
+            (0, "1 write 0\n", refused, 0, 1),
+            (0, steps, unread, 8, 1),
+            (0, steps, "Buffer I/O error on dev nvme0n1, logical block 0, lost async page write", 8, 0),
+            (0, steps, "Buffer I/O error on dev nvme0n1, logical block 0, async page read", 8, 1),
+            (0, steps, "EXT4-fs error (device nvme0n1): __ext4_find_entry:1612: reading directory lblock 0", 8, 1),
+            (0, steps, "XFS (nvme0n1): Metadata corruption detected at xfs_agf_read_verify", 8, 1),
+            (0, steps, "XFS (nvme0n1): log I/O error -121", 8, 0),
+            (0, "1 write 0\n", "XFS (nvme0n1): log I/O error -5", 0, 1),
+            (0, "1 write 0\n", "INFO: task fio:99 blocked for more than 120 seconds.", 0, 1),
+        ):
+            with self.subTest(status=status, steps=done, kernel=kernel, warning=warning):
+                self.assertEqual(len(soak.judge(status, done, kernel, warning)), wrong)
 
     def test_a_log_that_goes_on(self):
         good = {"id": "7:0", "drive": "small", "settings": [], "seconds": 1.0, "good": True}

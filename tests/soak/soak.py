@@ -39,6 +39,16 @@ REPLAY = ROOT / "build" / "core" / "slate-replay"
 PROFILES = ROOT / "nand-emu" / "profiles"
 SCRIPT = Path(__file__).resolve().parent / "soak.sh"
 LIMIT_S = 1800
+MEDIA_READ_ONLY = 8  # in a health log's critical warning
+# What a kernel must not say. A time-out has a comma ("I/O 5 QID 1 timeout, aborting"); "Shutdown timeout set to 8
+# seconds" is no fault.
+NEVER = r"\btimeout,|timed out|corrupt|call trace|\bbug:|blocked for more than|lockup|\bstall|page read|\breading\b"
+COMPLAINT = NEVER + r"|error, dev |i/o error|ext4-fs (error|warning)|jbd2.*(error|abort)|xfs .*(error|shut)|f2fs-fs.*stop"
+# What it may say of a read-only drive: a write failed, and a file system ended for this reason.
+OF_READ_ONLY = (
+    r"error, dev \w+, sector \d+ op 0x\w+:\((write|discard|write_zeroes|flush)\)|lost a?sync page write"
+    r"|ext4-fs|jbd2|aborting journal|xfs \(|f2fs-fs"
+)
 
 # Every FTL, and the page FTL's policies and kinds of flash: (profile, settings).
 DRIVES = (
@@ -108,23 +118,37 @@ def run(line: list[Any]) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+def judge(status: int, steps: str, kernel: str, warning: int) -> list[str]:
+    """Return what is wrong with a guest's run: its status, its steps, the kernel's log, the critical warning."""
+    worn = bool(warning & MEDIA_READ_ONLY)
+    wrong = [] if status == 0 else [f"the guest ended with status {status}"]
+    if re.search(r"^\d+ read-only", steps, re.MULTILINE) and not worn:
+        wrong.append("the drive became read-only, and its health log does not say so")
+    for line in kernel.splitlines():
+        refused = worn and re.search(OF_READ_ONLY, line, re.IGNORECASE) and not re.search(NEVER, line, re.IGNORECASE)
+        if re.search(COMPLAINT, line, re.IGNORECASE) and not refused:
+            wrong.append(line.strip())
+    return wrong
+
+
 def guest(one: Case, folder: Path) -> dict[str, Any]:
     """Run the steps of a guest."""
     status, said = run(
         [SLATE, "run", "--profile", one.drive, *one.sets(), "--kernel", one.kernel, "--cmd", SCRIPT, "--timeout",
-         "1500", "--out", folder / "out", *one.words]
+         "1500", "--mem", "2G", "--out", folder / "out", *one.words]
     )  # fmt: skip
-    found: dict[str, Any] = {"good": status == 0, "said": "" if not status else said[-1500:]}
-    for name in ("soak.txt", "said.txt", "kernel.txt"):
+    text = {}
+    for name in ("soak.txt", "said.txt", "kernel.txt", "smart.json"):
         path = folder / "out" / name
-        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-        if name == "soak.txt":
-            found["resets"] = len(re.findall(r"^\d+ reset 0$", text, re.MULTILINE))
-            found["bad_blocks"] = 2 * len(re.findall(r"^\d+ bad 0$", text, re.MULTILINE))
-        elif name == "kernel.txt":
-            found["good"] &= not text
-        if text and (not found["good"] or name == "kernel.txt"):
-            found["said"] += f"\n{name}: {text[-1000:]}"
+        text[name] = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    health = re.search(r'"critical_warning"\s*:\s*(\d+)', text["smart.json"])
+    warning = int(health[1]) if health else 0
+    wrong = judge(status, text["soak.txt"], text["kernel.txt"], warning) + ([] if health else ["no health log"])
+    found: dict[str, Any] = {"good": not wrong, "said": "", "worn_out": bool(warning & MEDIA_READ_ONLY)}
+    found["resets"] = len(re.findall(r"^\d+ reset 0$", text["soak.txt"], re.MULTILINE))
+    found["bad_blocks"] = 2 * len(re.findall(r"^\d+ bad 0$", text["soak.txt"], re.MULTILINE))
+    if wrong:
+        found["said"] = "\n".join([said[-1500:], *wrong[:20], text["soak.txt"][-1000:], text["said.txt"][-1000:]])
     device = folder / "out" / "device.json"
     if device.exists():
         total = json.loads(device.read_text(encoding="utf-8"))["total"]

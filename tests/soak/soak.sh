@@ -3,7 +3,9 @@
 #
 # soak.sh - in the guest (slate run --cmd): the steps that STEPS names, on the drive itself (FS=raw)
 # or on a file system, with SEED. soak.txt gets a line for each step. The first step that fails ends
-# it with status 1.
+# it with status 1, unless the drive's health log says that it has become read-only: then all regions
+# must still be there. A file system is then looked at on a copy of the drive's content, because it may
+# refuse to be mounted where it cannot write. soak.py judges kernel.txt and smart.json.
 #
 #   write     fio writes a region and verifies it; the region stays, for look
 #   look      every region that was written is verified again
@@ -13,7 +15,7 @@
 #   bad       a program and an erase fail, so blocks are given up
 #   set       settings of the FTL change
 #   again     the file system is unmounted, checked and mounted
-dev=/dev/nvme0n1 mnt=/run/mnt number=0 regions=
+drive=/dev/nvme0n1 dev=/dev/nvme0n1 mnt=/run/mnt number=0 regions=
 region_kib=$((8 * 1024))
 mkdir -p $mnt
 
@@ -48,7 +50,8 @@ step_write()
 {
 	region=$number
 	[ "$FS" = raw ] || mkdir "$mnt/r$region" || return 1
-	verify "$region" $((SEED + number)) || return 1
+	verify "$region" $((SEED + number)) --end_fsync=1 || return 1
+	[ "$FS" = raw ] || { sync && dd if=/dev/zero of=$mnt/written bs=512 count=1 conv=fsync; } || return 1
 	regions="$regions $region:$((SEED + number))"
 }
 
@@ -85,6 +88,17 @@ step_trim()
 step_overwrite()	# of no case: look has to find it
 {
 	dd if=/dev/zero of="$dev" bs=4k count=1 seek=$((region_kib / 4)) conv=fsync oflag=direct
+}
+
+step_ruin()	# of no case: blocks are given up until the drive is read-only
+{
+	for _ in $(seq 400); do
+		is_read_only && return 1
+		slatectl fault program 3 && slatectl fault erase 1
+		dd if=/dev/urandom of="$dev" bs=64k count=32 seek=$((region_kib / 64 * 12)) conv=notrunc,fsync oflag=direct
+		slatectl gc
+	done
+	return 0
 }
 
 step_reset()
@@ -152,8 +166,31 @@ run()
 	step_look >"$OUT/last.txt" 2>&1 && step_again >>"$OUT/last.txt" 2>&1
 }
 
+is_read_only()
+{
+	warning=$(nvme smart-log $drive -o json | sed -n 's/.*"critical_warning" *: *\([0-9]*\).*/\1/p')
+	[ $((${warning:-0} & 8)) -ne 0 ]
+}
+
+# Every region is looked at where writing is possible again.
+look_at_copy()
+{
+	if [ "$FS" != raw ]; then
+		umount $mnt
+		dd if=$dev of=/run/copy bs=1M conv=sparse || return 1
+		dev=$(losetup -f) && losetup "$dev" /run/copy && attach || return 1
+	fi
+	step_look && step_again
+}
+
 run
 status=$?
-dmesg | grep -aiE 'timeout|i/o error|corrupt|call trace|bug:|EXT4-fs error|XFS.*(error|shutdown)' >"$OUT/kernel.txt"
+nvme smart-log $drive -o json >"$OUT/smart.json"
+dmesg >"$OUT/kernel.txt"
+if [ $status -ne 0 ] && is_read_only; then
+	look_at_copy >>"$OUT/last.txt" 2>&1
+	status=$?
+	echo "$number read-only $status" >>"$OUT/soak.txt"
+fi
 tail -n 20 "$OUT/last.txt" >"$OUT/said.txt"
 exit $status
