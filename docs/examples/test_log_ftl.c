@@ -164,13 +164,14 @@ static void buffered_times(void)
 		.units = 8, .buffer = 8,
 		.g = { 1, 1, 1, 1, 6, 4, 2048, 64, 0, 2048, 0, 1, 1, NAND_ORDER_ASCENDING },
 	};
-	const uint64_t program = 100 + 2112 + 20000, read = 100 + 5000 + 2112, front = 20, buffer = 10;
+	const uint64_t program = 100 + 2112 + 20000, read = 100 + 5000 + 2112, erase = 100 + 70000;
+	const uint64_t front = 20, buffer = 10;
 	const struct ftl_stats *stats = rig_start(&r, &s);
 	struct nand_stats ns;
 
 	EXPECT_EQ(rig_alone(&r, FTL_WRITE, 0, 1), buffer + front);
 	EXPECT_EQ(rig_alone(&r, FTL_READ, 0, 1), front);		/* from the buffer */
-	EXPECT_EQ(rig_alone(&r, FTL_FLUSH, 0, 0), program + buffer + front);
+	EXPECT_EQ(rig_alone(&r, FTL_FLUSH, 0, 0), erase + program + buffer + front);
 	EXPECT_EQ(rig_alone(&r, FTL_FLUSH, 0, 0), buffer + front);	/* everything is on flash */
 	EXPECT_EQ(rig_alone(&r, FTL_READ, 0, 1), read + front);
 	EXPECT_EQ(rig_alone(&r, FTL_READ, 0, 1), front);		/* the page that was read last */

@@ -188,6 +188,35 @@ const struct front_policy front_rtf_policy = { "rtf", SEQ_FPS, 2, true, true, rt
 const struct front_policy front_flex_policy = { "flex", SEQ_TWO_PHASE, FRONT_WHOLE_BLOCK, true, false,
 						flex_pick };
 
+/* ---- configuration ---------------------------------------------------------- */
+
+bool front_by_word_lines(const struct nand_geometry *g)
+{
+	return g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
+}
+
+const char *front_fault(const struct front_policy *p, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	bool flex = p == &front_flex_policy;
+
+	if (front_by_word_lines(g) && g->bits_per_cell != 2)
+		return "order must be ascending or none unless bits_per_cell is 2: the FTL knows the order of "
+		       "LSB and MSB pages alone";
+	if (p == &front_page_policy)
+		return NULL;
+	if (!front_by_word_lines(g) || (flex && g->order != NAND_ORDER_RPS))
+		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
+			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
+			      "share their cells";
+	if (!flex && g->pages_per_block % 4)
+		return "pages_per_block must be a multiple of 4: parity pages cover two word lines each";
+	if (p == &front_rtf_policy && (!c->active_blocks || c->active_blocks > FRONT_ACTIVE_MAX))
+		return "active_blocks must be 1 .. 16";
+	if (flex && (c->fast_above_permille > 1000 || c->slow_below_permille > c->fast_above_permille))
+		return "slow_below_permille <= fast_above_permille <= 1000 must hold";
+	return flex && c->quota_permille > 1000 ? "quota_permille must be at most 1000" : NULL;
+}
+
 /* ---- life ------------------------------------------------------------------- */
 
 static uint32_t host_slots(const struct front_config *c)
@@ -229,7 +258,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 	fr->parity_bytes = (g->page_bytes + KEPT_BYTES(c->units_per_page) + 7) / 8 * 8;
 	fr->plane = ssd_carve(m, planes, sizeof(*fr->plane));
 	fr->parity = ssd_carve(m, fr->covers ? (size_t)planes * fr->covers + 1 : 0, fr->parity_bytes);
-	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS) {
+	if (front_by_word_lines(g)) {
 		fr->sequence = c->policy->word_lines;
 		fr->word_lines = g->pages_per_block / 2;
 		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;

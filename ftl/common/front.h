@@ -171,6 +171,10 @@ struct front_parity {
 	uint64_t seq;
 };
 
+/* Is a block programmed by word lines, which have an order of LSB and MSB pages? */
+bool front_by_word_lines(const struct nand_geometry *g);
+/* Returns the first of the policy's rules that the configuration breaks, as a sentence, or NULL. */
+const char *front_fault(const struct front_policy *p, const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t front_oob_bytes(const struct front_policy *p, uint32_t units_per_page);
 bool front_own(const struct front_policy *p, enum ftl_gc_frontier where);
 uint32_t front_slots(const struct front_config *c);	/* Number of open blocks of a plane, without backup blocks. */

@@ -45,6 +45,13 @@ int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config
 void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
 	       const struct ftl_host *shell);
 
+/* Retire a block for good. */
+static inline void host_put_bad(struct host *h, struct nand *n, uint32_t block)
+{
+	n->ops->mark_bad(n, (pbn_t){ block });
+	h->stats.retired_blocks++;
+}
+
 /* ---- lists of I/Os, first come, first served ---- */
 
 struct io_list {

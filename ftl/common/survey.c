@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "survey.h"
 
+#include "die.h"
 #include "nand_geom.h"
 #include "oob.h"
 
@@ -16,8 +17,7 @@ void survey_command(struct survey *s, struct nand_cmd *c)
 
 	if (idle_ns > s->now_ns)
 		s->now_ns = idle_ns;
-	nand_submit(s->n, s->now_ns, c, 1);
-	SSD_ASSERT(c->status != NAND_VIOLATION);
+	die_command(s->n, s->now_ns, c, 1);
 	if (c->done_ns > s->ready_ns)
 		s->ready_ns = c->done_ns;
 }

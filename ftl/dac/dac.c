@@ -201,31 +201,15 @@ static const char *refused_knob(const struct ftl_config *c)
 /* The reason why a configuration does not suit its frontiers, or NULL. */
 static const char *refused_frontiers(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	bool by_word_lines = g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
-	bool flex = c->frontiers == FTL_FRONTIERS_FLEX;
+	const char *fault = front_fault(fronts[c->frontiers], c, g);
 
-	if (by_word_lines && g->bits_per_cell != 2)
-		return "order must be ascending or none unless bits_per_cell is 2: this FTL knows the order of "
-		       "LSB and MSB pages alone";
+	if (fault)
+		return fault;
 	if (c->frontiers == FTL_FRONTIERS_PAGE)
 		return g->paired_loss ? "paired_loss must be no: this FTL keeps no copy of a page whose pair is "
 					"programmed; or set frontiers = parity, rtf or flex" : NULL;
-	if (!by_word_lines || (flex && g->order != NAND_ORDER_RPS))
-		return flex ? "order must be rps: with frontiers = flex all LSB pages of a block are written "
-			      "before its MSB pages" :
-			      "order must be fps or rps: with frontiers = parity and rtf LSB pages are backed "
-			      "up before the MSB pages that share their cells";
-	if (flex && g->pages_per_block < 4)
+	if (c->frontiers == FTL_FRONTIERS_FLEX && g->pages_per_block < 4)
 		return "pages_per_block must be at least 4: with frontiers = flex a block has two word lines or more";
-	if (!flex && g->pages_per_block % 4)
-		return "pages_per_block must be a multiple of 4: with frontiers = parity and rtf, parity pages "
-		       "cover two word lines each";
-	if (c->frontiers == FTL_FRONTIERS_RTF && (!c->active_blocks || c->active_blocks > FRONT_ACTIVE_MAX))
-		return "active_blocks must be 1 .. 16";
-	if (flex && (c->fast_above_permille > 1000 || c->slow_below_permille > c->fast_above_permille))
-		return "slow_below_permille <= fast_above_permille <= 1000 must hold";
-	if (flex && c->quota_permille > 1000)
-		return "quota_permille must be at most 1000";
 	return NULL;
 }
 

@@ -376,7 +376,6 @@ void dac_read_ended(struct dac *d, uint32_t op, const uint8_t *page);
 
 /* ---- dac_die.c -------------------------------------------------------------------- */
 
-void dac_command(struct dac *d, struct nand_cmd *c);
 void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t until_ns);
 void dac_die_complete(struct dac *d, uint32_t die);
 void dac_dispatch(struct dac *d);

@@ -49,7 +49,7 @@ bool dac_backup_turn(struct dac *d, struct dac_die *x)
 		dac_gc_wanted(d, x);
 	}
 	c.data = front_backup(&d->fr, plane_of(d, x), p->debt_slot, &what, &c.ppn.v, d->oob);
-	dac_command(d, &c);
+	die_command(d->n, d->host.now_ns, &c, 1);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;
 	d->host.stats.backup_pages++;
@@ -196,7 +196,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	o.collected = DAC_NONE;		/* the named block has been erased since */
 	dac_set_oob(d, &o);
 	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
-	dac_command(d, &c);
+	die_command(d->n, d->host.now_ns, &c, 1);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;
 	d->host.stats.backup_pages++;

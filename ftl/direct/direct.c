@@ -52,9 +52,8 @@ void direct_put_bad(struct direct *d, uint32_t block)
 	struct direct_plane *p = &d->plane[geo_plane_of(d->g, (pbn_t){ block })];
 
 	SSD_ASSERT(d->block[block].state == DIRECT_USED);
-	d->n->ops->mark_bad(d->n, (pbn_t){ block });
+	host_put_bad(&d->host, d->n, block);
 	d->block[block].state = DIRECT_BAD;
-	d->host.stats.retired_blocks++;
 	if (--p->good_blocks < d->needed)
 		d->host.worn = true;
 }

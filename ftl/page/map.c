@@ -706,8 +706,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 	c.data = &k->entry[(size_t)i * k->per];
 	if (k->store)
 		memcpy(k->store + (size_t)fr->page * f->g->page_bytes, c.data, f->g->page_bytes);
-	nand_submit(f->n, now_ns, &c, 1);
-	SSD_ASSERT(c.status != NAND_VIOLATION);
+	die_command(f->n, now_ns, &c, 1);
 	unlist(k, i);
 	fr->state = FRAME_WRITING;
 	fr->again = false;

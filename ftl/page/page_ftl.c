@@ -304,11 +304,6 @@ static uint32_t buffer_pages(const struct ftl_config *c, const struct nand_geome
 	return c->buffer_units ? c->buffer_units / upp : geo_planes(g) + 2;
 }
 
-static bool by_word_lines(const struct nand_geometry *g)
-{
-	return g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
-}
-
 static uint32_t backup_ahead(const struct front_policy *policy, const struct ftl_config *c,
 			     const struct nand_geometry *g)
 {
@@ -359,43 +354,30 @@ static uint64_t blocks_needed(const struct front_policy *policy, const struct ft
 static const char *policy_wants(const struct front_policy *policy, const struct ftl_config *c,
 				const struct nand_geometry *g)
 {
-	bool flex = policy == &front_flex_policy;
+	const char *fault = front_fault(policy, c, g);
 
-	if (by_word_lines(g) && g->bits_per_cell != 2)
-		return "order must be ascending or none unless bits_per_cell is 2: the FTL knows the order of "
-		       "LSB and MSB pages alone";
+	if (fault)
+		return fault;
 	if (c->idle_gc_permille > 1000)
 		return "idle_gc_permille must be at most 1000";
 	if (policy == &front_page_policy && c->hot_cold && c->gc_copyback)
 		return "gc_copyback must be no with hot_cold: a page that the chip copies has its block before the FTL "
 		       "knows what it holds";
-	if (c->slc_cache != FTL_SLC_NONE && (policy != &front_page_policy || by_word_lines(g)))
+	if (c->slc_cache != FTL_SLC_NONE && (policy != &front_page_policy || front_by_word_lines(g)))
 		return "slc_cache must be none: the FTL fills blocks in SLC mode in ascending order; set "
 		       "type = page and order = ascending or none";
 	if (policy == &front_page_policy)
 		return NULL;
 	if (c->hot_cold)
 		return "hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages; set type = page";
-	if (!by_word_lines(g) || (flex && g->order != NAND_ORDER_RPS))
-		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
-			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
-			      "share their cells";
 	if (c->backup_channel == FTL_BACKUP_NEXT && g->channels < 2)
 		return "backup_channel must be same: the array has one channel; set geometry.channels = 2 or more";
-	if (!flex && g->pages_per_block % 4)
-		return "pages_per_block must be a multiple of 4: parity pages cover two word lines each";
 	if (c->gc_copyback)
 		return "gc_copyback must be no: parity pages need the content of what is copied";
 	if (c->parallel_erase)
 		return "parallel_erase must be no: this FTL collects one block of a plane at a time";
 	if (c->gc_urgent_blocks + 1 >= c->gc_start_blocks)
 		return "gc_start_blocks must be at least gc_urgent_blocks + 2: one more is kept for parity pages";
-	if (policy == &front_rtf_policy && (!c->active_blocks || c->active_blocks > FRONT_ACTIVE_MAX))
-		return "active_blocks must be 1 .. 16";
-	if (flex && (c->fast_above_permille > 1000 || c->slow_below_permille > c->fast_above_permille))
-		return "slow_below_permille <= fast_above_permille <= 1000 must hold";
-	if (flex && c->quota_permille > 1000)
-		return "quota_permille must be at most 1000";
 	return NULL;
 }
 
@@ -490,7 +472,7 @@ static const char *cache_fault(const struct front_policy *policy, const struct f
 			       const struct nand_geometry *g)
 {
 	const struct page_rule rules[] = {
-		{ policy != &front_page_policy || by_word_lines(g),
+		{ policy != &front_page_policy || front_by_word_lines(g),
 		  "map_cache_pages must be 0: map pages have open blocks of their own only where pages are "
 		  "programmed in ascending order; set order = ascending and type = page" },
 		{ c->gc_frontier == FTL_GC_SHARED || c->hot_cold,

@@ -104,8 +104,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 			      .pb = NAND_WHOLE_BLOCK,
 			      .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 
-	nand_submit(f->n, now_ns, &c, 1);
-	SSD_ASSERT(c.status != NAND_VIOLATION);
+	die_command(f->n, now_ns, &c, 1);
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
 	die_start(f, die, DIE_ERASE_FRONTIER, &c);
@@ -154,8 +153,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 	what = front_owed(&f->fr, plane);
 	c.data = front_backup(&f->fr, plane, p->debt_slot, &what, &c.ppn.v, f->oob);
-	nand_submit(f->n, now_ns, &c, 1);
-	SSD_ASSERT(c.status != NAND_VIOLATION);
+	die_command(f->n, now_ns, &c, 1);
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
@@ -267,11 +265,10 @@ void block_failed(struct page_ftl *f, uint32_t b)
 /* Retire a VICTIM without valid units. */
 void block_lost(struct page_ftl *f, uint32_t b)
 {
-	f->n->ops->mark_bad(f->n, (pbn_t){ b });
+	host_put_bad(&f->host, f->n, b);
 	parity_void(f, b);
 	blk_forget_slc(&f->bt, b);
 	f->bt.blk[b] = (struct blk){ .state = BLK_BAD };
-	f->host.stats.retired_blocks++;
 	f->good_blocks--;
 	f->host.worn = f->good_blocks < f->need_blocks;
 }

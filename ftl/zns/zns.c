@@ -150,12 +150,10 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 {
 	struct ssd_arena m = { mem, sizeof(struct zns) };
 	struct zns *z = mem;
-	const char *why;
+	int err = host_may_init(&zns_ftl_ops, len, c, n);
 
-	if (validate(c, &n->geo, &why) != SSD_OK)
-		return SSD_E_INVAL;
-	if (len < footprint(c, &n->geo))
-		return SSD_E_NOMEM;
+	if (err)
+		return err;
 	*z = lay_out(&m, c, &n->geo);
 	z->n = n;
 	z->g = &n->geo;
@@ -172,7 +170,7 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 	struct zns *z = zns_of(f);
 
 	zns_pump(z, now_ns);
-	return die_due_first_ns(&z->ends) == DIE_IDLE_NS ? FTL_IDLE : die_due_first_ns(&z->ends);
+	return die_due_first_ns(&z->ends);	/* FTL_IDLE: no die is busy */
 }
 
 static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
@@ -329,6 +327,6 @@ static const struct knob_table *const knobs[] = { &zone_knobs, NULL };
 const struct ftl_ops zns_ftl_ops = {
 	.name = "zns", .durability = FTL_ZONED, .knobs = knobs,
 	.oob_bytes = oob_bytes, .validate = validate, .footprint = footprint, .init = init, .mount = zns_mount,
-	.submit = submit, .step = step, .check = zns_check, .stats = host_stats, .reset_stats = host_reset_stats,
-	.map_bytes = map_bytes, .inflight = host_inflight, .block = block, .zones = zones, .zone = zone,
+	.submit = submit, .step = step, .check = zns_check, .map_bytes = map_bytes, .block = block,
+	.zones = zones, .zone = zone, HOST_OPS_COMMON,
 };

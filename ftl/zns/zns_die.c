@@ -37,10 +37,9 @@ void zns_put_free(struct zns *z, uint32_t block, bool needs_erase)
 /* Retire a block that is in no list. */
 void zns_put_bad(struct zns *z, uint32_t block)
 {
-	z->n->ops->mark_bad(z->n, (pbn_t){ block });
+	host_put_bad(&z->host, z->n, block);
 	z->block[block] = (struct zns_block){ .next = ZNS_NONE, .state = ZNS_BAD };
 	z->plane[geo_plane_of(z->g, (pbn_t){ block })].good--;
-	z->host.stats.retired_blocks++;
 }
 
 static void put_erased(struct zns *z, uint32_t block, bool failed)
@@ -64,9 +63,7 @@ void zns_issue(struct zns *z, uint32_t die, enum zns_cmd cmd, struct nand_cmd *c
 	struct zns_die *x = &z->die[die];
 	bool background = cmd == ZNS_CMD_PREPARE || cmd == ZNS_CMD_LOG_ERASE;
 
-	nand_submit(z->n, z->host.now_ns, c, count);
-	for (unsigned int i = 0; i < count; i++)
-		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+	die_command(z->n, z->host.now_ns, c, count);
 	x->cmd = cmd;
 	x->cell_ns = c[count - 1].cell_ns;
 	x->bus_ns = c[count - 1].bus_ns;
