@@ -97,7 +97,7 @@ struct img_age {			/* age of a smallest PB, if errors are modelled */
 
 struct img_sum {			/* checksums of a page that is GOOD or FILL: CRC-32C, xor sum_place() */
 	uint32_t oob;			/* of the oob_kept bytes */
-	uint32_t content;		/* GOOD: of page_bytes bytes, FILL: of the page's byte in fill[] */
+	uint32_t content;		/* of a GOOD page's page_bytes bytes, or of a FILL page's byte in fill[] */
 };
 
 #define BLOCK_BAD 1u

@@ -58,8 +58,8 @@ uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, 
 			  enum nand_source source, struct bus_waits *waits);
 
 /*
- * Book len_ns at or after earliest_ns >= now_ns, which never decreases. Returns the start and adds
- * the time spent waiting to *waits.
+ * Book len_ns at or after earliest_ns, which is not before now_ns; now_ns never decreases from call
+ * to call. Returns the start and adds the time spent waiting to *waits.
  */
 static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns,
 				uint64_t len_ns, enum nand_source source,

@@ -29,7 +29,10 @@ static inline bool order_allows(const struct nand_array *a, const struct place *
 	return false;
 }
 
-/* Is p, whose `slc` is the command's, in a block of that mode, or in one without pages? */
+/*
+ * May a command in mode p->slc program p? Its block must be in that mode or have no programmed
+ * pages.
+ */
 static inline bool mode_allows(const struct nand_array *a, const struct place *p)
 {
 	bool slc = a->slcs && a->block[p->block] & BLOCK_SLC;

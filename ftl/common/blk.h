@@ -106,7 +106,8 @@ struct blk_table {
 	bool queue;		/* BLK_QUEUE */
 	uint32_t choices;	/* gc_d_choices: number d of random choices */
 	uint32_t window;	/* gc_windowed: window, in blocks */
-	uint32_t aside_max;	/* blocks of a plane for SLC mode: in this mode or set aside; 0: any free block */
+	uint32_t aside_max;	/* maximum of a plane's blocks in SLC mode or set aside for it; 0: it takes any free
+				 * block */
 	uint32_t aside_keep;	/* free blocks that are not set aside */
 	uint64_t issued;	/* highest host sequence given to the array */
 	uint64_t stable;	/* every host page up to here is programmed */

@@ -161,7 +161,7 @@ static void read_cached(struct controller *k, uint64_t now_ns, struct ftl_io *io
 		k->ftl->ops->submit(k->ftl, now_ns, more);
 }
 
-/* Look up the waiting reads again if the cache has changed. Returns false if no read had to be. */
+/* Look up the waiting reads again if the cache has changed. Returns false if it has not. */
 static bool look_again(struct controller *k, uint64_t now_ns)
 {
 	bool again = k->cache.changed && k->cache.waiting.first;

@@ -64,8 +64,9 @@ static bool usable(const struct front *fr, uint32_t plane, uint32_t slot, bool m
 }
 
 /*
- * Hot pages go to one slot, cold ones to the next. With its last free blocks a plane opens no
- * block while the other slot has one: GC needs no more free blocks than with a single slot.
+ * Hot pages go to one slot, cold ones to the next. While few blocks are free, a plane opens no
+ * block for a slot if the other slot has one, and uses that. So GC needs no more free blocks than
+ * with a single slot.
  */
 static uint32_t pick_by_heat(const struct front *fr, uint32_t plane, uint32_t hot, const struct front_ask *q)
 {

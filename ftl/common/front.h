@@ -274,8 +274,8 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Descr
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
 /*
- * Called when the program of block b's parity page has succeeded; when it has failed, which releases
- * its backup block; or when it has succeeded and b, whose last LSB page failed, needs it no more.
+ * The program of block b's parity page has ended. It succeeded; or it failed, which releases its
+ * backup block; or it succeeded, but b no longer needs it, because b's last LSB page failed.
  */
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
 void front_backup_failed(struct front *fr, uint32_t ppn);

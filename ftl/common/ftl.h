@@ -43,16 +43,17 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 #define FTL_SECTOR_BYTES 512u
 
 /*
- * Operations on the zone that `offset` is in. They count as the enum ftl_op that they are a form
- * of, so that counters, histograms and records have no more kinds of I/O. Only FTLs with zones
- * (ftl_ops.zones) take them.
+ * Operations on the zone that `offset` is in. Each counts as the enum ftl_op named below, so that
+ * counters, histograms and records need no more kinds of I/O. Only FTLs with zones (ftl_ops.zones)
+ * take them.
  */
 enum ftl_zone_op {
 	FTL_ZONE_NONE,		/* the operation is what `op` says */
 	FTL_ZONE_APPEND,	/* WRITE to the zone's write pointer. offset: the zone's first byte */
 	FTL_ZONE_OPEN,		/* TRIM, like the others below; bytes is ignored */
 	FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET,
-	FTL_ZONE_REPORT,	/* changes nothing: the time that a report takes. The shell reads zone() when it ends */
+	FTL_ZONE_REPORT,	/* takes the time of a report and changes nothing; the shell reads zone() when it
+				 * ends */
 };
 
 struct ftl_io {
@@ -257,7 +258,7 @@ struct ftl_config {
 	uint32_t idle_gc_ns;		/* time without an I/O or a full buffer page after which the drive is idle */
 
 	enum ftl_reduction reduction;	/* DAC: methods of reduction */
-	enum ftl_frontiers frontiers;	/* DAC: frontiers as of the FTL with that name */
+	enum ftl_frontiers frontiers;	/* DAC: use the frontiers of the FTL with that name */
 	uint32_t fingerprints_permille;	/* fingerprints kept, as a share of those of the whole capacity; 1000: all */
 	uint32_t fingerprints;		/* fingerprints kept, as a number, if not 0; a unit has four */
 	uint32_t reference_bytes;	/* size of the reference buffer */
@@ -268,7 +269,7 @@ struct ftl_config {
 					 * (plain_bytes) */
 	uint32_t zone_dies;		/* zns: dies of a zone; 0: all */
 	uint32_t zone_blocks;		/* zns: blocks of a zone in each of its planes */
-	bool zone_power2;		/* zns: zones begin at multiples of a power of two, else of their capacity */
+	bool zone_power2;		/* zns: a zone's size is a power of two; otherwise it is the capacity */
 	uint32_t zone_open_max;		/* zns: maximum of open zones; 0: zone_active_max */
 	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */

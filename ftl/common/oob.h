@@ -24,14 +24,14 @@
 #define OOB_BYTES(units) (OOB_HEAD_BYTES + OOB_UNIT_BYTES * (units))
 #define OOB_MARK_MAX 0x3fffu
 #define OOB_SEQ_MAX (((uint64_t)1 << 40) - 1)
-#define OOB_SEQ_LAST (OOB_SEQ_MAX - ((uint64_t)1 << 32))	/* sequence from which on a mount makes the drive
+#define OOB_SEQ_LAST (OOB_SEQ_MAX - ((uint64_t)1 << 32))	/* if a mount finds a higher sequence, the drive is
 								 * read-only */
 #define OOB_NO_LPN 0xffffffffu
 #define OOB_LOST 0x80000000u
 
 enum oob_kind {
 	OOB_HOST,
-	OOB_GC,			/* also map pages of which it is unknown what they lack */
+	OOB_GC,			/* also map pages that may lack changes, it is unknown which */
 	OOB_PARITY,		/* belongs to front.h and is not part of the log */
 	OOB_MAP,		/* a map page with all changes up to its mark (ftl/page/MAP.md) */
 };

@@ -105,7 +105,7 @@ void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *she
 	}
 }
 
-/* Returns an entry that is in no place, or RCACHE_NONE. */
+/* Returns an entry after removing it from its place (RC1), or RCACHE_NONE. */
 static uint32_t make_room(struct rcache *c)
 {
 	uint32_t e;
@@ -152,8 +152,8 @@ static void remove_from(struct rcache *c, const struct rcache_bucket *b, uint64_
 }
 
 /*
- * Add change to the number of the bucket's writes: 1, a write to [from, end) begins, or -1 as an unsigned
- * number, it has ended. A write that begins removes the entries of its units.
+ * Count a write to [from, end) in the bucket: change is 1 if it begins, and -1 (as an unsigned
+ * number) if it has ended. A write that begins removes the entries of its units.
  */
 static void note_write(struct rcache *c, struct rcache_bucket *b, uint64_t from, uint64_t end, uint32_t change)
 {

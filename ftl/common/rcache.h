@@ -91,7 +91,7 @@ enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, u
 void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *shell);
 /* The FTL gets the read next. Make the entries that it will fill; returns their number. */
 uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io);
-/* The FTL gets a write or trim next; the time at which one ends has come. */
+/* Call these before the FTL gets a write or trim, and at the time when it ends. */
 void rcache_write_begins(struct rcache *c, const struct ftl_io *io);
 void rcache_write_ends(struct rcache *c, const struct ftl_io *io);
 /* A read in the FTL delivers bytes: buf as in struct ftl_host. */

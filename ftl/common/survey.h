@@ -18,7 +18,7 @@ struct survey {
 	struct nand *n;
 	const struct nand_geometry *g;
 	uint64_t now_ns;	/* when the last command was issued */
-	uint64_t ready_ns;	/* when all that were issued have ended */
+	uint64_t ready_ns;	/* when all commands issued so far have ended */
 	uint64_t unreadable;	/* pages found unreadable, in one pass or in several */
 	bool anything;		/* some page is not erased */
 };

@@ -37,9 +37,10 @@ size_t fpstore_footprint(uint32_t limit);
 struct fpstore *fpstore_init(void *mem, uint32_t limit);
 
 /*
- * Find the candidate with most matches, of several the one used last. Returns the matches, 1 ..
- * FP_PARTS, with the handle in *handle, or 0. It changes nothing. Of candidates that share one
- * fingerprint at one place, only the FPSTORE_SHARED used last are considered.
+ * Find the candidate with the most matches; of several, the one used last. Returns the number of
+ * matches, 1 .. FP_PARTS, with the handle in *handle, or 0. The store does not change. Of
+ * candidates that share a fingerprint at one place, only the FPSTORE_SHARED used last are
+ * considered.
  */
 uint32_t fpstore_find(const struct fpstore *s, const struct fingerprint *fp, uint32_t *handle);
 

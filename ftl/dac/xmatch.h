@@ -38,7 +38,7 @@ struct xmatch {
 /* dict: XMATCH_DICT_MIN .. XMATCH_DICT_MAX. */
 void xmatch_init(struct xmatch *x, uint32_t dict);
 
-/* Returns an upper bound for the stream of a block of len bytes. */
+/* Returns an upper bound of the compressed size of len bytes. */
 size_t xmatch_bound(size_t len);
 
 /*

@@ -107,7 +107,7 @@ enum direct_room {
 	DIRECT_ROOM,	/* *ppn can be used */
 	DIRECT_ERASE,	/* the plane's first free block must be erased first: the engine erases it and asks again */
 	DIRECT_GC,	/* place(): run GC in this plane until it ends, then ask again */
-	DIRECT_FULL,	/* there is no free block, and GC cannot win one */
+	DIRECT_FULL,	/* there is no free block, and GC cannot free one */
 };
 
 enum direct_next {

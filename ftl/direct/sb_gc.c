@@ -56,8 +56,8 @@ bool sb_reserve_due(const struct direct *d, uint32_t plane)
 }
 
 /*
- * Was a group refused a page, and does it still have no page for the host and the maximum of
- * blocks?
+ * Was a group refused a page, and does it still have no page for the host, although it has as many
+ * blocks as it may have?
  */
 static bool intra_due(const struct direct *d, uint32_t plane)
 {

@@ -73,8 +73,8 @@ static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units, uint32_t reserve);
 
 /*
- * Returns the block in SLC mode to fold, or BLK_NONE. A fold into a static cache wins no block for the
- * copies of others, so it leaves them the reserve.
+ * Returns the block in SLC mode to fold, or BLK_NONE. A fold into a static cache frees no block for
+ * other copies, so it must not use their reserve.
  */
 static uint32_t fold_victim(const struct page_ftl *f, uint32_t plane)
 {
@@ -100,10 +100,11 @@ static bool wanted_fold(const struct page_ftl *f, uint32_t plane)
 }
 
 /*
- * The best block to collect for space: in SLC mode, where that wins a block for all, or the policy's.
- * A power cut in a collection leaves the copies, and the next life may begin with another victim. So if
- * the plane has no page for all copies of the policy's block, the one with the fewest valid units is next:
- * what is left of the interrupted victim fits, because its copies had room.
+ * Choose the block to collect for space: one in SLC mode if that frees a block for every use,
+ * otherwise the policy's. A power cut during a collection leaves the copies made so far, and GC may
+ * begin again with another victim. So if the plane has no page for all copies of the policy's
+ * block, the block with the fewest valid units is next. What is left of the interrupted victim
+ * fits, because there was room for its copies.
  */
 static uint32_t space_victim(const struct page_ftl *f, uint32_t plane)
 {
@@ -284,9 +285,8 @@ static bool relocates(const struct gc *g)
 
 /*
  * Sliced mode: set whose turn is next. A program used a page, so GC may move gc_slice_pages. A read
- * used none, so the next read goes first, unless writes wait for free blocks or data wait for
- * relocation. Endless reads would otherwise wear out those data. In these cases one copy follows
- * each read.
+ * used none, so the next read goes first. But while writes wait for free blocks or data wait for
+ * relocation, one copy follows each read; otherwise endless reads would keep them waiting.
  */
 void gc_after_program(struct page_ftl *f, uint32_t die)
 {
@@ -333,7 +333,10 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	take_block(f, plane, b);
 }
 
-/* Can so many units be copied, so that `reserve` blocks stay free and a carrier can still be programmed? */
+/*
+ * Can this many units be copied while `reserve` blocks stay free and a carrier can still be
+ * programmed?
+ */
 static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units, uint32_t reserve)
 {
 	uint32_t open = f->fr.plane[plane].open[f->fr.copies], free = f->bt.plane[plane].free_count;
@@ -571,7 +574,10 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return true;
 }
 
-/* The same if map pages lack room: take a block of map pages, whose copies need none in memory. */
+/*
+ * Likewise if map pages lack room: take a block of map pages. Its copies need no other map pages in
+ * memory.
+ */
 static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;

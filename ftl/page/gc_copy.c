@@ -164,7 +164,7 @@ static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 		SSD_PREFETCH(&f->map.l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
 }
 
-/* Is the map page's content on flash up to date, but for trims that are due? */
+/* Apart from trims that are due, is the map page's content on flash up to date? */
 static bool is_current(const struct page_ftl *f, uint32_t page)
 {
 	uint32_t i = f->cache.frame_of[page];
@@ -173,7 +173,9 @@ static bool is_current(const struct page_ftl *f, uint32_t page)
 	return i == MAP_NONE || (!fr->dirty && !fr->host_pins && !fr->gc_pins && fr->state != FRAME_WRITING);
 }
 
-/* M5 in map.c. The mark of a snapshot that is not up to date stays, if the spare area can express it. */
+/*
+ * M5 in map.c. A snapshot that is not up to date keeps its mark if the spare area can express it.
+ */
 static void set_map_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h)
 {
 	if (is_current(f, (g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp)) {
@@ -200,7 +202,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
 	c.ppn.v = frontier_take(f, plane, slot, g->of_map ? FRONT_MAP : FRONT_GC);
-	if (g->of_map) {	/* a copy counts as a new version: no tie with its source */
+	if (g->of_map) {	/* a copy counts as a new version, so that it is later than its source */
 		f->cache.seq++;
 		f->host.stats.map_copies += g->units > 0;
 		if (g->units)

@@ -110,7 +110,7 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
 /*
  * Close a frontier that holds old data and does not fill while there are no writes. It stays open
  * while GC works or has only its reserve, because GC may need its pages. It also stays open if
- * pages are written by word lines, because such blocks are written further later.
+ * pages are written by word lines, because such a block can be continued.
  */
 static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {

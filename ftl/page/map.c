@@ -406,8 +406,8 @@ static void clear_due(struct page_ftl *f, uint32_t page)
 }
 
 /*
- * Apply the trims to the map page, which is in memory. They count as one change of the last issued
- * page: all trims have been issued.
+ * Apply the trims to the map page, which is in memory. They count as one change of the page that
+ * was issued last, because all trims have been issued.
  */
 static void apply_due(struct page_ftl *f, uint32_t page)
 {
@@ -422,7 +422,8 @@ static void apply_due(struct page_ftl *f, uint32_t page)
 			unit_unmap(f, lpn, f->bt.issued);
 			continue;
 		}
-		*map_cached(f, lpn) = NONE;	/* the unit is not valid, and may not be this one's any more */
+		*map_cached(f, lpn) = NONE;	/* a mount: the unit is not valid, and its address may belong to
+						 * another LPN by now */
 		map_changed(f, lpn, 0);
 	}
 }
@@ -449,8 +450,8 @@ void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bit
 }
 
 /*
- * Apply trims to one map page that was not in memory when they were issued. Not after a map page was
- * lost: it may be this one, which would be read again and again.
+ * Apply trims to one map page that was not in memory when they were issued. Once a map page was
+ * lost, nothing is applied: the page may be the lost one, which would be read again and again.
  */
 static void pursue_trims(struct page_ftl *f, uint64_t now_ns)
 {

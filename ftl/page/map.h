@@ -49,7 +49,8 @@ struct map_list { uint32_t newest, oldest; };	/* frames, by their last use */
 struct map_found {		/* mount: what the survey found of a map page */
 	uint64_t seq;		/* of its newest version; 0: there is none */
 	uint64_t order;		/* all changes before this order are in that version; 0: unknown */
-	uint64_t top;		/* latest data page with one of its LPNs: twice the order, and 1 for copies; 0: none */
+	uint64_t top;		/* latest data page with one of its LPNs, as twice its order, plus 1 for a copy; 0:
+				 * none */
 };
 
 struct page_cache {			/* all zero with the whole map in memory */

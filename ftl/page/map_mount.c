@@ -162,8 +162,8 @@ static const uint32_t *on_flash(struct page_mount *s, uint32_t page)
 }
 
 /*
- * Is the unit that a snapshot names on flash, and the LPN's? `held` is the page whose spare area is in f->oob, or NONE:
- * neighbours often lie in one page.
+ * Is the unit that a snapshot names still on flash, and is it still the LPN's? `held` is the page
+ * whose spare area is in f->oob, or NONE, because neighbours often lie in one page.
  */
 static bool still_there(struct page_mount *s, uint32_t lpn, uint32_t upn, uint32_t *held)
 {
@@ -228,7 +228,7 @@ static void load_with_tail(struct page_mount *s, uint32_t page)
 		s->tail = s->f->cache.found[page].order;
 }
 
-/* Steps 2 (no tails) and 3. A map page that step 2 cannot read has a tail then. */
+/* Steps 2 (no tails) and 3. If step 2 could not read a map page, step 3 reads its tail. */
 static int find_entries(struct page_mount *s, bool tails)
 {
 	struct page_ftl *f = s->f;

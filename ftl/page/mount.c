@@ -102,7 +102,10 @@ static uint32_t next_wanted(const struct page_mount *s, uint32_t b, uint32_t end
 	return b;
 }
 
-/* The same for some blocks: the k-th of each die side by side, so that all dies have as much to do as there is. */
+/*
+ * The same for some blocks: the k-th of each die side by side, so that as many dies as possible
+ * work in parallel.
+ */
 static int for_each_wanted(struct page_mount *s)
 {
 	const struct page_ftl *f = s->f;

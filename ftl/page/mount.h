@@ -23,7 +23,7 @@ struct page_mount {
 	uint64_t tail;			/* map_mount.c: lowest order that the pass looks for */
 	bool purge;			/* blocks with dead pages are not written further */
 	bool read_only;			/* the mount writes and erases nothing */
-	bool again;			/* cached map: units of the host's are looked for; dead pages are counted */
+	bool again;			/* cached map: this pass looks for units of the host and counts dead pages */
 	bool map_lost;			/* a map page was lost: those that differ in trims alone are stale, too */
 	bool contradiction;		/* some OOB cannot have been written by this FTL: sound_oob() */
 };

@@ -219,8 +219,9 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 /* ---- idle GC --------------------------------------------------------------- */
 
 /*
- * Is no I/O under way, and does no buffer page wait for a die? A read that was reported early counts until
- * it ends, unless it suspended another command: the die is then that command's.
+ * Is no I/O under way, and does no buffer page wait for a die? A read that was reported early
+ * counts until its command ends. But if it suspended another command, the die counts as executing
+ * that one.
  */
 static bool is_idle(const struct page_ftl *f)
 {
@@ -325,7 +326,10 @@ static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_
 	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
 
-/* The blocks of a plane that the SLC cache takes from the others: a dynamic one its open block. */
+/*
+ * The blocks of a plane that the SLC cache takes from other uses. A dynamic cache takes only its
+ * open block.
+ */
 static uint32_t slc_blocks(const struct ftl_config *c)
 {
 	return c->slc_cache == FTL_SLC_STATIC ? c->slc_blocks : c->slc_cache == FTL_SLC_DYNAMIC;

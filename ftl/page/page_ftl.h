@@ -91,7 +91,7 @@ struct uread {			/* one unit to be read from flash */
 
 struct uread_map {		/* cached map: a uread's look-up */
 	uint64_t map_ns;	/* time waited for map pages; while waiting, the time of the begin */
-	uint32_t upn;		/* unit address found, of the life of its block that has `erases` */
+	uint32_t upn;		/* unit address found; valid while its block has been erased `erases` times */
 	uint32_t erases;
 };
 
@@ -761,7 +761,7 @@ bool slc_has_room(const struct page_ftl *f, uint32_t plane);	/* for a page of th
 bool slc_waits(struct page_ftl *f, uint32_t plane);	/* it has none, and the host waits for folding */
 bool slc_pressed(const struct page_ftl *f, uint32_t plane);	/* must GC fold a block so that the host goes on? */
 
-/* Does GC in SLC mode's blocks win blocks for all? */
+/* Does GC of blocks in SLC mode free blocks for every use? */
 static inline bool slc_shares(const struct page_ftl *f)
 {
 	return !f->bt.aside_max;

@@ -207,7 +207,8 @@ bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 
 /*
  * The die has begun a program whose pages may be the last LSB pages of groups. Write their parity
- * pages now, beside it, on other dies that are idle; other dies do so when they are.
+ * pages now, during the program, on other dies that are idle. A busy die does so when it becomes
+ * idle.
  */
 void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rescue.c - the part of a mount that uses parity pages (front.h): LSB pages that torn MSB programs
- * destroyed are rebuilt and written again, and their blocks are written further.
+ * rescue.c - the part of a mount that uses parity pages (front.h): it rebuilds the LSB pages that torn
+ * MSB programs destroyed, writes them again, and puts their blocks back to use.
  *
  * Effect of a power cut. A die executes one program at a time, so in each plane at most one word
  * line is affected: the last one programmed in one block. If the torn page is an MSB page, its LSB
@@ -180,8 +180,9 @@ static void keep_ranges(struct page_mount *s, uint32_t b, uint32_t k)
 
 /*
  * Keep the ranges of the dead list that may contain the order of a rebuilt dead page, until its
- * block is erased. Such a page has no successor, and an old parity page may outlive the one that
- * leaves it out, so that the page is rebuilt again. Within a block orders ascend.
+ * block is erased. Such a page has no successor. An old parity page may outlive the newer one that
+ * does not cover the page, and a mount would then rebuild the page again. Within a block orders
+ * ascend.
  */
 void rescue_keep_dead(struct page_mount *s)
 {
@@ -288,9 +289,9 @@ static void cover_anew(struct page_mount *s, uint32_t b, uint32_t slot)
 }
 
 /*
- * Does the parity page that the survey found cover the group in its present state? It may be an
- * older one, from before an LSB page of the group was lost: its successor was on a word line that a
- * torn parity page took along. So if MSB pages of the group have been programmed, the LSB pages are
+ * Does the parity page that the survey found cover the group in its present state? It may have been
+ * written before an LSB page of the group was lost, if its successor was destroyed by a torn parity
+ * page on the same word line. So if MSB pages of the group have been programmed, the LSB pages are
  * read (as in the paper, which reads the active slow blocks). A parity page that another die
  * programmed may have been complete before the last LSB page was: these groups are always read.
  */
@@ -345,9 +346,9 @@ static bool is_mapped(const struct page_ftl *f, const struct lost_page *p)
 }
 
 /*
- * May a backup block be written further? A parity page of it must count that no mount has replaced,
- * or the block may be half erased. An interrupted program in it must not destroy the parity page of
- * a held block.
+ * May a backup block be written further? Some parity page in it must still count, and no mount may
+ * have replaced it; otherwise the block may be half erased. An interrupted program in it must not
+ * destroy the parity page of a held block.
  */
 static bool backup_goes_on(const struct page_ftl *f, uint32_t bb)
 {

@@ -226,7 +226,7 @@ struct zns {
 
 	struct zns_op *op;
 	uint32_t op_free;
-	struct io_list reads;		/* that found no room in the pool */
+	struct io_list reads;		/* reads that found no room in the pool */
 	struct io_list durable;		/* flushes and FUA writes that wait */
 
 	struct zns_log log;

@@ -17,7 +17,7 @@ bool zns_log_is_open(const struct zns *z)
 	return z->log.count && z->log.page < z->g->pages_per_block;
 }
 
-/* Is a record of a part needed until its page is on flash? */
+/* Has the page a record in the log's oldest block, which is needed until the page is on flash? */
 static bool in_oldest(const struct zns *z, const struct zns_cell *c)
 {
 	return c->state != ZNS_EMPTY && c->logged && c->logged < z->log.first[1];
@@ -58,7 +58,10 @@ static uint32_t plane_of(const struct zns *z, uint32_t block)
 	return geo_plane_of(z->g, (pbn_t){ block });
 }
 
-/* Returns the plane of the next record, or ZNS_NONE if it must wait, or there is no room ever. */
+/*
+ * Returns the plane of the next record. ZNS_NONE: the record must wait, or there will never be
+ * room.
+ */
 static uint32_t next_plane(const struct zns *z)
 {
 	const struct zns_log *l = &z->log;

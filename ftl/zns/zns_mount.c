@@ -16,7 +16,7 @@
 
 struct found {			/* of a block */
 	uint32_t zone, place;		/* DATA: place in the table */
-	uint64_t gen;			/* 0: no page can be read, if `used` */
+	uint64_t gen;			/* 0 although `used` is not 0: no page can be read */
 	uint64_t serial;		/* highest; RECORD: lowest */
 	uint32_t copied;		/* pages of a complete copy */
 	uint32_t used, high;		/* 1 + last page that is not blank; 1 + last one that can be read */
@@ -168,7 +168,7 @@ static bool is_complete(const struct found *b)
 	return !b->serial || b->high >= b->copied;
 }
 
-/* Is a the copy of the place's block that counts? */
+/* Two blocks are copies of one: is a the copy that counts? */
 static bool is_better(const struct found *a, const struct found *b)
 {
 	if (is_complete(a) != is_complete(b))
@@ -388,7 +388,10 @@ static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slo
 	return true;
 }
 
-/* Make a block that has pages beyond the zone's end one that can be written on. */
+/*
+ * If the block has pages beyond the zone's end, replace it by a copy without them, so that the zone
+ * can be continued.
+ */
 static bool repair_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slot, uint32_t end)
 {
 	uint32_t *at = zns_block_at(z, zone, part, slot), before = part * z->g->pages_per_block;
@@ -465,7 +468,7 @@ static bool program_end(struct zns *z, uint32_t zone)
 	nand_fill_program(&c, NAND_SRC_META, zns_ppn(z, *at, page), z->oob[0]);
 	c.data = z->host.c.payload ? z->mount->page : NULL;
 	survey_command(&z->survey, &c);
-	z->survey.now_ns = c.done_ns;	/* before the part leaves the log */
+	z->survey.now_ns = c.done_ns;	/* the program ends before the part leaves the log */
 	z->block[*at].failing |= c.status == NAND_PROG_FAIL;
 	return c.status == NAND_OK;
 }
@@ -589,8 +592,9 @@ static bool write_parts(struct zns *z)
 }
 
 /*
- * Erase old blocks of the log. early: only those that cannot be missed yet: no reset and no needed part is in
- * them, nor the newest record, which has the floor. So mounts that are cut again and again do not add up.
+ * Erase old blocks of the log. early: only those without a reset, a needed part, or the newest
+ * record, which has the floor. Nothing of them will be needed, so the log does not grow over mounts
+ * that are cut again and again.
  */
 static void erase_log(struct zns *z, bool early)
 {
@@ -647,7 +651,7 @@ static bool lacks_blocks(const struct zns *z, uint32_t group)
 	return false;
 }
 
-/* The highest empty zones are offline as far as blocks are missing. */
+/* Take the highest empty zones offline, as many as lack blocks. */
 static void set_offline(struct zns *z)
 {
 	for (uint32_t i = z->zones; i-- > 0;) {

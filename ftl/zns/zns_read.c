@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * zns_read.c - reads. A read is split at pages. What is in a buffer or was not written is answered at
- * once; the rest waits in its die's queue. Where a page is, is found out anew when the die reads it:
- * the zone may have been reset in between. A slot's die never changes.
+ * once; the rest waits in its die's queue. The die looks up again where a page is before it reads it,
+ * because the zone may have been reset in between. A slot's die never changes.
  */
 #include "zns.h"
 
@@ -139,7 +139,7 @@ static struct zns_op take_op(struct zns *z, struct zns_die *x)
 	return op;
 }
 
-/* Report a part that its die has begun to read; when it ends is known. */
+/* Report a part that its die has begun to read, because its end is known. */
 static void report(struct zns *z, const struct zns_op *op, const struct nand_cmd *c, uint64_t gc_ns,
 		   enum ssd_err status)
 {

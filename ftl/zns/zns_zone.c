@@ -96,7 +96,10 @@ static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
 	return first;
 }
 
-/* Take the buffer of a failed zone. What only it had is lost, so flushes fail until the zone is reset. */
+/*
+ * Take the buffer of a failed zone. Data that are only in it are lost, so flushes fail until the
+ * zone is reset.
+ */
 static void take_away(struct zns *z, struct zns_zone *s)
 {
 	s->dropped_seq = first_in_buf(z, s);
@@ -197,7 +200,10 @@ static void cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
 	z->die[zns_plane_at(z, zone, c->page % z->slots) / z->g->planes_per_die].look = true;
 }
 
-/* Move as much of a write into the buffer as there is room for. Returns true if that is all. */
+/*
+ * Move as much of a write into the buffer as there is room for. Returns true if the whole write was
+ * moved.
+ */
 static bool move_data(struct zns *z, uint32_t zone, struct ftl_io *io)
 {
 	struct zns_zone *s = &z->zone[zone];
@@ -387,7 +393,8 @@ void zns_zone_fails(struct zns *z, uint32_t zone)
 /* ---- durability ---- */
 
 /*
- * Are the zone's data up to seq on flash? *failed: a program of them failed, which is the answer, too.
+ * Are the zone's data up to seq settled: on flash, or lost because a program of them failed
+ * (*failed)?
  */
 static bool zone_is_durable(const struct zns *z, const struct zns_zone *s, uint64_t seq, bool *failed)
 {
@@ -403,7 +410,7 @@ static bool zone_is_durable(const struct zns *z, const struct zns_zone *s, uint6
 	return true;
 }
 
-/* Has a write that was submitted up to seq no room in a buffer yet? */
+/* Does a write that was submitted up to seq still wait for room in a buffer? */
 static bool line_has(const struct zns *z, uint64_t seq)
 {
 	for (uint32_t i = 0; z->lined && i < z->zones; i++)
@@ -438,7 +445,7 @@ static bool is_durable(const struct zns *z, const struct ftl_io *io, bool *faile
 	return !line_has(z, io->seq);
 }
 
-/* End what waits for flash as far as it is there. */
+/* End the I/Os that wait for flash and whose data are there. */
 static void durable_go(struct zns *z, const struct zns_die *last)
 {
 	struct io_list all = z->durable;
@@ -457,7 +464,10 @@ static void durable_go(struct zns *z, const struct zns_die *last)
 	}
 }
 
-/* The log has no room: resets that wait for it fail. The zones can be read no more; flash has them still. */
+/*
+ * The log has no room, so resets that wait for it fail. Their zones can no longer be read, although
+ * flash still has the data.
+ */
 static void fail_resets(struct zns *z)
 {
 	while (z->log.resets != ZNS_NONE && !z->log.busy) {
@@ -532,7 +542,7 @@ static enum ssd_err open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_s
 	return SSD_OK;
 }
 
-/* Why the zone takes no write; SSD_OK: it does. */
+/* Returns why the zone takes no write, or SSD_OK. */
 static enum ssd_err state_error(const struct zns *z, const struct zns_zone *s)
 {
 	if (s->state == FTL_ZONE_OFFLINE)
@@ -599,7 +609,7 @@ static enum ssd_err close_zone(struct zns *z, struct zns_zone *s)
 	return SSD_OK;
 }
 
-/* Change the zone's state as the host orders. Returns why not. */
+/* Change the zone's state as the host orders. Returns an error if that is not allowed. */
 static enum ssd_err manage(struct zns *z, struct zns_zone *s, enum ftl_zone_op op)
 {
 	enum ssd_err err = state_error(z, s);

@@ -158,7 +158,10 @@ static json_t *entry_object(const unsigned char *at, const struct field *fields,
 	return o;
 }
 
-/* A log of entries, and the object in which its list is put at the end. */
+/*
+ * A log of entries as JSON: `list` gets an object for each entry and is put into `o` when it is
+ * complete.
+ */
 struct listing {
 	struct ctl_log log;
 	struct ctl_entries e;

@@ -252,7 +252,7 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 	return result;
 }
 
-/* Why a mount failed. What the FTL stores as data is not there without payload. */
+/* Returns why a mount failed. Without payload flash lacks what the FTL itself stores as data. */
 const char *slate_mount_fault(const struct slate_dev *d, int result)
 {
 	if (result == SSD_E_CORRUPT && !d->profile.ftl.payload)

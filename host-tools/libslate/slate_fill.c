@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* slate_fill.c - writes of the drive's own, before time begins: preconditioning. And the drive's zones. */
+/*
+ * slate_fill.c - preconditioning: writes that the drive makes itself, before time begins. It also
+ * has the functions that report zones.
+ */
 #include "slate_dev.h"
 
 #define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
@@ -68,7 +71,7 @@ static int tell_progress(const struct slate_dev *d, uint64_t done, uint64_t all)
 	return !d->progress || d->progress(d->progress_opaque, done, all) ? SSD_OK : SSD_E_POWER;
 }
 
-/* Write [at, at + bytes), of zones only what they can hold. */
+/* Write [at, at + bytes). On a drive with zones, skip the parts beyond the zones' capacity. */
 static int fill(struct slate_dev *d, uint64_t *now_ns, uint64_t at, uint64_t bytes)
 {
 	struct ftl_zones z;

@@ -41,7 +41,7 @@ enum slate_log_id {
  * Reading at offset 0 takes a snapshot of a log; reading at another offset continues in
  * the last snapshot of that log (and takes one if there is none), so that the parts of one
  * log fit together. A guest and QMP have separate snapshots. An offset at or beyond
- * `bytes` is an Invalid Field; of a length beyond it, only the existing bytes are transferred.
+ * `bytes` is an Invalid Field; if only the length goes beyond it, the existing bytes are transferred.
  */
 struct slate_log_head {			/* 32 bytes */
 	uint32_t magic;
@@ -275,7 +275,7 @@ enum slate_control {
 	 * SLATE_ANY_DIE (FLIP: 0). DW0: the entry's number in the log.
 	 */
 	SLATE_FAULT_ADD = 3,
-	SLATE_FAULT_CLEAR = 4,		/* the whole plan, with what it did to pages */
+	SLATE_FAULT_CLEAR = 4,		/* remove all entries, and the wrong bits that they gave to pages */
 	/*
 	 * CDW13 enum slate_wire_cut_when | enum slate_wire_cut_then << 8; CDW14, CDW15 low and high
 	 * half of n or t.

@@ -378,7 +378,8 @@ static int submit(struct replay *r, struct stream *s)
 		slate_check(r->dev);
 		r->invariant_checks++;
 	}
-	if (r->o.limit && r->submitted >= r->o.limit) {	/* a zone's reset may have been one too many */
+	if (r->o.limit && r->submitted >= r->o.limit) {	/* more than the limit if the last write had to reset its
+							 * zone */
 		for (unsigned int i = 0; i < r->streams; i++)
 			r->stream[i].has_row = false;
 		return 0;

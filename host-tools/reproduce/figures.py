@@ -266,8 +266,8 @@ PEN_QUICK_FIGURES = ("fig04", "fig05", "fig12a", "fig12b", "fig13a", "fig13b", "
 
 # ---- IPPBE -------------------------------------------------------------------------
 
-# The paper's text names prxy0, prn0 and stg0 of the MSR suite, its figures more. Of
-# the write-heavy volumes those with published numbers are here.
+# The paper's text names three volumes of the MSR suite (prxy0, prn0, stg0), and its figures show
+# more. These are the write-heavy volumes for which it gives numbers.
 IPPBE_TRACES = ("hm_0", "prn_0", "prn_1", "proj_0", "prxy_0", "src1_2", "stg_0-1M", "src2_0-1M", "rsrch_0-1M")
 IPPBE_PUBLISHED = (  # figure, quantity, measure, best, average: sections 5.1 to 5.3
     ("fig06", "Pages moved by GC", measures.pages_moved, -52.2, -26.6),

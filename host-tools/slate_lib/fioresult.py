@@ -47,7 +47,7 @@ class GuestRow:
     bytes_per_s: float
     mean_ns: float
     max_ns: int
-    percentiles_ns: dict[float, float]  # by permille, as fio gave them; with several clones, of the worst
+    percentiles_ns: dict[float, float]  # by permille, as fio reports them; of several clones, the worst one's
     histogram: OpAccount | None  # from which percentiles are taken; None: fio wrote none
     which: str  # lat: from submission to completion; clat: from the end of the submission
     clones: int = 1

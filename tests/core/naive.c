@@ -652,7 +652,10 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 		uint32_t ppn = f->ppn[i].v, type;
 		bool lost = n->page[ppn].state == NAIVE_LOST;
 
-		/* failed, or a copy of lost data: the page does not show whether the cut hit it */
+		/*
+		 * the program failed or copied lost data, so the page's state does not show whether
+		 * the cut tore it
+		 */
 		f->either[i] = f->op != NAND_ERASE && lost;
 		n->torn[f->op]++;
 		if (f->op == NAND_ERASE) {

@@ -135,8 +135,8 @@ void naive_reset_stats(struct naive *n);
 void naive_stats(const struct naive *n, struct nand_stats *out);
 uint32_t naive_erase_count(const struct naive *n, uint32_t block);
 /*
- * Bounds until the dies are used again: how much higher the first count, and how much lower the
- * others may be.
+ * Until its dies are used again, the array's counts may differ from the model's: the first by so
+ * much more, the others by so much less.
  */
 void naive_slack(const struct naive *n, uint64_t *programmed_pages, uint64_t *disturbs,
 		 uint64_t *disturb_lost);

@@ -126,7 +126,7 @@ static uint64_t read_cell_ns(const struct naive *n, const struct nand_cmd *c)
 	return ns + (uint64_t)c->retries * t->retry_ns;
 }
 
-/* Was the block of an erase that is being submitted in SLC mode before it? */
+/* Was the block in SLC mode before the erase that is being submitted? */
 static bool was_slc(const struct naive *n, ppn_t p)
 {
 	const struct nand_geometry *g = &n->c.geo;

@@ -425,7 +425,7 @@ static void spoil_group(struct storm *s, struct call *k, struct nand_cmd *c)
 	uint32_t pages = (uint32_t)geo_pages(g);
 
 	switch (draw(s, 6)) {
-	case 0:		/* the same plane twice: a command, or the whole of the next word line */
+	case 0:		/* name a plane twice: repeat its command, or add the next word line */
 		if (g->one_shot && draw(s, 2))
 			add_next_line(s, k);
 		else if (k->count < NAND_GROUP_MAX)

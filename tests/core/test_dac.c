@@ -232,9 +232,9 @@ static void links_fill_a_page(void)
 }
 
 /*
- * An entry that does not fit any more closes the page. Of half_page() 128 tuples are random, with
- * 33 bits each except for an occasional partial match: 528 bytes. With 16 bytes for the entry that
- * is more than half of the 1022 bytes of a page without its count, so each page gets one.
+ * An entry that does not fit any more closes the page. The content of half_page() has 128 random
+ * tuples of 33 bits each, except for an occasional partial match, so it takes 528 bytes, and 16
+ * more for its entry. A page has 1022 bytes besides its count, so only one such entry fits.
  */
 static void a_page_is_closed_when_it_is_full(void)
 {

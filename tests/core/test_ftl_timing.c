@@ -509,10 +509,10 @@ static void ssdsim_fua_waits_for_the_program(void)
 }
 
 /*
- * Two chips; of both blocks 0 only LPNs 6 and 7 are valid. The write opens the first chip's fifth
- * block, and GC begins when it is programmed. A read of the second chip comes 1000 ns later. It
- * waits for all of GC's read, and gets the channel before GC's program, which finds no gap of its
- * length before the read's data.
+ * There are two chips. In their blocks 0 only LPNs 6 and 7 are valid. The write opens the first
+ * chip's fifth block, and GC begins when it is programmed. A read of the second chip comes 1000 ns
+ * later. It waits until GC's read has ended, and gets the channel before GC's program, which finds
+ * no gap of its length before the read's data.
  */
 static void ssdsim_gc_keeps_the_channel(void)
 {
@@ -577,7 +577,10 @@ static void planes_take_turns_in_gc(void)
 	for (uint32_t i = 0; i < 20000; i++)
 		run(FTL_WRITE, (uint32_t)(rnd(&seed) % 3480), 1);
 	moved = f->ops->stats(f)->gc_units - moved;
-	/* 4096 pages, 2 of 64 blocks reserved and 2 open: OP 10 %, so 4 to 5 a write */
+	/*
+	 * 4096 pages; 2 of 64 blocks are reserved and 2 open, so OP is 10 %, and 4 to 5 pages are
+	 * moved for each write
+	 */
 	EXPECT_EQ(moved, 53948);	/* 122258 when the first plane always went first */
 	checks_every = 1;
 	ftl_free();

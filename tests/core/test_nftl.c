@@ -474,7 +474,7 @@ static void pen_figure_11(void)
 	for (uint32_t i = 0; i < 32; i++)
 		EXPECT_EQ(get(i), SSD_OK);
 	r.ta.n->ops->get_stats(r.ta.n, &ns);
-	EXPECT_EQ(ns.disturb_lost, 8);	/* copied out before, at t2 and t4: the PBs next to PB 5 */
+	EXPECT_EQ(ns.disturb_lost, 8);	/* the PBs next to PB 5, which were copied out before, at t2 and t4 */
 	rig_free(&r);
 }
 

@@ -140,7 +140,10 @@ static char id[64];
 static struct odd the_odd;
 const struct ftl_ops *odd_other;
 
-/* Can the events of the combination occur with any FTL, and its flags hold for one with a reserve of two? */
+/*
+ * Can the events of the combination occur with any FTL, and are its flags possible if two blocks
+ * are reserved?
+ */
 static bool is_for_others(const struct combination *c)
 {
 	return !strpbrk(c->flags, "ukwprtgva");

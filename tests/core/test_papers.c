@@ -284,7 +284,7 @@ static void ippbe_one_time_linear_energy(void)
 	test_array_free(&t);
 }
 
-/* Partial erases of another PB in each block take as long as the slowest. */
+/* If one command erases a different PB in each block, it takes as long as the slowest of them. */
 static void ippbe_with_partial_erase(void)
 {
 	struct nand_array_config c = ippbe(2);

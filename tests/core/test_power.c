@@ -583,8 +583,8 @@ static void stay_off(uint64_t written)
 }
 
 /*
- * Twice the page's number in its spare area is a number that no drive writes, so the mount fails at
- * once.
+ * A page's spare area is made to hold twice its number, which no drive writes, so the mount fails
+ * at once.
  */
 static void mount_fails(void)
 {

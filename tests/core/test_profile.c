@@ -606,7 +606,7 @@ static size_t rows_of_ftls(void)
 	return rows;
 }
 
-/* The number of keys has no limit but that of the tables: each row is a key that can be found. */
+/* Every row of the tables is a key that can be found. No other limit applies to their number. */
 static void every_row_is_a_key(void)
 {
 	static const struct knob_table *const shared[] = {

@@ -140,7 +140,10 @@ static void a_second_read_costs_no_flash(void)
 	done_with_it();
 }
 
-/* Sectors of units that are present are a hit; a read that reaches beyond them is not, whole. */
+/*
+ * A read of sectors of present units is a hit. A read that reaches beyond them goes to the FTL, all
+ * of it.
+ */
 static void parts_of_units(void)
 {
 	struct slot *s;
@@ -340,7 +343,10 @@ static void read_ahead_shorter_than_the_reads(void)
 	done_with_it();
 }
 
-/* Reads in mixed order are not followed by reads ahead. Of two sequences whose reads alternate, each is. */
+/*
+ * No data are read ahead for reads in mixed order. If the reads of two sequences alternate, data
+ * are read ahead for both.
+ */
 static void sequences_beside_each_other(void)
 {
 	make(32, 4);

@@ -167,7 +167,10 @@ static void handle_unit(struct job *j, uint32_t unit, uint64_t at_ns)
 	j->busy = j->left || j->io;
 }
 
-/* Returns the time of the job's next event, and its unit, or UNITS: the job is told. */
+/*
+ * Returns the time of the job's next event, and its unit. UNITS: the event is the report of the
+ * job's end.
+ */
 static uint64_t next_of(const struct job *j, uint32_t *unit)
 {
 	uint64_t at = FTL_IDLE;

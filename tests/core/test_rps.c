@@ -356,7 +356,7 @@ static void page_ftl_copies_to_the_hosts_block(void)
 	for (uint32_t i = 0; i < 21; i++)
 		expect_content(i, (uint8_t)(i < 6 ? i + 17 : i < 8 ? i + 1 : i < 14 ? i + 15 :
 					     i < 16 ? i + 1 : i + 13));
-	nand_array_power_cut(d.ta.a, d.now, 1);		/* and that is the block which is gone on with */
+	nand_array_power_cut(d.ta.a, d.now, 1);		/* the mount continues the shared block */
 	nand_array_power_on(d.ta.a);
 	remount();
 	writes(22, 1);

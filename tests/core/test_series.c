@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_series.c - a drive's counters by interval (slate_series.c): exact rows by hand; rows add up
- * to the counters; calls without work and log reads change none; joined rows.
+ * test_series.c - a drive's counters by interval (slate_series.c). Rows are computed by hand; rows
+ * add up to the counters; calls without work and reads of logs change no row; rows are joined.
  */
 #include <stdlib.h>
 #include <string.h>

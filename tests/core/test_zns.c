@@ -311,7 +311,7 @@ static void more_parts_than_buffers(void)
 	zr_free(&first);
 }
 
-/* Mount a drive on whose first page and page `at` these spare areas are. */
+/* Mount a drive that has these spare areas on its first page (data) and on page `at` (record). */
 static int mount_with(const struct zns_oob *data, const struct zns_oob *record, uint32_t at)
 {
 	struct ftl_host host = { 0 };
@@ -352,7 +352,10 @@ static void data_and_records_in_a_block(void)
 	EXPECT_EQ(mount_with(&record, &data, 1), SSD_E_CORRUPT);
 }
 
-/* A page has two sectors. An image that says more of its end or of a part of it is refused. */
+/*
+ * A page has two sectors. An image is refused in which the last page, or the part of a page, has
+ * more.
+ */
 static void more_sectors_than_a_page_has(void)
 {
 	struct zns_oob end = { .kind = ZNS_DATA | ZNS_END, .gen = 1, .sectors = 2 };

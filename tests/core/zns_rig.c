@@ -155,7 +155,10 @@ static void promise(struct zr_zone *s, uint64_t number)
 	settle(s);
 }
 
-/* A flush promises the writes up to this number, and so what was submitted before the last of them. */
+/*
+ * A flush promises the writes up to this number, and therefore also what was submitted before the
+ * last of them.
+ */
 static void promise_writes(struct zr_zone *s, uint64_t number)
 {
 	uint64_t first = s->number - s->changes;
@@ -471,7 +474,7 @@ uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t 
 
 /* ---- random work ---- */
 
-/* A zone of a failed program is reset at times, and then as good as any. */
+/* Sometimes a zone whose program failed is reset. It can then be used like any other. */
 static void choose(struct zr *r, struct zr_io *q)
 {
 	uint32_t zone = roll(r, 3) ? roll(r, 1 + r->shape->zones / 3) : roll(r, r->shape->zones), dice = roll(r, 100);
@@ -504,7 +507,7 @@ static void choose(struct zr *r, struct zr_io *q)
 	}
 }
 
-/* The drive's end is the caller's duty. */
+/* Keep a request within the drive, because the caller of an FTL must do so. */
 static void keep_inside(const struct zr *r, struct zr_io *q)
 {
 	if (q->io.offset + q->io.bytes > r->fc.capacity_bytes) {

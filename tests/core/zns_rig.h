@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * zns_rig.h - a drive with zones, a host that works on it at random, and a model of zones that says
- * what every operation must answer and what each zone may hold after a power cut: what a prefix of the operations
- * submitted to it leaves, with all that was promised, and the first sectors of one write more.
+ * zns_rig.h - a drive with zones, a host that works on it at random, and a model of the zones. The
+ * model predicts the answer of every operation. After a power cut a zone may hold what some prefix
+ * of its operations leaves, if the prefix has all that was promised; and the first sectors of the
+ * next write may follow.
  */
 #ifndef SLATE_ZNS_RIG_H
 #define SLATE_ZNS_RIG_H
