@@ -124,8 +124,9 @@ def data(to: Installer) -> None:
     """Install drives, jobs, manuals, completion, documentation."""
     for path in matching(paths.PROFILES, ("*.ini", "README.md")):
         to.copy(path, f"share/slate/profiles/{path.name}")
-    for path in matching(paths.PROFILES / "sheets", ("*.ini",)):
-        to.copy(path, f"share/slate/profiles/sheets/{path.name}")
+    for folder in ("drives", "sheets"):
+        for path in matching(paths.PROFILES / folder, ("*.ini",)):
+            to.copy(path, f"share/slate/profiles/{folder}/{path.name}")
     for path in matching(paths.JOBS, ("*.fio",)):
         to.copy(path, f"share/slate/fio-jobs/{path.name}")
     pages = {"slate.1": made("manual.py")} | {

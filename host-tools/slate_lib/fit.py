@@ -11,7 +11,8 @@ Each number is fitted by one key of the profile:
     sustained_write_iops  ftl.op_permille     spare blocks determine how much GC copies
 
 If the sheet does not fix the number of dies, the drive gets the smallest number that reaches the
-random reads. A key has little effect on other numbers, so each is solved separately, by SciPy's
+random reads. If it has no read_us, and its dies are too slow for its reads, read_ns is fitted to
+them. A key has little effect on other numbers, so each is solved separately, by SciPy's
 root finder over replays (slate-replay), in two rounds; the second begins with the values of the
 first. A key that the sheet fixes in [flash] is not changed. If a key stops at its bound, its number
 is not reached, and the result says so.
@@ -41,13 +42,17 @@ examples:
   slate fit my-sheet.ini -o my.ini       your own sheet; then: slate run --profile my.ini
 """
 TOLERANCE = 0.05  # relative error at which a number counts as reached
-PRECISION = 0.002  # relative change of a key's value at which the search ends
+PRECISION = 0.002  # relative error of a number, or change of a key's value, at which the search ends
+GC_PRECISION = 0.02  # of sustained_write_iops, whose replays cost most
 ROUNDS = 2
+ADDITIONS = 3  # steps to fit a time that adds to others
 # Used for reads, which do not depend on the number of blocks.
 FEW = {"geometry.blocks_per_plane": "12", "ftl.op_permille": "1000"}
 BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the parallelism
-PAGES = 96  # pages of a block
+# Pages of a block: this many, or those of so many bytes if they are more. 'timing.erase_ns' is cut alike.
+PAGES, BLOCK_BYTES = 24, 192 << 10
 CORES = 4
+ECC_WORD = 1024
 READ_IOS, WRITE_IOS = 100_000, 200_000
 WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
 # Numbers of dies of a channel that are tried if the sheet fixes none.
@@ -60,17 +65,17 @@ BOUNDS = {
     "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
     "ftl.op_permille": (60, 3000),
 }
+STEP = 4.0  # factor of the steps in which op_permille is bracketed, from the most: replays with little are slow
 # Settings of every fitted drive, unless the sheet says otherwise.
 CUT = {
     "geometry.blocks_per_plane": str(BLOCKS),
-    "geometry.pages_per_block": str(PAGES),
     "ftl.gc_start_blocks": "3",
     "ftl.gc_stop_blocks": "4",
     "geometry.subpage": "dma",
     "controller.cores": str(CORES),
     "ftl.host_subpage_reads": "auto",
 }
-_OF_SIZE = ("geometry.blocks_per_plane", "geometry.pages_per_block")
+_OF_SIZE = ("geometry.blocks_per_plane", "geometry.pages_per_block", "timing.erase_ns")
 DIES = ("geometry.channels", "geometry.chips_per_channel", "geometry.dies_per_chip")
 
 
@@ -137,7 +142,7 @@ class Drive:
 
     def write_us(self, _: dict[str, int]) -> float:
         """Measure the median latency of 4 KiB writes into the buffer, one at a time."""
-        found = self.replay(["gen:rand4k,n=200,foot=1GiB"])
+        found = self.replay([f"gen:rand4k,n=200,foot={min(self.exported_mib(), 1024)}MiB"])
         middle: float = found["host"]["write"]["latency"]["percentiles_ns"]["50"]
         return middle / 1000
 
@@ -182,11 +187,30 @@ class Knob:
 
 
 READS = Knob("rand_read_iops", "ftl.overhead_ns")
+CELL = "timing.read_ns"  # of the reads, too, if there is no read_us
+GC = Knob("sustained_write_iops", "ftl.op_permille")
 SEARCHED = (
     Knob("seq_write_mb_s", "timing.program_ns"),
     Knob("seq_read_mb_s", "link.data_permille"),
-    Knob("sustained_write_iops", "ftl.op_permille"),
+    GC,
 )
+
+
+def assumed(sheet: Sheet) -> dict[str, str]:
+    """Return the keys that depend on the base: the cut block, its ECC words.
+
+    The erase time is cut with the block's pages, so that an erase keeps its share of a die's time. If the base says
+    nothing of ECC words, a unit is read without the rest of its page.
+    """
+    facts = Drive(sheet.base, {}).facts()["settings"]
+    page = int(sheet.fixed.get("geometry.page_bytes", facts["geometry.page_bytes"]))
+    pages = max(PAGES, BLOCK_BYTES // page)
+    times = facts["timing.erase_ns"].split(",")
+    cut = [str(max(1, int(time) * pages // int(facts["geometry.pages_per_block"]))) for time in times]
+    found = {"geometry.pages_per_block": str(pages), "timing.erase_ns": ", ".join(cut)}
+    if facts["geometry.ecc_word_bytes"] in ("0", str(page)) and page > int(facts["ftl.unit_bytes"]):
+        found["geometry.ecc_word_bytes"] = str(ECC_WORD)
+    return found
 
 
 class Fit:
@@ -196,7 +220,7 @@ class Fit:
         self.sheet = sheet
         self.say = say
         fixed = sheet.settings()
-        self.drive = Drive(sheet.base, {**CUT, **fixed})
+        self.drive = Drive(sheet.base, {**CUT, **assumed(sheet), **fixed})
         self.base: dict[str, str] = self.drive.facts()["settings"]
         self.stopped: dict[str, str] = {}  # targets whose key is at a bound, and why
         self.fitted: dict[str, str] = {}  # keys, and the targets that they were fitted to
@@ -205,10 +229,13 @@ class Fit:
         """Search; return the figures of the drive that was found."""
         self._choose_dies()
         for number in range(ROUNDS):
-            self._search(READS)
+            self._search_reads(READS)
             self._add("write_us", "ftl.buffer_ns")
             for knob in SEARCHED:
-                self._search(knob)
+                if knob.target == "seq_read_mb_s":
+                    self._search_reads(knob)
+                else:
+                    self._search(knob)
             self.say(f"round {number + 1} of {ROUNDS} done")
         return {key: self.shown(key) for key in self.sheet.targets}
 
@@ -260,15 +287,30 @@ class Fit:
         if "," in now:
             raise SlateError(f"{key} = {now} of {self.sheet.base.name} has several values", f"fix {key} in [flash]")
         low, high = self._bounds(key)
-        value = float(now) + 1000 * (wanted - self.shown(target))
-        self._stop(target, key, value, low, high)
-        self._set(key, min(max(value, low), high), target)
+        at, shown = float(now), self.shown(target)
+        slope = 1.0  # a read of two units on one die takes the cell's time twice
+        for _ in range(ADDITIONS):
+            value = at + 1000 * (wanted - shown) / slope
+            self._stop(target, key, value, low, high)
+            before = (at, shown)
+            at = round(min(max(value, low), high))
+            self._set(key, at, target)
+            shown = self.shown(target)
+            if abs(shown / wanted - 1) <= PRECISION or at == before[0]:
+                return
+            slope = max(1000 * (shown - before[1]) / (at - before[0]), 0.1)
 
     def _stop(self, target: str, key: str, value: float, low: float, high: float) -> None:
         """Record whether the key's best value is beyond its bounds."""
         self.stopped.pop(target, None)
         if not low <= value <= high:
             self.stopped[target] = f"{key} is at its {'least' if value < low else 'most'}"
+
+    def _search_reads(self, knob: Knob) -> None:
+        """Find the key's value; if the dies are too slow at any, and there is no read_us, find theirs."""
+        self._search(knob)
+        if knob.target in self.stopped and "read_us" not in self.sheet.targets:
+            self._search(Knob(knob.target, CELL))
 
     def _search(self, knob: Knob) -> None:
         """Find the key's value by SciPy's brentq, on logarithms."""
@@ -277,25 +319,39 @@ class Fit:
             return
         low, high = self._bounds(knob.key)
 
+        precision = GC_PRECISION if knob is GC else PRECISION
+
         def error(logarithm: float) -> float:
             self._set(knob.key, math.exp(logarithm), knob.target)
-            if knob is READS:  # the latency of one read stays
+            if knob.key == READS.key:  # the latency of one read stays
                 self._add("read_us", "timing.read_ns")
             off = math.log(self.shown(knob.target) / wanted)
-            return off if abs(off) > PRECISION else 0.0  # SciPy ends at a zero
+            return off if abs(off) > precision else 0.0  # SciPy ends at a zero
 
-        before = math.log(float(self.drive.settings[knob.key])) if knob.key in self.fitted else None
+        self.stopped.pop(knob.target, None)
+        before = math.log(float(self.drive.settings[knob.key])) if self.fitted.get(knob.key) == knob.target else None
         if before is not None and error(before) == 0:
             return  # the round before found it, and the other keys have not changed it
-        self.stopped.pop(knob.target, None)
-        at_low, at_high = error(math.log(low)), error(math.log(high))
+        low, high = _bracket(error, low, high) if knob is GC else (math.log(low), math.log(high))
+        at_low, at_high = error(low), error(high)
         if at_low * at_high > 0:
             least = abs(at_low) < abs(at_high)
-            error(math.log(low if least else high))
+            error(low if least else high)
             self.stopped[knob.target] = f"{knob.key} is at its {'least' if least else 'most'}"
         else:
-            error(_brentq()(error, math.log(low), math.log(high), xtol=PRECISION))
+            error(_brentq()(error, low, high, xtol=PRECISION))
         self.say(f"{knob.target}: {knob.key} = {self.drive.settings[knob.key]}")
+
+
+def _bracket(error: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Return logarithms around the root of an error that rises, tried from the high end; or all, without a root."""
+    upper = high
+    while error(math.log(upper)) > 0 and upper > low:
+        lower = max(upper / STEP, low)
+        if error(math.log(lower)) <= 0:
+            return math.log(lower), math.log(upper)
+        upper = lower
+    return math.log(low), math.log(high)
 
 
 def _brentq() -> Callable[..., float]:
@@ -341,7 +397,7 @@ def curve_table(sheet: Sheet, shown: dict[int, float]) -> str:
 _LINE = re.compile(r"([a-z_0-9]+)\s*=\s*([^;]*?)\s*(;.*)?")
 
 
-def profile_text(sheet: Sheet, fit: Fit, name: str) -> str:
+def profile_text(sheet: Sheet, fit: Fit, name: str, shown: dict[str, float]) -> str:
     """Return the base profile's file with the keys that the sheet sets or that were fitted."""
     changed = dict(fit.drive.settings)
     lines = [
@@ -349,7 +405,9 @@ def profile_text(sheet: Sheet, fit: Fit, name: str) -> str:
         f"; {name}.ini - {sheet.texts.get('about', 'a drive fitted to a data sheet')}",
         ";",
         f"; Made by 'slate fit {sheet.name}' from: {sheet.texts.get('source', 'no source is given')}",
-        f"; Other comments are those of {sheet.base.name}.",
+        "; The capacity is cut: blocks are fewer and smaller than the drive's. Channels, dies and planes are not cut.",
+        f"; Other comments are those of {sheet.base.name}. By replay, beside the sheet:",
+        *(f"; {line}".rstrip() for line in table(sheet, shown, fit.stopped).splitlines()),
     ]
     section = ""
     sections: dict[str, list[str]] = {}
@@ -403,7 +461,7 @@ def run(args: argparse.Namespace) -> int:
     fit = Fit(sheet, lambda line: print(f"slate: {line}", file=sys.stderr))
     shown = fit.run()
     try:
-        output.write_text(profile_text(sheet, fit, output.stem), encoding="utf-8")
+        output.write_text(profile_text(sheet, fit, output.stem, shown), encoding="utf-8")
     except OSError as error:
         raise SlateError(f"can not write {output}: {(error.strerror or str(error)).lower()}", "name it by -o") from None
     curve = {depth: fit.reads_at(depth) for depth in sheet.curve}

@@ -2,7 +2,8 @@
 """Find profiles and jobs by name or by path, and suggest a name for a word that is neither.
 
 A name is that of a shipped file, with or without its suffix. A word with a '/' is a path; a
-file in the current directory comes before a shipped one of the same whole name.
+file in the current directory comes before a shipped one of the same whole name. Profiles fitted to
+the data sheets of real drives are in a folder of their own, and have names like the others.
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from . import paths
 from .errors import OK, SlateError
 
 PROFILE, JOB = ".ini", ".fio"
-_KINDS = {PROFILE: ("profile", "profiles", paths.PROFILES), JOB: ("job", "jobs", paths.JOBS)}
+_KINDS = {PROFILE: ("profile", "profiles"), JOB: ("job", "jobs")}
 _ABOUT = re.compile(r"^# (?!SPDX)\S+: (.*(?:\n# .+)*)", re.MULTILINE)
 _SENTENCE = re.compile(r"(.+?)\.(?:\s|$)")
 
 
+def files(suffix: str) -> list[Path]:
+    """Return the shipped files of a kind, sorted by name, those of real drives last."""
+    folder = paths.PROFILES if suffix == PROFILE else paths.JOBS
+    return [
+        path for where in (folder, folder / "drives") for path in sorted(where.glob(f"*{suffix}"), key=lambda p: p.stem)
+    ]
+
+
 def shipped(suffix: str) -> list[str]:
     """Return the names of the shipped files."""
-    return sorted(path.stem for path in _KINDS[suffix][2].glob(f"*{suffix}"))
+    return sorted(path.stem for path in files(suffix))
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -36,11 +45,12 @@ def nearest(word: str, words: Iterable[str]) -> str:
 
 def find(word: str, suffix: str) -> Path:
     """Find a file by name or path. Raises a SlateError that lists the names if there is none."""
-    kind, command, folder = _KINDS[suffix]
+    kind, command = _KINDS[suffix]
     path = Path(word)
-    own = folder / f"{word.removesuffix(suffix)}{suffix}"
-    if "/" not in word and not (word.endswith(suffix) and path.exists()) and own.is_file():
-        return own
+    if "/" not in word and not (word.endswith(suffix) and path.exists()):
+        for own in files(suffix):
+            if own.stem == word.removesuffix(suffix):
+                return own
     if path.exists() or not word:
         return path
     if "/" in word:

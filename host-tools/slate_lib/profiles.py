@@ -16,6 +16,7 @@ from pathlib import Path
 
 from . import drives, options, paths, units
 from .errors import OK, SlateError
+from .names import PROFILE, files
 from .shape import Json
 
 INVALID = 1  # exit code of 'slate profiles' if a profile is invalid
@@ -97,16 +98,17 @@ def derive(path: Path, settings: list[str]) -> Json:
 def list_all(as_json: bool) -> int:
     """Return every shipped profile, checked."""
     rows, errors = [], []
-    for path in sorted(paths.PROFILES.glob("*.ini"), key=lambda path: path.stem):
+    for path in files(PROFILE):
         try:
-            rows.append(derive(path, []))
+            rows.append({**derive(path, []), **sheet_of(path)})
         except SlateError as error:
             errors.append(str(error))
             rows.append(
                 {"name": path.stem, "about": about(path), "path": paths.short(path), "error": str(error)}
+                | sheet_of(path)
             )
     if as_json:
-        keys = ("name", "about", "path", "error", "ftl", "runs", "raw_bytes", "exported_bytes")
+        keys = ("name", "about", "path", "sheet", "error", "ftl", "runs", "raw_bytes", "exported_bytes")
         print(json.dumps([{key: row[key] for key in keys if key in row} for row in rows], indent=1))
     else:
         print(table(rows), end="")
@@ -116,12 +118,19 @@ def list_all(as_json: bool) -> int:
     return INVALID if errors else OK
 
 
+def sheet_of(path: Path) -> Json:
+    """Return {"sheet": name} for a real drive, whose profile has the name of its data sheet; otherwise nothing."""
+    return {"sheet": path.stem} if path.parent.name == "drives" else {}
+
+
 def table(rows: list[Json]) -> str:
     """Return a table for a person."""
     width = max([len(row["name"]) for row in rows] + [7])
     ftls = max([len(row.get("ftl", "")) + 2 * (row.get("runs") is False) for row in rows] + [6])
     lines = [f"{'profile':<{width}}  {'raw':>9}  {'exported':>9}  {'FTL':<{ftls}}  what it is"]
-    for row in rows:
+    for before, row in zip([{}, *rows], rows):
+        if "sheet" in row and "sheet" not in before:
+            lines.append("real drives, fitted to data sheets by 'slate fit', capacity cut:")
         if "error" in row:
             lines.append(f"{row['name']:<{width}}  INVALID, see below")
             continue

@@ -17,9 +17,9 @@ static void shipped_profiles_load(void)
 }
 
 /* Full-size drives have their published shape; small ones are driven, not only loaded. */
-static void every_shipped_profile_is_valid(void)
+static unsigned int valid_in(const char *name)
 {
-	DIR *folder = opendir("nand-emu/profiles");
+	DIR *folder = opendir(name);
 	struct dirent *file;
 	unsigned int count = 0;
 
@@ -29,15 +29,22 @@ static void every_shipped_profile_is_valid(void)
 
 		if (!strstr(file->d_name, ".ini"))
 			continue;
-		snprintf(path, sizeof(path), "nand-emu/profiles/%s", file->d_name);
+		snprintf(path, sizeof(path), "%s/%s", name, file->d_name);
 		if (load(path, NULL)) {
 			printf("%s\n", err);
 			failures++;
 		}
 		count++;
 	}
-	closedir(folder);
-	EXPECT_EQ(count, 24);
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+static void every_shipped_profile_is_valid(void)
+{
+	EXPECT_EQ(valid_in("nand-emu/profiles"), 24);
+	EXPECT_EQ(valid_in("nand-emu/profiles/drives"), 4); /* real drives, made by 'slate fit' */
 }
 
 static void expect_shape(const char *name, uint32_t dies, uint64_t pages, uint32_t page_bytes)

@@ -114,13 +114,15 @@ class Listing(Case):
         code, out, err = slate("--json")
         self.assertEqual((code, err), (0, ""))
         rows = json.loads(out)
-        self.assertEqual({row["name"]: (row["raw_bytes"], row["exported_bytes"]) for row in rows}, CAPACITIES)
+        self.assertEqual(
+            {row["name"]: (row["raw_bytes"], row["exported_bytes"]) for row in rows if "sheet" not in row}, CAPACITIES
+        )
         self.assertEqual([row["name"] for row in rows if not row["about"]], [])
         self.assertEqual([row["name"] for row in rows if not row["runs"]], [])
 
     def test_the_table(self):
         code, out, err = slate()
-        lines = out.splitlines()
+        lines = out.split("real drives")[0].splitlines()  # the others: test_realdrives.py
         self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 1))
         self.assertEqual(lines[0], "profile                 raw   exported  FTL         what it is")
         self.assertIn(
