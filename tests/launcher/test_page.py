@@ -210,6 +210,27 @@ class Page(unittest.TestCase):
         self.assertIn("CONSOLE", done.stderr)
         self.assertEqual(asked, {"http://slate.invalid/a.png"})
 
+    CUT_OFF = """<script>
+const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+while (words.nextNode()) {
+  range.selectNodeContents(words.currentNode);
+  if (words.currentNode.parentNode.tagName != "SCRIPT" && range.getBoundingClientRect().right > innerWidth)
+    console.error("CUT OFF " + words.currentNode.data);
+}
+</script>"""
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not there")
+    def test_a_narrow_screen_cuts_nothing_off(self):
+        """All text ends within the screen, though a table that is too wide scrolls in its box."""
+        script = self.text.replace("default-src 'none'", "default-src 'unsafe-inline'")
+        longest = "latency 79 % path; busiest channel 100 % busy; dies 100 % behind buffer"
+        self.assertIn('id="limits"', script)
+        page = re.sub(r"(?<=<td>)[^<]*(?=</td></tr>)", longest, script).replace("</body>", self.CUT_OFF + "</body>")
+        self.assertGreaterEqual(page.count(longest), 3)
+        self.assertEqual([line for line in browse(page)[0].stderr.splitlines() if "CONSOLE" in line], [])
+        wide = page.replace("</style>", "td { white-space: nowrap !important }</style>")
+        self.assertIn("CUT OFF latency 79", browse(wide)[0].stderr)
+
     def of_a_job(self, name):
         """Make a run of one job of that name."""
         run = runfiles.load(GOLDEN)
