@@ -77,6 +77,7 @@ struct blk {			/* size: one cache line, because most accesses are to a random bl
 	uint64_t stays : 1;
 	uint64_t slc : 1;	/* it is programmed in SLC mode; OPEN, FULL, RETIRE, VICTIM */
 	uint64_t map : 1;	/* holds map pages */
+	uint64_t stream : 8;	/* placement handle of its pages */
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };

@@ -371,6 +371,20 @@ static struct ftl_zone zone(const struct ftl *base, uint32_t number)
 	return k->ftl->ops->zone(k->ftl, number);
 }
 
+static struct ftl_handle handle(const struct ftl *base, uint32_t number)
+{
+	const struct controller *k = (const struct controller *)base;
+
+	return k->ftl->ops->handle(k->ftl, number);
+}
+
+static uint64_t renew_handle(struct ftl *base, uint64_t now_ns, uint32_t number)
+{
+	struct controller *k = controller_of(base);
+
+	return k->ftl->ops->renew_handle(k->ftl, now_ns, number);
+}
+
 /* Leave out the controller's functions that the FTL does not have. */
 static void take_entries(struct controller *k, const struct ftl_ops *of)
 {
@@ -388,6 +402,8 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 	k->ops.block = of->block ? block : NULL;
 	k->ops.zones = of->zones ? zones : NULL;
 	k->ops.zone = of->zone ? zone : NULL;
+	k->ops.handle = of->handle ? handle : NULL;
+	k->ops.renew_handle = of->renew_handle ? renew_handle : NULL;
 	k->base.ops = &k->ops;
 }
 

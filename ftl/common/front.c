@@ -64,18 +64,22 @@ static bool usable(const struct front *fr, uint32_t plane, uint32_t slot, bool m
 }
 
 /*
- * Hot pages go to one slot, cold ones to the next. While few blocks are free, a plane opens no
- * block for a slot if the other slot has one, and uses that. So GC needs no more free blocks than
- * with a single slot.
+ * Pages of each stream go to a slot of their own. While few blocks are free, a plane opens no block
+ * for a page that may go to another stream's block if there is one, and uses that. So GC needs no
+ * more free blocks than with a single slot.
  */
-static uint32_t pick_by_heat(const struct front *fr, uint32_t plane, uint32_t hot, const struct front_ask *q)
+static uint32_t pick_by_stream(const struct front *fr, uint32_t plane, uint32_t first, uint32_t streams,
+			       const struct front_ask *q)
 {
 	const uint32_t *open = fr->plane[plane].open;
-	uint32_t slot = hot + q->cold, other = hot + !q->cold;
+	uint32_t slot = first + q->stream, other = FRONT_NONE;
 
-	if (open[slot] != BLK_NONE || (q->may_open && (q->plenty || open[other] == BLK_NONE)))
+	for (uint32_t i = first; i < first + streams && q->mixes && other == FRONT_NONE; i++)
+		if (i != slot && open[i] != BLK_NONE)
+			other = i;
+	if (open[slot] != BLK_NONE || (q->may_open && (q->plenty || other == FRONT_NONE)))
 		return slot;
-	return open[other] != BLK_NONE ? other : FRONT_NONE;
+	return other;
 }
 
 static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
@@ -84,8 +88,8 @@ static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct f
 
 	if (q->who == FRONT_HOST && (q->cache || q->cache_waits))
 		return q->cache ? fr->slc : FRONT_NONE;
-	if (fr->c.hot_cold)
-		return pick_by_heat(fr, plane, slot, q);
+	if (fr->c.streams > 1)
+		return pick_by_stream(fr, plane, slot, slot == FRONT_HOST ? fr->c.streams : fr->c.copy_streams, q);
 	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
 }
 
@@ -224,12 +228,12 @@ static uint32_t host_slots(const struct front_config *c)
 {
 	if (c->policy == &front_rtf_policy)
 		return c->active_blocks;
-	return c->policy == &front_flex_policy ? FRONT_SLOW + 1 : FRONT_HOST + 1u + c->hot_cold;
+	return c->policy == &front_flex_policy ? FRONT_SLOW + 1 : FRONT_HOST + (c->streams ? c->streams : 1u);
 }
 
 uint32_t front_slots(const struct front_config *c)
 {
-	return host_slots(c) + (c->own ? 1u + c->hot_cold : 0) + c->slc;
+	return host_slots(c) + (c->own ? (c->copy_streams ? c->copy_streams : 1u) : 0) + c->slc;
 }
 
 static uint32_t copies_slot(const struct front_config *c)
@@ -264,7 +268,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 		fr->word_lines = g->pages_per_block / 2;
 		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;
 	}
-	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && !c->hot_cold && !c->slc;
+	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && c->streams <= 1 && !c->slc;
 	fr->slc = c->slc ? fr->slots - 1 : FRONT_NONE;
 	fr->block_pages[0] = g->pages_per_block;
 	fr->block_pages[1] = g->pages_per_block / g->bits_per_cell;

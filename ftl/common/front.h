@@ -18,8 +18,8 @@
  *
  * Slots: a policy has a number of open blocks in each plane, and chooses the one that takes a page.
  *
- *   page     one for the host, one for GC; with hot_cold two for each, for hot and cold pages; with an
- *            SLC cache one more, for the host's pages in SLC mode
+ *   page     one for the host, one for GC; with streams one for each stream; with an SLC cache one
+ *            more, for the host's pages in SLC mode
  *   parity   the same, and two that only a mount fills (mount.c)
  *   rtf      active_blocks, shared; the host prefers one whose next page is LSB, GC
  *            one whose next is MSB (Grupp et al., in the dissertation's 2.5.1)
@@ -94,7 +94,8 @@ struct front_ask {
 	bool may_open;			/* a free block may be opened */
 	bool plenty;			/* more blocks than the reserve are free */
 	bool mounting;			/* mount: prefer LSB pages, because a torn LSB page destroys no other page */
-	bool cold;			/* the page is rarely written */
+	uint32_t stream;		/* the page's stream, and may it go to another one's block? */
+	bool mixes;
 	bool cache;			/* the SLC slot takes the page */
 	bool cache_waits;		/* else the page waits until it does */
 	uint32_t busy_permille;		/* utilisation u of the write buffer, permille */
@@ -122,7 +123,8 @@ struct front_config {
 	uint32_t quota_permille;	/* flex: start value of q, as a share of all LSB pages */
 	bool own;			/* GC's copies go to separate blocks */
 	enum ftl_gc_pages gc_pages;	/* flex: page type for GC's copies */
-	bool hot_cold;			/* page FTL: hot and cold pages have separate frontiers */
+	uint32_t streams, copy_streams;	/* page FTL: kinds of the host's pages and of copies that are kept
+					 * apart, at least 1: hot and cold ones, or placement handles */
 	bool slc;			/* page FTL: the host has a frontier in SLC mode, too */
 	uint32_t backup_ahead;		/* planes from a plane to the one with its backup block; 0: the same */
 };
@@ -149,7 +151,7 @@ struct front {
 	bool plain;			/* pages ascend and each kind has its own slot, so the policy is not asked */
 	uint32_t slots;			/* number of slots that the policy uses; spare slots follow */
 	uint32_t host_slots;		/* the first of these slots, which take the host's pages */
-	uint32_t copies;		/* first slot for GC's copies; with hot_cold, for hot copies */
+	uint32_t copies;		/* first slot for GC's copies */
 	uint32_t slc;			/* slot in SLC mode, or FRONT_NONE */
 	uint32_t block_pages[2];	/* pages of a block; in SLC mode */
 	uint32_t word_lines;		/* word lines of a block, W; 0: pages are not written by word lines */
@@ -189,6 +191,12 @@ uint32_t front_fast_taken(const struct front *fr, uint32_t k);	/* Number of LSB 
 static inline uint32_t front_page(const struct front *fr, uint32_t k)
 {
 	return SSD_LIKELY(fr->sequence == SEQ_ASCENDING) ? k : front_page_of(fr, k);
+}
+
+/* The slot's stream. */
+static inline uint32_t front_stream(const struct front *fr, uint32_t slot)
+{
+	return slot >= fr->copies ? slot - fr->copies : slot;
 }
 
 static inline uint32_t front_left(const struct front *fr, uint32_t b)

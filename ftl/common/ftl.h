@@ -17,6 +17,8 @@
  *                      flush, or after the last completed FUA write to it, or after
  *                      any later write that was submitted to it, whole. A trim
  *                      changes nothing, as above.
+ * With placement handles, an FTL that promises FTL_PREFIX promises less: of every mapping unit, what
+ * it held at the last completed flush or FUA write (of any unit), or after any later write or trim of it.
  *
  * Completion. The host is notified of each I/O exactly once, through ftl_host.done(), called from
  * submit() or step() as soon as the moment of completion is known: io->done_ns, at or after the
@@ -61,6 +63,7 @@ struct ftl_io {
 	bool fua;			/* WRITE: forced unit access */
 	uint8_t zone;			/* enum ftl_zone_op */
 	bool ahead;			/* READ of the read cache (rcache.h): it does not cross the link */
+	uint8_t handle;			/* WRITE: placement handle, below ftl_config.placement_handles; 0 without any */
 	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
@@ -157,6 +160,14 @@ enum ftl_hot_cold {
 	FTL_HOT_COLD_COUNT,	/* count writes as in ftl/page/heat.h */
 };
 
+/* page: where do copies of data of a placement handle go? */
+enum ftl_isolation {
+	FTL_ISOLATED_INITIALLY,		/* to one block, with those of all handles */
+	FTL_ISOLATED_PERSISTENTLY,	/* to a block of the same handle */
+};
+
+#define FTL_HANDLES_MAX 8u
+
 /* page: is part of the flash written with one bit per cell first? */
 enum ftl_slc_cache {
 	FTL_SLC_NONE,
@@ -250,6 +261,8 @@ struct ftl_config {
 	enum ftl_gc_pages gc_pages;	/* flex */
 	enum ftl_backup_channel backup_channel;	/* parity, rtf, flex */
 	enum ftl_hot_cold hot_cold;	/* page */
+	uint32_t placement_handles;	/* page: handles that the host may name; 0: placement is off */
+	enum ftl_isolation placement_isolation;	/* page */
 	enum ftl_slc_cache slc_cache;	/* page */
 	enum ftl_slc_full slc_full;
 	uint32_t slc_blocks;		/* blocks of a plane in SLC mode, at most */
@@ -302,6 +315,12 @@ struct ftl_zone {
 	uint64_t start, capacity;	/* bytes */
 	uint64_t wp;			/* next byte to be written; of no meaning if FULL, READONLY or OFFLINE */
 	enum ftl_zone_state state;
+};
+
+struct ftl_handle {
+	uint64_t unit_bytes;		/* reclaim unit: size of its flash */
+	uint64_t left_bytes;		/* what the handle takes at most before it goes on to another unit */
+	uint64_t units;			/* reclaim units begun since the mount */
 };
 
 struct ftl_zones {
@@ -370,6 +389,13 @@ struct ftl_ops {
 	/* Zones; both pointers are NULL if the FTL has none. */
 	struct ftl_zones (*zones)(const struct ftl *f);
 	struct ftl_zone (*zone)(const struct ftl *f, uint32_t zone);
+	/*
+	 * A placement handle below placement_handles; and move it on: what is issued from now on goes to a
+	 * new reclaim unit. It returns the bytes that the old one did not take. Both pointers are NULL
+	 * if the FTL has no handles.
+	 */
+	struct ftl_handle (*handle)(const struct ftl *f, uint32_t handle);
+	uint64_t (*renew_handle)(struct ftl *f, uint64_t now_ns, uint32_t handle);
 };
 
 /* Settings that every FTL reads. */

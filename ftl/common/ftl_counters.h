@@ -97,6 +97,8 @@
 	X(zone_finishes, "Zones: finishes accepted.") \
 	X(zone_resets, "Zones: resets accepted, those of empty zones too.") \
 	X(zone_reports, "Zones: reports.") \
+	X(stray_pages, "Placement handles: pages put into a block of another handle for want of free ones.") \
+	X(reclaim_units, "Placement handles: reclaim units that handles went on to.") \
 	/* a new row goes here */
 
 #endif

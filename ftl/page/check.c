@@ -9,7 +9,7 @@
  *   C3  block lists (K1..K3 in blk.h), frontiers (F1..F4 in front.h); a victim is VICTIM
  *   C4  the page that holds a mapped unit names its LPN in the OOB, unless it
  *       is being programmed or cannot be read
- *   C5  the buffer: W1, W2 in wbuf.c; the number of free buffer pages is right
+ *   C5  the buffer: W1, W2 in wbuf.c, W5 and W6 in handles.h; the number of free buffer pages is right
  *   C6  P1, P2 in place.c
  *   C7  once the buffer is empty, no trimmed LPN is mapped; `trims` is the number of trimmed LPNs
  *   C8  busy dies are in the heap, idle ones in both idle sets
@@ -276,6 +276,7 @@ void page_ftl_check(const struct ftl *base)
 	check_modes(f);
 	check_cache(f);
 	check_ended(f);
+	handles_check(f);							/* C5 */
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->log.next_seq);	/* C6 */
 	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->log.ring_mask);		/* C6 */
 }

@@ -339,11 +339,16 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
  */
 static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units, uint32_t reserve)
 {
-	uint32_t open = f->fr.plane[plane].open[f->fr.copies], free = f->bt.plane[plane].free_count;
+	uint32_t free = f->bt.plane[plane].free_count, slots = f->handles.apart ? f->fr.c.copy_streams : 1;
 	uint32_t per = f->g->pages_per_block;
-	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
+	uint64_t pages = 0;
 
 	SSD_ASSERT(f->shape.upp);
+	for (uint32_t i = f->fr.copies; i < f->fr.copies + slots; i++) {
+		uint32_t open = f->fr.plane[plane].open[i];
+
+		pages += open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
+	}
 	if (free > reserve)
 		pages += (uint64_t)(free - reserve) * per;
 	return pages > (units + f->shape.upp - 1) / f->shape.upp;
@@ -365,6 +370,7 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 		return;
 	b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
+	    (f->handles.apart && f->bt.blk[b].stream != f->bt.blk[g->victim].stream) ||
 	    f->bt.blk[b].valid > (uint64_t)f->host.c.second_victim_pages * f->shape.upp ||
 	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[b].valid))
 		return;

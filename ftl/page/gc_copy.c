@@ -213,6 +213,8 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	b->last_order = f->bt.issued;
 	b->moved |= g->corrected;
 	oob_put_head(f->oob, &h);
+	if (SSD_UNLIKELY(f->handles.count))
+		handles_took(f, g->target, handles_stream(f, plane, FRONT_GC), f->oob);
 	g->flying = g->units < f->shape.upp ? g->units : f->shape.upp;
 	g->mark = h.mark;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {

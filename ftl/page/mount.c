@@ -200,6 +200,8 @@ static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 	} else {
 		b->copies |= h.kind == OOB_GC;
 	}
+	if (f->handles.count)
+		b->stream = handles_found(f, oob);
 	if (map_is_cached(f))
 		map_mount_note(s, ppn, oob);
 	if (h.kind == OOB_HOST && h.order > *seen)
@@ -408,7 +410,7 @@ static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t
 }
 
 /*
- * Make a block its plane's frontier of a kind, if it was written later than the one chosen so far.
+ * Make a block its plane's frontier of a kind and stream, if it was written later than the one chosen so far.
  * With hot_cold the last two blocks become frontiers. It is unknown which of them held hot pages,
  * and it does not matter.
  */
@@ -418,7 +420,9 @@ static void offer_frontier(struct page_ftl *f, uint32_t b)
 	uint32_t which = k->map ? FRONT_MAP : k->slc ? f->fr.slc : k->copies ? f->fr.copies : FRONT_HOST;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open;
 
-	if (f->fr.c.hot_cold && !k->slc && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
+	if (f->handles.count)
+		which += k->copies && !f->handles.apart ? 0 : k->stream;
+	else if (f->fr.c.streams > 1 && !k->slc && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
 		which++;
 	open = f->fr.plane[plane].open[which];
 	if (open != BLK_NONE && f->bt.blk[open].last_order >= k->last_order) {
@@ -700,6 +704,7 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 		return err;
 	f->host.stats.mounts++;
 	f->host.now_ns = s.survey.ready_ns;
+	handles_mounted(f);
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		gc_wake(f, p);
 	f->turn.changed = true;

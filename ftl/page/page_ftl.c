@@ -321,7 +321,7 @@ static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_
 {
 	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
 					 .own = front_own(policy, c->gc_frontier),
-					 .hot_cold = c->hot_cold };
+					 .streams = handles_streams(c), .copy_streams = handles_copy_streams(c) };
 
 	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
@@ -502,17 +502,26 @@ static const char *room_fault(const struct front_policy *policy, const struct ft
 {
 	const char *wants;
 
-	if (g->oob_bytes < front_oob_bytes(policy, g->page_bytes / c->unit_bytes))
+	if (g->oob_bytes < page_ftl_oob_bytes(policy, c, g))
 		return policy->group ? "oob_bytes is too small: 28 + 9 per mapping unit are needed; raise "
 				       "oob_bytes" :
+		       c->placement_handles ?
+		       "oob_bytes is too small: 8 + 9 per mapping unit are needed with placement_handles; raise "
+		       "oob_bytes" :
 		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
-	wants = policy_wants(policy, c, g);
+	wants = handles_fault(policy, c, g);
+	if (!wants)
+		wants = policy_wants(policy, c, g);
 	if (!wants)
 		wants = cache_fault(policy, c, g);
 	if (!wants && c->slc_cache == FTL_SLC_STATIC && blocks_needed(policy, c, g) > geo_blocks(g) &&
 	    blocks_needed(policy, c, g) <= geo_blocks(g) + (uint64_t)geo_planes(g) * c->slc_blocks)
 		return "slc_blocks is too much: the exported capacity, GC's reserve and that many blocks of each plane "
 		       "are more than the array has; lower slc_blocks or capacity, or add blocks";
+	if (!wants && c->placement_handles && blocks_needed(policy, c, g) > geo_blocks(g))
+		return "placement_handles is too much: a plane keeps a block open for each, and these, the exported "
+		       "capacity and GC's reserve are more than the array has; lower placement_handles or capacity, or "
+		       "add blocks";
 	if (!wants && blocks_needed(policy, c, g) > geo_blocks(g))
 		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_urgent_blocks";
@@ -579,10 +588,10 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct page_ftl at = { 0 };
-	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
-				   c->fast_above_permille, c->slow_below_permille,
-				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
-				   c->hot_cold, c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g) };
+	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks, c->fast_above_permille,
+				   c->slow_below_permille, c->quota_permille, front_own(policy, c->gc_frontier),
+				   c->gc_pages, handles_streams(c), handles_copy_streams(c),
+				   c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g) };
 	struct gc_unit *gu;
 	uint32_t *pins, reads;
 	uint8_t *gd;
@@ -612,7 +621,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		at.read.map = ssd_carve(m, reads, sizeof(*at.read.map));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
-	at.oob_len = front_oob_bytes(policy, at.shape.upp);
+	at.oob_len = page_ftl_oob_bytes(policy, c, g);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
 	front_lay_out(&at.fr, m, &fc, g);
 	at.lost.max = policy->group ? at.shape.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
@@ -634,6 +643,13 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		set_gc_tables(f, gu, pins, gd);
 	}
 	return m->used;
+}
+
+/* With placement handles, a page also has the stream of its block. */
+uint32_t page_ftl_oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
+			    const struct nand_geometry *g)
+{
+	return front_oob_bytes(policy, g->page_bytes / c->unit_bytes) + (c->placement_handles > 0);
 }
 
 size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
@@ -668,7 +684,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	if (err)
 		return err;
 	SSD_ASSERT(f);
-	SSD_ASSERT(n->geo.oob_kept == front_oob_bytes(policy, n->geo.page_bytes / c->unit_bytes));
+	SSD_ASSERT(n->geo.oob_kept == page_ftl_oob_bytes(policy, c, &n->geo));
 	lay_out(f, &m, policy, c, &n->geo);
 	host_init(&f->host, ops, c, host);
 	f->n = n;
@@ -687,6 +703,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 				     n->geo.planes_per_die);
 	f->gc.urgent_blocks = urgent_blocks(policy, c) + f->cache.reserve;
 	f->need_blocks = blocks_needed(policy, c, &n->geo);
+	handles_init(f);
 	make_stripe(f);
 	die_due_init(&f->turn.ends);
 	wbuf_init(f);

@@ -19,6 +19,7 @@
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
  *   heat.h      which pages are hot
+ *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
  *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
@@ -36,6 +37,7 @@
 #include "die.h"
 #include "front.h"
 #include "gc_policy.h"
+#include "handles.h"
 #include "heat.h"
 #include "host.h"
 #include "fxp.h"
@@ -71,6 +73,7 @@ struct wpage {			/* half of a cache line */
 	uint16_t used;		/* number of slots in use */
 	uint16_t bases;		/* number of slots whose base read is outstanding */
 	uint8_t state;		/* enum wpage_state */
+	uint8_t handle;
 	uint16_t pinned;	/* cached map: number of slots whose map pages are pinned */
 };
 
@@ -306,6 +309,7 @@ struct page_ftl {
 	struct page_read read;
 	struct page_lost lost;
 	struct page_heat heat;
+	struct page_handles handles;
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 	bool full;			/* no more pages can be programmed */
@@ -557,6 +561,8 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 /* page_ftl.c */
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why) SSD_MUST_CHECK;
+uint32_t page_ftl_oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
+			    const struct nand_geometry *g);
 size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
 			       const struct nand_geometry *g);
 int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *policy, void *mem,
@@ -567,7 +573,8 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
 	.step = page_ftl_step, .check = page_ftl_check, HOST_OPS_COMMON,                    \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
-	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block
+	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block,                       \
+	.handle = page_ftl_handle, .renew_handle = page_ftl_renew_handle
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
@@ -634,12 +641,15 @@ static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 void wbuf_init(struct page_ftl *f);
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* returns a complete slot; NONE: no room */
 void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are at this moment */
+void wbuf_queue(struct page_ftl *f, uint32_t wpage);	/* give the page its sequence, and append it to the queue */
 /* Close the open page, so that it takes no more units. */
 static inline void wbuf_seal(struct page_ftl *f)
 {
 	if (f->buf.open == NONE)
 		return;
 	f->buf.page[f->buf.open].state = W_QUEUED;
+	if (SSD_UNLIKELY(f->handles.count))
+		wbuf_queue(f, f->buf.open);
 	f->buf.open = NONE;
 }
 

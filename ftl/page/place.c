@@ -42,14 +42,12 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 	return f->bt.plane[plane].free_count > reserve_of(f, which);
 }
 
-/* Is the next page rarely written? A page without units counts as cold. */
+/* Is the next page rarely written? A page without units counts as cold. The host's pages are counted (heat.h). */
 static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	const struct gc *g = &f->plane[plane].gc;
 	uint32_t w = f->buf.first, units, hot = 0;
 
-	if (!f->heat.count)
-		return false;
 	if (which == FRONT_GC) {
 		units = g->units < f->shape.upp ? g->units : f->shape.upp;
 		for (uint32_t i = 0; i < units; i++)
@@ -62,14 +60,23 @@ static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier whic
 	return 2 * hot < units || !units;
 }
 
+static uint32_t stream_of(const struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	if (f->heat.count)
+		return is_cold(f, plane, which);
+	return f->handles.count ? handles_stream(f, plane, which) : 0;
+}
+
 /* Returns the slot for the next page, or NONE. */
 static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
+	bool copy = which == FRONT_GC, apart = f->handles.count;
 	struct front_ask q = { .who = which, .may_open = free > reserve, .mounting = f->gc.hold,
-			       .plenty = free > f->gc.urgent_blocks,
-			       .cold = is_cold(f, plane, which),
-			       .idle = which == FRONT_GC && f->plane[plane].gc.idle };
+			       .plenty = free > f->gc.urgent_blocks || (copy && apart),
+			       .stream = stream_of(f, plane, which),
+			       .mixes = !apart || copy || reserve < f->gc.urgent_blocks,
+			       .idle = copy && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];
 
 	if (!f->fr.c.own && free < reserve && gc_is_awake(&f->plane[plane].gc))	/* P3 */
@@ -124,6 +131,8 @@ static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t pla
 		return ROOM_BUSY;
 	}
 	front_open(&f->fr, plane, slot);
+	if (SSD_UNLIKELY(f->handles.count))
+		handles_opened(f, b, slot);
 	gc_wake(f, plane);
 	return ROOM_READY;
 }
@@ -450,6 +459,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 	f->host.stats.host_units += p->used - hidden;
 	if (SSD_UNLIKELY(f->heat.count && !again))
 		note_heat(f, w);
+	if (SSD_UNLIKELY(f->handles.count))
+		handles_took(f, block, p->handle, oob);
 	if (SSD_UNLIKELY(p->used < f->shape.upp))
 		pad(f, p, oob);
 	if (SSD_UNLIKELY(hidden)) {

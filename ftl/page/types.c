@@ -31,6 +31,7 @@ static const char *const backup_channels[] = { "same", "next", NULL };
 static const char *const hot_colds[] = { "off", "count", NULL };
 static const char *const slc_caches[] = { "none", "static", "dynamic", NULL };
 static const char *const slc_fulls[] = { "direct", "fold", NULL };
+static const char *const isolations[] = { "initially", "persistently", NULL };
 static const char *const suspends[] = { "off", "erase", "program", "all", NULL };
 
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
@@ -41,7 +42,9 @@ _Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PRO
 	       FTL_SUSPEND_ALL == 3, "suspends");
 _Static_assert(FTL_SLC_NONE == 0 && FTL_SLC_STATIC == 1 && FTL_SLC_DYNAMIC == 2, "slc_caches");
 _Static_assert(FTL_SLC_DIRECT == 0 && FTL_SLC_FOLD == 1, "slc_fulls");
-_Static_assert(sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
+_Static_assert(FTL_ISOLATED_INITIALLY == 0 && FTL_ISOLATED_PERSISTENTLY == 1, "isolations");
+_Static_assert(sizeof(enum ftl_isolation) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_slc_cache) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_slc_full) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
@@ -92,6 +95,16 @@ static const struct knob heat_rows[] = {
 	FTL_KNOB_LAST
 };
 
+static const struct knob placement_rows[] = {
+	FTL_KNOB(placement_handles, 0, FTL_HANDLES_MAX, "0",
+		 "placement handles that a write may name (NVMe's FDP): data of each go to blocks of their own, and a "
+		 "plane keeps a block open for each. A drive keeps 0, or a number above 0. 0: placement is off"),
+	FTL_KNOB_IS(placement_isolation, isolations, "initially",
+		    "GC copies data of all handles to the same blocks; or those of each to blocks of their own, of "
+		    "which a plane keeps one open for each handle, too"),
+	FTL_KNOB_LAST
+};
+
 static const struct knob map_rows[] = {
 	FTL_KNOB(map_cache_pages, 0, 1 << 20, "0",
 		 "map pages kept in memory, of page_bytes / 4 entries each; the others are read from flash when "
@@ -115,11 +128,13 @@ static const struct knob backup_rows[] = {
 
 static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
 	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows }, map_own = { "ftl", map_rows },
+	placement_own = { "ftl", placement_rows },
 	backup_own = { "ftl", backup_rows };
 
 #define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
 
-static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, &map_own, NULL };
+static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, &map_own,
+							&placement_own, NULL };
 static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, &backup_own, NULL };
 static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, &backup_own, NULL };
 static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, &backup_own, NULL };
@@ -129,7 +144,7 @@ static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_kno
 #define FTL_OF_POLICY(type, safe, of_type, moving)                                               \
 	static uint32_t type##_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g) \
 	{                                                                                       \
-		return front_oob_bytes(&front_##type##_policy, g->page_bytes / c->unit_bytes);   \
+		return page_ftl_oob_bytes(&front_##type##_policy, c, g);                         \
 	}                                                                                       \
 	static int type##_validate(const struct ftl_config *c, const struct nand_geometry *g,    \
 				   const char **why)                                            \

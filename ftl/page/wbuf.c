@@ -17,6 +17,9 @@
  *   W2  the queue holds the W_OPEN and W_QUEUED pages in ascending sequence,
  *       and only its last may be W_OPEN;
  *   W3  a bitmap slot in the open page equals the trimmed bits of its region.
+ *
+ * With placement handles each has an open page, which is not in the queue; buf.open is that of the I/O's
+ * handle (W4 to W6 in handles.h). Trims and all hidden pages are written as by handle 0.
  */
 #include "page_ftl.h"
 
@@ -50,6 +53,23 @@ void wbuf_init(struct page_ftl *f)
 	f->buf.first = f->buf.last = f->buf.open = NONE;
 }
 
+static inline void join_queue(struct page_ftl *f, uint32_t w)
+{
+	f->buf.page[ssd_pick(f->buf.first == NONE, w, f->buf.last)].next = w;
+	f->buf.first = (uint32_t)ssd_pick(f->buf.first == NONE, w, f->buf.first);
+	f->buf.last = w;
+}
+
+void wbuf_queue(struct page_ftl *f, uint32_t w)
+{
+	struct wpage *p = &f->buf.page[w];
+
+	join_queue(f, w);
+	p->next = NONE;
+	p->seq = f->log.next_seq++;
+	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
+}
+
 static bool open_page(struct page_ftl *f)
 {
 	uint32_t w = f->buf.free;
@@ -61,13 +81,24 @@ static bool open_page(struct page_ftl *f)
 	p = &f->buf.page[w];
 	f->buf.free = p->next;
 	f->buf.free_count--;
-	f->buf.page[ssd_pick(f->buf.first == NONE, w, f->buf.last)].next = w;
-	f->buf.first = (uint32_t)ssd_pick(f->buf.first == NONE, w, f->buf.first);
+	if (SSD_UNLIKELY(f->handles.count)) {
+		*p = (struct wpage){ .seq = UINT64_MAX, .state = W_OPEN, .handle = (uint8_t)f->handles.current };
+		f->buf.open = w;
+		return true;
+	}
+	join_queue(f, w);
 	*p = (struct wpage){ .seq = f->log.next_seq++, .next = NONE, .state = W_OPEN };
-	f->buf.last = w;
 	f->buf.open = w;
 	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
 	return true;
+}
+
+/* Handles: a full page is closed at once, since its sequence makes it ready. */
+static inline void seal_full(struct page_ftl *f)
+{
+	if (SSD_UNLIKELY(f->handles.count) && f->buf.open != NONE &&
+	    f->buf.page[f->buf.open].used == f->shape.upp)
+		wbuf_seal(f);
 }
 
 bool wbuf_next_page(struct page_ftl *f)
@@ -160,6 +191,8 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	uint32_t old = wbuf_find(f, lpn), s = old;
 	bool whole = bytes == f->host.c.unit_bytes;
 
+	if (SSD_UNLIKELY(f->handles.count))
+		handles_close_older(f, lpn, old);
 	if (in_open_page(f, old)) {
 		f->host.stats.coalesced_units++;
 	} else {
@@ -199,6 +232,7 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 			io->first_seq = f->buf.page[f->buf.open].seq;
 			io->done_ns = 0;
 		}
+		seal_full(f);
 		io->at += bytes;
 	}
 	return true;
@@ -257,6 +291,8 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 
 	if (!anything_there(f, from, to))
 		return true;
+	if (SSD_UNLIKELY(f->handles.count))
+		handles_close_region(f, map);
 	s = wbuf_hidden_slot(f, f->shape.lpns + map);
 	if (s == NONE)
 		return false;
@@ -271,6 +307,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		t->to = to;
 	f->cache.trim_seq = f->buf.page[s / f->shape.upp].seq;
 	f->host.stats.trimmed_units += to - from;
+	seal_full(f);
 	return true;
 }
 
@@ -307,6 +344,7 @@ static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *
 
 static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
+	handles_select(f, io->op == FTL_WRITE ? io->handle : 0);
 	switch (io->op) {
 	case FTL_WRITE:
 		return accept_write(f, now_ns, io);
@@ -332,8 +370,10 @@ void line_process(struct page_ftl *f, uint64_t now_ns)
 			return;
 		io_list_take(&f->buf.line);
 		durable = io->op == FTL_FLUSH || io->fua || !f->host.c.buffer_units;
-		if (io->op == FTL_FLUSH || io->fua || (durable && !f->buf.line.first))
+		if (io->op == FTL_FLUSH || io->fua || (durable && !f->buf.line.first)) {
 			wbuf_seal(f);
+			handles_close_others(f);
+		}
 		if (durable && ends_when_sent(f, io))
 			sent_wait(f, io);
 		else if (durable)

@@ -84,8 +84,12 @@ void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
 	if (io->op == FTL_FLUSH)
 		fprintf(r->out, "%" PRIu64 " 0 flush\n", now_ns);
 	else
-		fprintf(r->out, "%" PRIu64 " 0 %s %" PRIu64 " %" PRIu64 "%s\n", now_ns, op_names[io->op],
+		fprintf(r->out, "%" PRIu64 " 0 %s %" PRIu64 " %" PRIu64 "%s", now_ns, op_names[io->op],
 			io->offset, io->bytes, io->fua ? " fua" : "");
+	if (io->op == FTL_WRITE && io->handle)
+		fprintf(r->out, " handle=%u", io->handle);
+	if (io->op != FTL_FLUSH)
+		fputc('\n', r->out);
 }
 
 void record_step(struct record *r, uint64_t now_ns)

@@ -426,6 +426,11 @@ static int open_records(struct slate_dev *d, const struct slate_options *o, char
 			 "record another drive", d->profile.ops->name);
 		return SSD_E_INVAL;
 	}
+	if (o->record_content && slate_handles(d)) {
+		snprintf(err, SLATE_ERR_BYTES, "a content trace would lack the placement handles of writes "
+			 "(ftl.placement_handles = %u): set that to 0, or record the calls alone", slate_handles(d));
+		return SSD_E_INVAL;
+	}
 	if (o->record) {
 		d->record = record_open(o->record, d->settings, d->was_there, err);
 		if (!d->record)
@@ -648,6 +653,10 @@ static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
 	if (SSD_UNLIKELY(io->zone) && !d->profile.ops->zones) {
+		refuse(d, now_ns, io, SSD_E_INVAL);
+		return;
+	}
+	if (SSD_UNLIKELY(io->handle) && io->op == FTL_WRITE && io->handle >= slate_handles(d)) {
 		refuse(d, now_ns, io, SSD_E_INVAL);
 		return;
 	}

@@ -93,6 +93,11 @@ const char *slate_settings(const struct slate_dev *d);
 bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
 
+/* Placement handles (ftl.h); 0: the drive has none. The others may be called while it has power. */
+uint32_t slate_handles(const struct slate_dev *d);
+struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle);
+uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle);
+
 /* Time is ns; now_ns never decreases. See ftl.h. */
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io);
 uint64_t slate_step(struct slate_dev *d, uint64_t now_ns);

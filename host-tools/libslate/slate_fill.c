@@ -29,6 +29,23 @@ struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone)
 	return d->ftl->ops->zone(d->ftl, zone);
 }
 
+uint32_t slate_handles(const struct slate_dev *d)
+{
+	return d->profile.ftl.placement_handles;
+}
+
+struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle)
+{
+	return d->ftl->ops->handle(d->ftl, handle);
+}
+
+uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle)
+{
+	if (!slate_core_time(d, &now_ns))
+		return 0;
+	return d->ftl->ops->renew_handle(d->ftl, now_ns + d->skipped_ns, handle);
+}
+
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
 {
 	struct ftl_io mine = io;

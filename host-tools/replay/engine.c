@@ -232,6 +232,23 @@ static bool leave_flush_out(struct stream *s, struct trace_row *row)
 	return row->op == TRACE_FLUSH;
 }
 
+/* Set a write's placement handle. Returns 0 or -exit code. */
+static int choose_handle(const struct replay *r, const struct stream *s, struct trace_row *row)
+{
+	uint32_t handles = slate_handles(r->dev), handle = row->handle;
+
+	if (r->o.handles == REPLAY_HANDLES_NONE)
+		handle = 0;
+	else if (r->o.handles == REPLAY_HANDLES_STREAM)
+		handle = s->number;
+	if (handle && handle >= handles)
+		return -replay_fail(REPLAY_USAGE, "%s, line %llu: a write with placement handle %u, and the drive has "
+				    "%u (ftl.placement_handles): raise that, or give --handles none",
+				    trace_name(s->trace), (unsigned long long)row->line, handle, handles);
+	row->handle = (uint8_t)handle;
+	return 0;
+}
+
 int stream_fetch(struct replay *r, struct stream *s)
 {
 	struct trace_row *row = &s->row;
@@ -259,6 +276,8 @@ int stream_fetch(struct replay *r, struct stream *s)
 		}
 		if (r->o.no_flush && leave_flush_out(s, row))
 			continue;
+		if (row->op == TRACE_WRITE && choose_handle(r, s, row))
+			return -REPLAY_USAGE;
 		row->at_ns = arrival(r, s, row->at_ns);
 		if ((r->o.loop == REPLAY_OPEN || r->o.think) && row->at_ns == REPLAY_NS_MAX)
 			return too_late(s);
@@ -303,6 +322,7 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	q->io.fua = row->fua;
 	q->io.zone = FTL_ZONE_NONE;
 	q->io.ahead = false;
+	q->io.handle = row->handle;
 	q->reset = false;
 	q->io.offset = row->offset;
 	q->io.bytes = row->bytes;

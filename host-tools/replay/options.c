@@ -53,6 +53,8 @@ static const char help[] =
 "  --fold                 addresses beyond the drive: modulo its capacity\n"
 "  --scale[=SIZE]         scale all addresses: the trace's extent or SIZE becomes the capacity\n"
 "  --align sector|unit    widen requests to whole sectors (default) or mapping units\n"
+"  --handles WHICH        placement handles of writes: trace (default), as its rows name them;\n"
+"                         stream, the trace's number from 0 on; none, all 0\n"
 "what comes out\n"
 "  --json FILE|-          all results (docs/replay.md)\n"
 "  --csv FILE             a line for each request\n"
@@ -72,7 +74,7 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
-	OPT_CUT_AT, OPT_CUT_SEED, OPT_HELP
+	OPT_CUT_AT, OPT_CUT_SEED, OPT_HANDLES, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -96,6 +98,7 @@ static const struct option long_options[] = {
 	{ "cut-seed", required_argument, NULL, OPT_CUT_SEED },
 	TRACE_LONG_OPTIONS,
 	{ "align", required_argument, NULL, OPT_ALIGN },
+	{ "handles", required_argument, NULL, OPT_HANDLES },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "csv", required_argument, NULL, OPT_CSV },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
@@ -245,6 +248,18 @@ static int take_align(struct replay_options *o, const char *text)
 	       replay_fail(REPLAY_USAGE, "--align %s: is neither sector nor unit: give one", text);
 }
 
+static int take_handles(struct replay_options *o, const char *text)
+{
+	static const char *const names[] = { "trace", "stream", "none" };
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i])) {
+			o->handles = (enum replay_handles)i;
+			return 0;
+		}
+	return replay_fail(REPLAY_USAGE, "--handles %s: is not trace, stream or none: give one", text);
+}
+
 static int take_value(struct replay_options *o, int c, const char *text)
 {
 	switch (c) {
@@ -275,6 +290,8 @@ static int take_value(struct replay_options *o, int c, const char *text)
 		return get_number(c, text, 0, UINT64_MAX, &o->cut_seed);
 	case OPT_ALIGN:
 		return take_align(o, text);
+	case OPT_HANDLES:
+		return take_handles(o, text);
 	case OPT_CHECK:
 		o->check = true;
 		return text ? get_number(c, text, 1, UINT64_MAX, &o->check_every) : 0;
@@ -353,7 +370,8 @@ static uint32_t files_said(const struct replay_options *o)
 
 static uint32_t options_said(const struct replay_options *o, unsigned int loops, bool speed)
 {
-	bool part = o->limit || o->warmup || o->rows.beyond != TRACE_BEYOND_ERROR || o->align_units || o->no_flush;
+	bool part = o->limit || o->warmup || o->rows.beyond != TRACE_BEYOND_ERROR || o->align_units || o->no_flush ||
+		    o->handles != REPLAY_HANDLES_TRACE;
 
 	return fact(o->names, SAYS_TRACE) | fact(o->loop == REPLAY_OPEN, SAYS_OPEN) |
 	       fact(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | fact(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
@@ -390,7 +408,7 @@ static const struct rule {
 	{ .when = SAYS_EPHEMERAL, .all = SAYS_DRIVE, .why = "--ephemeral without --drive: name the drive file" },
 	{ .when = SAYS_RECORDED, .none = SAYS_SEVERAL | SAYS_PART,
 	  .why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
-		 "--warmup, --no-flush, --fold, --scale and --align out" },
+		 "--warmup, --no-flush, --fold, --scale, --align and --handles out" },
 	{ .when = SAYS_RECORDED, .none = SAYS_PROFILE,
 	  .why = "--recorded: the recording has the drive's settings: leave --profile out" },
 	{ .when = SAYS_READ_BACK, .all = SAYS_CHECK, .none = SAYS_RECORDED,

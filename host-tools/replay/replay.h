@@ -38,12 +38,19 @@
 
 enum replay_loop { REPLAY_CLOSED, REPLAY_OPEN, REPLAY_RECORDED };
 
+enum replay_handles {
+	REPLAY_HANDLES_TRACE,		/* a write's placement handle is the row's */
+	REPLAY_HANDLES_STREAM,		/* it is the trace's number, from 0 on */
+	REPLAY_HANDLES_NONE,		/* it is 0 */
+};
+
 struct replay_options {
 	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json "-": stdout */
 	const char *set[REPLAY_SETS_MAX + 1];	/* in order; if a key occurs twice, the last one counts */
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* names of the traces */
 	unsigned int names;
+	enum replay_handles handles;
 	bool read_back, ephemeral, align_units, common_clock, think, no_flush, wall, check,
 	     timeline, user_payload;
 	enum replay_loop loop;

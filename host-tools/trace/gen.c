@@ -57,6 +57,8 @@ static bool parse_key(struct gen *g, const char *key, const char *value)
 
 	if (!strcmp(key, "foot"))
 		return trace_parse_size(value, &g->foot_bytes);
+	if (!strcmp(key, "from"))
+		return trace_parse_size(value, &g->from_bytes);
 	if (!strcmp(key, "fill"))
 		return trace_parse_size(value, &g->fill_bytes);
 	if (!strcmp(key, "n"))
@@ -92,7 +94,7 @@ static int check(struct gen *g, const char *spec, char *err, size_t room)
 		why = "needs foot=SIZE, of a request at least";
 	else if (g->random && !g->requests)
 		why = "needs n=N, the number of requests";
-	else if (g->request_bytes % 512 || g->fill_bytes % 512)
+	else if (g->request_bytes % 512 || g->fill_bytes % 512 || g->from_bytes % 512)
 		why = "wants requests of whole sectors (512 bytes)";
 	if (why) {
 		snprintf(err, room, "generator gen:%s: %s; " FIX, spec, why);
@@ -174,6 +176,7 @@ bool gen_next(struct gen *g, struct trace_row *row)
 		row->bytes = g->request_bytes;
 		row->op = g->read_permille && draw(g) % 1000 < g->read_permille ? TRACE_READ : TRACE_WRITE;
 	}
+	row->offset += g->from_bytes;
 	g->offset = row->offset;
 	g->at++;
 	return true;

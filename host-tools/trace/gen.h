@@ -20,7 +20,7 @@ enum gen_content { GEN_NO_CONTENT, GEN_ZERO, GEN_RANDOM, GEN_TEXT, GEN_SIMILAR }
 struct gen {
 	bool random;
 	enum gen_content content;
-	uint64_t foot_bytes, request_bytes, requests, fill_bytes, gap_ns, seed;
+	uint64_t from_bytes, foot_bytes, request_bytes, requests, fill_bytes, gap_ns, seed;
 	uint32_t read_permille;
 	uint64_t x;			/* state of the random numbers */
 	uint64_t at;			/* number of rows made */

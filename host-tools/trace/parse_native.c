@@ -5,7 +5,7 @@
  *   # slate-trace 1
  *   # set section.key=value		any number of such lines, before the first row
  *   # state mounted			the drive was not made for the recording
- *   NS STREAM read|write|trim OFFSET BYTES [fua]
+ *   NS STREAM read|write|trim OFFSET BYTES [fua] [handle=N]
  *   NS STREAM flush
  *   NS STREAM step
  *   NS STREAM done REQUEST LATENCY_NS STATUS
@@ -79,20 +79,35 @@ static bool take_status(const char **s, const char *end, int32_t *status)
 	return true;
 }
 
+/* A write's last words: fua, handle=N, in this order. */
+static bool take_write_words(const char *s, const char *end, struct trace_row *row)
+{
+	const char *word, *stop;
+	size_t len = take_word(&s, end, &word);
+	uint64_t handle;
+
+	row->fua = word_is(word, len, "fua");
+	if (row->fua)
+		len = take_word(&s, end, &word);
+	stop = word + len;
+	if (!len || s != end)
+		return !len;
+	if (!starts(&word, stop, "handle=") || !take_column(&word, stop, &handle) || word != stop ||
+	    handle > UINT8_MAX)
+		return false;
+	row->handle = (uint8_t)handle;
+	return true;
+}
+
 static bool take_rest(const char *s, const char *end, struct trace_row *row)
 {
-	const char *word;
-	size_t len;
-
 	if (row->op == TRACE_FLUSH || row->op == TRACE_STEP)
 		return s == end;
 	if (!take_column(&s, end, &row->offset) || !take_column(&s, end, &row->bytes))
 		return false;
 	if (row->op == TRACE_DONE)
 		return take_status(&s, end, &row->status) && s == end;
-	len = take_word(&s, end, &word);
-	row->fua = row->op == TRACE_WRITE && word_is(word, len, "fua");
-	return s == end && (row->fua || !len);
+	return row->op == TRACE_WRITE ? take_write_words(s, end, row) : s == end;
 }
 
 enum line_kind parse_native(struct parse *p, const char *s, const char *end, struct trace_row *row,
@@ -120,8 +135,8 @@ enum line_kind parse_native(struct parse *p, const char *s, const char *end, str
 	}
 	row->op = (enum trace_op)op;
 	if (!take_rest(s, end, row)) {
-		*why = "OFFSET BYTES [fua] are expected behind read and write, OFFSET BYTES behind trim, "
-		       "nothing behind flush and step, REQUEST LATENCY_NS STATUS behind done";
+		*why = "OFFSET BYTES [fua] [handle=0..255] are expected behind write, OFFSET BYTES behind read and "
+		       "trim, nothing behind flush and step, REQUEST LATENCY_NS STATUS behind done";
 		return LINE_BAD;
 	}
 	p->head_over = true;

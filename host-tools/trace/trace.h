@@ -7,7 +7,7 @@
  * is read once, from front to back, in constant memory.
  *
  * Formats, told from the first line unless one is forced:
- *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [fua]],
+ *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [fua] [handle=N]],
  *             OP one of read, write, trim, flush; see docs/replay.md. Also what a
  *             drive records: step and done
  *   msr       MSR Cambridge CSV (Narayanan et al., FAST 2008):
@@ -25,7 +25,8 @@
  *
  * The name of a generator is "gen:KIND,key=value,...". KIND is rand or seq with a request size,
  * such as rand4k or seq128k.
- *   foot=SIZE   the first so many bytes of the drive (must be given)
+ *   foot=SIZE   so many bytes of the drive (must be given), from byte
+ *   from=SIZE   on; default 0
  *   n=N         requests (rand: must be given; seq: default once over foot)
  *   seed=N      of the random numbers, 1 ..; default 1
  *   read=PERMILLE  so many of 1000 are reads; default 0
@@ -73,6 +74,7 @@ struct trace_row {
 	uint64_t line;		/* line number, from 1 on */
 	enum trace_op op;
 	bool fua;
+	uint8_t handle;		/* WRITE: placement handle, 0 if the trace names none */
 	int32_t status;		/* DONE: enum ssd_err */
 };
 

@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgvayb"
+#define ODD_FLAGS "cmfexluskw12prtgvaybh"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -45,6 +45,8 @@
  *   b  with p, r or t: parity pages lie in the next channel
  *   a  cells of two to four bits, and an SLC cache of any kind
  *   y  a cached map, with few frames or many
+ *   h  placement handles; each write names one at random, so that versions of a unit are in pages of
+ *      several
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
@@ -54,6 +56,7 @@ enum odd_event {
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
 	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_PAIRED,
 	ODD_BACKUPS, ODD_CHARGES, ODD_CACHED, ODD_PAST_CACHE, ODD_FOLDED, ODD_MAP_READS, ODD_MAP_COPIES,
+	ODD_RECLAIM_UNITS, ODD_STRAYS,
 	ODD_NEVENTS
 };
 

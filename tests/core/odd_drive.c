@@ -189,7 +189,7 @@ static void draw_policy(struct odd *o)
 	o->fc.gc_policy = policies[roll(o, 5)];
 	o->fc.gc_choices = 1 + roll(o, 4);
 	o->fc.gc_window_blocks = 1 + roll(o, 4);
-	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && !flag(o, 'y') && roll(o, 2))
+	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && !flag(o, 'y') && !flag(o, 'h') && roll(o, 2))
 		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
 }
 
@@ -219,6 +219,18 @@ static void draw_cache(struct odd *o)
 	c->hot_cold = FTL_HOT_COLD_OFF;
 	c->idle_gc_permille = roll(o, 3) * 300;
 	c->idle_gc_ns = roll(o, 2) * 100000;
+}
+
+/* Draw placement handles, and room for their open pages and blocks. */
+static void draw_handles(struct odd *o)
+{
+	uint32_t upp = o->ac.geo.page_bytes / o->fc.unit_bytes;
+
+	o->fc.placement_handles = 1 + roll(o, 4);
+	o->fc.placement_isolation = roll(o, 2) ? FTL_ISOLATED_PERSISTENTLY : FTL_ISOLATED_INITIALLY;
+	o->fc.buffer_units = (o->fc.placement_handles + 2 + roll(o, 6)) * upp;
+	o->ac.geo.blocks_per_plane += 8;
+	o->ac.geo.oob_kept = o->ops->oob_bytes(&o->fc, &o->ac.geo);
 }
 
 /*
@@ -315,6 +327,8 @@ static bool draw(struct odd *o)
 		draw_policy(o);
 	if (flag(o, 'a'))
 		draw_cache(o);
+	if (flag(o, 'h'))
+		draw_handles(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -421,6 +435,8 @@ static void take_account(struct odd *o)
 	o->event[ODD_FOLDED] += s->slc_fold_units;
 	o->event[ODD_MAP_READS] += s->map_reads;
 	o->event[ODD_MAP_COPIES] += s->map_copies;
+	o->event[ODD_RECLAIM_UNITS] += s->reclaim_units;
+	o->event[ODD_STRAYS] += s->stray_pages;
 	o->event[ODD_CHARGES] += o->watch.charged;
 	o->watch.charged = 0;
 	o->f->ops->reset_stats(o->f);

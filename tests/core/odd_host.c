@@ -5,7 +5,8 @@
  *
  *   a read          must return, for each sector, no content older than the last one completed
  *                   before its submission, and none that was never written;
- *   a mount         must find a prefix of the submitted changes that includes all durable ones;
+ *   a mount         must find a prefix of the submitted changes that includes all durable ones; with
+ *                   placement handles of each unit, and not of all together;
  *   without a cut   it must hold all changes.
  *
  * Replay: test_odd -r ID (see test_odd.c).
@@ -119,6 +120,30 @@ static uint32_t apply(const struct odd *o, uint32_t *state, const struct odd_cha
 	return wrong;
 }
 
+/* Placement handles: each unit must be in a state that it had after the durable changes. */
+static void find_prefixes(const struct odd *o)
+{
+	static bool good[ODD_MAX_SECTORS];
+	uint32_t state[ODD_MAX_SECTORS], per = unit_sectors(o);
+
+	memcpy(state, o->base, sizeof(state));
+	for (uint32_t k = 0; k < o->durable; k++)
+		(void)apply(o, state, &o->history[k], 0);
+	for (uint32_t i = 0; i < o->sectors; i += per)
+		good[i] = !memcmp(&state[i], &o->found[i], per * sizeof(*state));
+	for (uint32_t k = o->durable; k < o->changes; k++) {
+		const struct odd_change *c = &o->history[k];
+
+		(void)apply(o, state, c, 0);
+		for (uint32_t i = c->sector / per * per; i < c->sector + c->count; i += per)
+			good[i] |= !memcmp(&state[i], &o->found[i], per * sizeof(*state));
+	}
+	for (uint32_t i = 0; i < o->sectors; i += per)
+		if (!good[i])
+			odd_fail(o, "sector %u: tag %u is in no state of its unit after the first %u of %u changes; "
+				 "the last is %u", i, o->found[i], o->durable, o->changes, state[i]);
+}
+
 static void find_prefix(const struct odd *o)
 {
 	uint32_t state[ODD_MAX_SECTORS], wrong = 0, k = 0;
@@ -182,7 +207,10 @@ void odd_verify(struct odd *o)
 		pass_time(o);
 	for (uint32_t i = 0; i < o->sectors; i++)
 		o->found[i] = tag_of(o, o->all + i * FTL_SECTOR_BYTES, i);
-	find_prefix(o);
+	if (flag(o, 'h'))
+		find_prefixes(o);
+	else
+		find_prefix(o);
 	begin_history(o);
 }
 
@@ -339,6 +367,8 @@ static void prepare(struct odd *o, struct odd_request *r)
 	r->io = (struct ftl_io){ .op = op, .host = r, .fua = !roll(o, 10),
 				 .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES };
+	if (flag(o, 'h'))
+		r->io.handle = (uint8_t)roll(o, o->fc.placement_handles);
 	affected(o, &r->io, &from, &to);
 	r->tag = 0;
 	if (op == FTL_WRITE) {

@@ -5,7 +5,8 @@
  *
  * At each command the array is copied, the copy loses power, and a fresh FTL
  * mounts it. The oracle: the content is that of some prefix of the submitted
- * unit writes and trims, and the prefix holds all that was completed as flushed.
+ * unit writes and trims, and the prefix holds all that was completed as flushed. With placement
+ * handles this holds of each unit instead of all together (ftl.h).
  *
  *   test_cut            every shape, OPS operations each
  *   test_cut -n OPS [NAME [SEED]]	only shapes with NAME in theirs
@@ -66,6 +67,8 @@ enum {
 	NEXT = 65536,		/* parity pages lie in the next channel */
 	SET_ASIDE = 4096,	/* an SLC cache: two blocks of each plane are set aside for it; */
 	SPARE = 8192,		/* or at most two free blocks are used for it */
+	HANDLES = 131072,	/* three placement handles; each write names any of them. Copies are mixed, */
+	COPIES = 262144,	/* or have blocks of their own, too */
 	FOLDS = 16384,		/* the host waits for folding while the cache is full */
 };
 
@@ -197,6 +200,13 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, WORDS, .map_cache_pages = 5 },
 	{ "cached, suspended", { 2, 1, 1, 1, 48, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 600, 4,
 	  FTL_GC_SLICED, false, 0, SUSPENDS | CORES | CORRECTED, .map_cache_pages = 4 },
+	{ "handles", { 1, 1, 1, 1, 16, 4, 512, 64, 17, 512, 0, 1, 1 }, 512, 20, 6, FTL_GC_SLICED, false, 0, HANDLES },
+	{ "handles, packed", { 2, 1, 1, 1, 16, 4, 1024, 64, 26, 1024, 0, 1, 1 }, 512, 64, 6,
+	  FTL_GC_BLOCKING, false, 0, HANDLES },
+	{ "handles of copies", { 1, 1, 1, 2, 18, 4, 1024, 64, 26, 1024, 0, 2, 1 }, 512, 64, 6,
+	  FTL_GC_SLICED, true, 0, HANDLES | COPIES | PAIRS },
+	{ "handles, partial units", { 2, 1, 1, 1, 14, 4, 2048, 64, 26, 2048, 0, 1, 1 }, 1024, 64, 5,
+	  FTL_GC_SLICED, false, 6, HANDLES | COPIES | CORES | COPYBACK, .policy = &gc_fifo },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
@@ -328,8 +338,15 @@ static bool is_for(const struct shape *s, const char *name)
 	return (!name || strstr(s->name, name)) && (!other_ftl || plain);
 }
 
-static void add_controller(struct ftl_config *fc, const struct shape *s)
+static void add_handles(struct ftl_config *fc, const struct shape *s)
 {
+	fc->placement_handles = s->ways & HANDLES ? 3 : 0;
+	fc->placement_isolation = s->ways & COPIES ? FTL_ISOLATED_PERSISTENTLY : FTL_ISOLATED_INITIALLY;
+}
+
+static void add_front(struct ftl_config *fc, const struct shape *s)
+{
+	add_handles(fc, s);
 	fc->cores = s->ways & CORES ? 2 : 0;
 	fc->completion_ns = s->ways & CORES ? 700 : 0;
 	fc->read_cache_units = s->ways & CACHE ? 16 : 0;
@@ -380,7 +397,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.backup_channel = s->ways & NEXT ? FTL_BACKUP_NEXT : FTL_BACKUP_SAME,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
-	add_controller(&d->fc, s);
+	add_front(&d->fc, s);
 	if (s->ways & (SET_ASIDE | SPARE))
 		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);
@@ -463,6 +480,8 @@ static void submit_random(struct drive *d, struct host_io *h)
 	h->io = (struct ftl_io){ .op = op, .host = h, .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES,
 				 .fua = rnd(&d->rng) % 8 == 0 };
+	if (d->fc.placement_handles)
+		h->io.handle = (uint8_t)(rnd(&d->rng) % d->fc.placement_handles);
 	if (op == FTL_WRITE) {
 		h->tag = ++d->tag;
 		for (uint32_t i = 0; i < count; i++)
@@ -541,6 +560,35 @@ static uint32_t apply(uint64_t *state, const uint64_t *found, const struct chang
 	return wrong;
 }
 
+/* Is the content of each unit of `d` one that it had after the durable part of h's history? */
+static void verify_units(struct drive *d, const struct drive *h)
+{
+	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES;
+	uint64_t state[MAX_SECTORS];
+	bool good[MAX_SECTORS];
+
+	memcpy(state, h->base, sizeof(state));
+	for (uint32_t k = 0; k < h->durable; k++)
+		(void)apply(state, d->found, &h->history[k], 0);
+	for (uint32_t i = 0; i < sectors(d); i += per)
+		good[i] = !memcmp(&state[i], &d->found[i], per * sizeof(*state));
+	for (uint32_t k = h->durable; k < h->changes; k++) {
+		const struct change *c = &h->history[k];
+
+		(void)apply(state, d->found, c, 0);
+		for (uint32_t i = c->sector / per * per; i < c->sector + c->count; i += per)
+			good[i] |= !memcmp(&state[i], &d->found[i], per * sizeof(*state));
+	}
+	for (uint32_t i = 0; i < sectors(d); i += per) {
+		if (!good[i])
+			fprintf(stderr, "sector %u: no state of its unit after %u of %u changes is what is there\n",
+				i, h->durable, h->changes);
+		SSD_ASSERT(good[i]);
+	}
+	d->f->ops->check(d->f);
+	cuts++;
+}
+
 /* Is the content of `d` a prefix of h's history that includes its durable part? */
 static void verify(struct drive *d, const struct drive *h)
 {
@@ -549,6 +597,10 @@ static void verify(struct drive *d, const struct drive *h)
 	bool found;
 
 	read_all(d);
+	if (d->fc.placement_handles) {
+		verify_units(d, h);
+		return;
+	}
 	memcpy(state, h->base, sizeof(state));
 	for (uint32_t i = 0; i < sectors(d); i++)
 		wrong += state[i] != d->found[i];

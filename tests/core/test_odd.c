@@ -113,6 +113,13 @@ static const struct combination {
 	{ "cached map, exact, one plane", "cmx1y", 20, 40, A(CUTS) | A(MOUNTS_CUT) | CACHED },
 	{ "cached map, failing, exact", "cmfexy", 20, 40, MOUNT | WEAR | CACHED },
 	{ "cached map, policies, moves", "cmfewvy", 20, 40, MOUNT | MOVES | CACHED },
+	{ "handles", "cmh", 60, 40, MOUNT | A(RECLAIM_UNITS) },
+	{ "handles, exact, reserve of one", "cmxuh", 60, 40, MOUNT | A(RECLAIM_UNITS) },
+	{ "handles, failing, one plane", "cmfe1h", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR },
+	{ "handles, failing, two planes, late", "cmfel2h", 60, 40, MOUNT | WEAR | A(RECLAIM_UNITS) },
+	{ "handles, policies, moves, knobs, failing, exact", "cmfexkwvh", 80, 40, MOUNT | WEAR | MOVES | A(STRAYS) },
+	{ "handles, failing without cuts", "feh", 20, 4, WEAR | A(STRAYS) },
+	{ "handles, little between cuts", "cmsh", 6, 600, MOUNT | A(PURGES) },
 	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
 };
 
@@ -134,6 +141,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
 	"paired pages lost", "parity pages", "commands from credit",
 	"pages in the SLC cache", "pages past it", "units folded", "map pages read", "map pages copied",
+	"reclaim units", "stray pages",
 };
 
 static char id[64];
@@ -146,7 +154,7 @@ const struct ftl_ops *odd_other;
  */
 static bool is_for_others(const struct combination *c)
 {
-	return !strpbrk(c->flags, "ukwprtgva");
+	return !strpbrk(c->flags, "ukwprtgvah");
 }
 
 #define ANY_FTLS (A(CUTS) | A(MOUNTS_CUT) | A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(WORN_OUT) | A(GC_RUNS))

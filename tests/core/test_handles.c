@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Placement handles: which blocks hold what, when buffer pages are closed, reclaim units, mounts,
+ * and what is refused. test_cut and test_odd cut the power.
+ */
+#include "controller.h"
+#include "gc_policy.h"
+#include "oob.h"
+#include "page_drive.h"
+
+#define UNIT 2048u
+#define PAGE 4096u
+#define UPP 2u
+#define PAGES 8u		/* of a block */
+#define DIES 2u			/* of one plane each */
+#define UNIT_BYTES ((uint64_t)DIES * PAGES * PAGE)	/* of a reclaim unit */
+#define HANDLES 3u
+#define LPNS 1200u
+
+static struct ftl_config fc;
+static uint64_t rng;
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	EXPECT_EQ(io->status, SSD_OK);
+}
+
+/* Writes fill each unit with its number plus one; reads must return it, or zeroes. */
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque;
+	for (size_t i = 0; i < len; i += 8) {
+		uint64_t unit = 1 + (io->offset + at + i) / UNIT;
+
+		if (io->op == FTL_WRITE)
+			memcpy((char *)buf + i, &unit, 8);
+		else
+			EXPECT(!buf || !memcmp((char *)buf + i, &unit, 8));
+	}
+}
+
+static void mount_anew(void)
+{
+	static const struct ftl_host host = { on_done, on_copy, NULL };
+
+	mount_page_ftl(&fc, &host);
+}
+
+static void make(enum ftl_isolation isolation)
+{
+	struct nand_array_config c = {
+		.geo = { DIES, 1, 1, 1, 52, PAGES, PAGE, 64, OOB_BYTES(UPP) + 1, PAGE, 0, 2, 1, .copyback = true },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
+
+	test_array_make(&t, &c);
+	fc = (struct ftl_config){
+		.capacity_bytes = (uint64_t)LPNS * UNIT, .unit_bytes = UNIT, .buffer_units = 12 * UPP,
+		.gc_start_blocks = 3, .gc_stop_blocks = 4, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED,
+		.gc_slice_pages = 4, .payload = true, .max_unit_reads = 64, .multiplane = true,
+		.gc_policy = &gc_greedy, .placement_handles = HANDLES, .placement_isolation = isolation };
+	rng = 1;
+	mount_anew();
+}
+
+static void run(struct ftl_io io)
+{
+	f->ops->submit(f, now, &io);
+	while (f->ops->inflight(f)) {
+		uint64_t next = f->ops->step(f, now);
+
+		SSD_ASSERT(next != FTL_IDLE || !f->ops->inflight(f));
+		now = next != FTL_IDLE ? next : now;
+	}
+}
+
+static void write_units(uint32_t handle, uint32_t unit, uint32_t units, bool fua)
+{
+	run((struct ftl_io){ .op = FTL_WRITE, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)units * UNIT,
+			     .handle = (uint8_t)handle, .fua = fua });
+}
+
+static void flush(void)
+{
+	run((struct ftl_io){ .op = FTL_FLUSH });
+	pass_to(FTL_IDLE);
+}
+
+static void read_all(void)
+{
+	run((struct ftl_io){ .op = FTL_READ, .bytes = fc.capacity_bytes });
+}
+
+static uint64_t programs(enum nand_source source)
+{
+	struct nand_stats s;
+
+	t.n->ops->get_stats(t.n, &s);
+	return s.ops[NAND_PROGRAM][source];
+}
+
+static uint64_t used_blocks(void)
+{
+	uint64_t used = 0;
+
+	for (uint32_t b = 0; b < geo_blocks(&t.c.geo); b++)
+		used += f->ops->block(f, (pbn_t){ b }).state != FTL_BLOCK_FREE;
+	return used;
+}
+
+/* ---- isolation ------------------------------------------------------------ */
+
+/*
+ * LPN n is written by handle n % HANDLES. Returns the number of blocks with units of more than one,
+ * among those that have no copies (copies false), or those that have (true).
+ */
+static uint32_t mixed_blocks(bool copies)
+{
+	uint32_t mixed = 0;
+
+	for (uint32_t b = 0; b < geo_blocks(&t.c.geo); b++) {
+		uint32_t seen = 0;
+		bool has = false;
+
+		for (uint32_t p = 0; p < PAGES; p++) {
+			const void *oob;
+
+			if (t.n->ops->peek(t.n, geo_ppn(&t.c.geo, (pbn_t){ b }, p), NULL, &oob) != NAND_OK)
+				continue;
+			has |= oob_get_head(oob).kind == OOB_GC;
+			for (uint32_t i = 0; i < UPP; i++)
+				if (oob_get_lpn(oob, i) < LPNS)
+					seen |= 1u << oob_get_lpn(oob, i) % HANDLES;
+		}
+		mixed += has == copies && (seen & (seen - 1));
+	}
+	return mixed;
+}
+
+static void write_at_random(uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t unit = (uint32_t)(rnd(&rng) % LPNS);
+
+		write_units(unit % HANDLES, unit, 1, rnd(&rng) % 20 == 0);
+	}
+}
+
+static void each_block_has_one_handle(void)
+{
+	make(FTL_ISOLATED_PERSISTENTLY);
+	write_at_random(6000);
+	EXPECT(f->ops->stats(f)->gc_units > 1000);
+	EXPECT_EQ(mixed_blocks(false), 0);
+	EXPECT_EQ(mixed_blocks(true), 0);
+	EXPECT_EQ(f->ops->stats(f)->stray_pages, 0);
+	read_all();
+	gone();
+}
+
+static void initially_isolated_copies_are_mixed(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	write_at_random(6000);
+	EXPECT_EQ(mixed_blocks(false), 0);
+	EXPECT(mixed_blocks(true) > 0);
+	EXPECT_EQ(f->ops->stats(f)->stray_pages, 0);
+	read_all();
+	gone();
+}
+
+static void copybacks_and_pairs_stay_apart(void)
+{
+	make(FTL_ISOLATED_PERSISTENTLY);
+	fc.gc_copyback = fc.parallel_erase = true;
+	fc.second_victim_pages = PAGES;
+	fc.gc_stop_blocks = 8;
+	fc.gc_start_blocks = 7;
+	mount_anew();
+	write_at_random(6000);
+	EXPECT(f->ops->stats(f)->second_victims > 0);
+	EXPECT_EQ(mixed_blocks(true), 0);
+	EXPECT_EQ(mixed_blocks(false), 0);
+	read_all();
+	gone();
+}
+
+/* Isolation goes on after power cuts: the handle of a block is found on flash. */
+static void a_mount_keeps_them_apart(void)
+{
+	make(FTL_ISOLATED_PERSISTENTLY);
+	for (uint32_t life = 0; life < 20; life++) {
+		write_at_random(300);
+		flush();
+		nand_array_power_cut(t.a, now, life);
+		nand_array_power_on(t.a);
+		mount_anew();
+		pass_to(FTL_IDLE);
+		EXPECT_EQ(mixed_blocks(true) + mixed_blocks(false), 0);
+	}
+	read_all();
+	gone();
+}
+
+/* ---- the buffer ----------------------------------------------------------- */
+
+static void interleaved_writes_fill_pages(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t i = 0; i < 12 * HANDLES; i++)
+		write_units(i % HANDLES, i, 1, false);
+	pass_to(FTL_IDLE);
+	EXPECT_EQ(programs(NAND_SRC_HOST), 12 * HANDLES / UPP);
+	EXPECT_EQ(f->ops->stats(f)->pad_units, 0);
+	gone();
+}
+
+static void flush_and_fua_close_all_pages(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t h = 0; h < HANDLES; h++)
+		write_units(h, h, 1, false);
+	EXPECT_EQ(programs(NAND_SRC_HOST), 0);
+	flush();
+	EXPECT_EQ(programs(NAND_SRC_HOST), HANDLES);
+	for (uint32_t h = 0; h < HANDLES; h++)
+		write_units(h, h, 1, h + 1 == HANDLES);
+	EXPECT_EQ(programs(NAND_SRC_HOST), 2 * HANDLES);
+	gone();
+}
+
+/* A newer version by another handle, and one by the same. */
+static void versions_keep_their_order(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	write_units(0, 5, 1, false);
+	write_units(0, 5, 1, false);
+	EXPECT_EQ(f->ops->stats(f)->coalesced_units, 1);
+	write_units(1, 5, 1, false);	/* closes the page of handle 0 */
+	pass_to(FTL_IDLE);
+	EXPECT_EQ(programs(NAND_SRC_HOST), 1);
+	run((struct ftl_io){ .op = FTL_TRIM, .offset = 5 * UNIT, .bytes = UNIT });	/* closes that of handle 1 */
+	pass_to(FTL_IDLE);
+	EXPECT_EQ(programs(NAND_SRC_HOST), 2);
+	write_units(2, 5, 1, false);	/* closes handle 0's, with the bitmap */
+	pass_to(FTL_IDLE);
+	EXPECT_EQ(programs(NAND_SRC_HOST), 3);
+	gone();
+}
+
+/* ---- reclaim units ---------------------------------------------------------- */
+
+static void expect_handle(uint32_t handle, uint64_t left_pages, uint64_t units)
+{
+	struct ftl_handle h = f->ops->handle(f, handle);
+
+	EXPECT_EQ(h.unit_bytes, UNIT_BYTES);
+	EXPECT_EQ(h.left_bytes, left_pages * PAGE);
+	EXPECT_EQ(h.units, units);
+}
+
+/* Pages of a sequential write go to the dies in turn. */
+static void a_reclaim_unit_is_a_block_of_each_plane(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t i = 0; i < 2 * DIES * PAGES; i++) {
+		expect_handle(1, DIES * PAGES - (i && i % (DIES * PAGES) == 0 ? DIES * PAGES : i % (DIES * PAGES)),
+			      i ? (i - 1) / (DIES * PAGES) : 0);
+		write_units(1, i * UPP, UPP, false);
+		pass_to(FTL_IDLE);
+	}
+	expect_handle(0, DIES * PAGES, 0);
+	EXPECT_EQ(f->ops->stats(f)->reclaim_units, 1);
+	EXPECT_EQ(used_blocks(), 2 * DIES);
+	gone();
+}
+
+static void a_handle_is_moved_on(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	EXPECT_EQ(f->ops->renew_handle(f, now, 2), UNIT_BYTES);	/* nothing is in its unit */
+	expect_handle(2, DIES * PAGES, 0);
+	write_units(2, 0, 5 * UPP, false);
+	pass_to(FTL_IDLE);
+	expect_handle(2, DIES * PAGES - 5, 0);
+	EXPECT_EQ(f->ops->renew_handle(f, now, 2), UNIT_BYTES - 5 * PAGE);
+	expect_handle(2, DIES * PAGES, 1);
+	f->ops->check(f);
+	write_units(2, 0, UPP, false);
+	pass_to(FTL_IDLE);
+	expect_handle(2, DIES * PAGES - 1, 1);
+	EXPECT_EQ(used_blocks(), DIES + 1);
+	write_at_random(6000);		/* what it did not fill is collected */
+	read_all();
+	gone();
+}
+
+static void a_mount_finds_open_blocks(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t h = 0; h < HANDLES; h++)
+		write_units(h, 20 * h, (h + 3) * UPP, false);
+	flush();
+	EXPECT_EQ(used_blocks(), HANDLES * DIES);
+	nand_array_power_cut(t.a, now, 1);
+	nand_array_power_on(t.a);
+	mount_anew();
+	for (uint32_t h = 0; h < HANDLES; h++)
+		expect_handle(h, DIES * PAGES - (h + 3), 0);
+	for (uint32_t h = 0; h < HANDLES; h++)
+		write_units(h, 20 * h, 3 * UPP, false);
+	flush();
+	EXPECT_EQ(used_blocks(), HANDLES * DIES);
+	gone();
+}
+
+static void fewer_handles_find_all_data(void)
+{
+	make(FTL_ISOLATED_PERSISTENTLY);
+	write_at_random(3000);
+	flush();
+	fc.placement_handles = 1;
+	mount_anew();
+	read_all();
+	for (uint32_t i = 0; i < 2000; i++)
+		write_units(0, (uint32_t)(rnd(&rng) % LPNS), 1, false);
+	read_all();
+	gone();
+}
+
+/* ---- settings ---------------------------------------------------------------- */
+
+static void refused(const char *words)
+{
+	const char *why = "accepted";
+
+	EXPECT(ftl_list[0]->validate(&fc, &t.c.geo, &why) == SSD_E_INVAL);
+	if (!strstr(why, words))
+		printf("%s\n", why);
+	EXPECT(strstr(why, words));
+}
+
+static void bad_settings_are_refused(void)
+{
+	struct ftl_config good;
+	struct nand_geometry g;
+
+	make(FTL_ISOLATED_PERSISTENTLY);
+	good = fc;
+	g = t.c.geo;
+	fc.gc_frontier = FTL_GC_SHARED;
+	refused("gc_frontier must be own with placement_handles");
+	fc = good;
+	fc.hot_cold = FTL_HOT_COLD_COUNT;
+	refused("hot_cold must be off with placement_handles");
+	fc = good;
+	fc.map_cache_pages = 7;
+	refused("map_cache_pages must be 0 with placement_handles");
+	fc = good;
+	fc.buffer_units = (HANDLES + 2) * UPP - 1;
+	refused("buffer_units is too small: it must hold a NAND page for each of placement_handles and two more");
+	fc.buffer_units++;
+	EXPECT(ftl_list[0]->validate(&fc, &g, &(const char *){ NULL }) == SSD_OK);
+	fc.buffer_units = 0;
+	refused("buffer_units is too small");
+	fc = good;
+	fc.capacity_bytes = (uint64_t)(2 * 52 - DIES * (2 + HANDLES + HANDLES)) * ((PAGES - 1) * UPP + 1) * UNIT;
+	refused("placement_handles is too much");
+	fc.capacity_bytes -= 2 * (uint64_t)UNIT;	/* the trim bitmap and the dead list */
+	EXPECT(ftl_list[0]->validate(&fc, &g, &(const char *){ NULL }) == SSD_OK);
+	fc = good;
+	fc.placement_handles = FTL_HANDLES_MAX + 1;
+	fc.buffer_units = 100;
+	refused("placement_handles must be at most 8");
+	fc = good;
+	t.c.geo.oob_bytes = 8 + 9 * UPP - 1;
+	refused("8 + 9 per mapping unit are needed with placement_handles");
+	t.c.geo = g;
+	t.c.geo.bits_per_cell = 2;
+	t.c.geo.order = NAND_ORDER_FPS;
+	refused("placement_handles must be 0: the FTL chooses open blocks by their LSB and MSB pages");
+	t.c.geo.order = NAND_ORDER_ASCENDING;
+	fc.timing.slc_program_ns = 1000;
+	fc.slc_cache = FTL_SLC_DYNAMIC;
+	fc.slc_blocks = 1;
+	refused("slc_cache must be none with placement_handles");
+	t.c.geo = g;
+	gone();
+}
+
+int main(void)
+{
+	RUN(each_block_has_one_handle);
+	RUN(initially_isolated_copies_are_mixed);
+	RUN(copybacks_and_pairs_stay_apart);
+	RUN(a_mount_keeps_them_apart);
+	RUN(interleaved_writes_fill_pages);
+	RUN(flush_and_fua_close_all_pages);
+	RUN(versions_keep_their_order);
+	RUN(a_reclaim_unit_is_a_block_of_each_plane);
+	RUN(a_handle_is_moved_on);
+	RUN(a_mount_finds_open_blocks);
+	RUN(fewer_handles_find_all_data);
+	RUN(bad_settings_are_refused);
+	return test_result();
+}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Placement handles in the replayer: what is written apart is not copied."""
+
+import unittest
+
+from support import ROOT, Case
+
+SMALL = ROOT / "nand-emu" / "profiles" / "small.ini"
+TWO = ("--set", "ftl.placement_handles=2")
+APART = (*TWO, "--set", "ftl.placement_isolation=persistently")
+PAGE, UNIT = 16384, 4096
+RECLAIM_UNIT = 4 * 64  # pages: a block of each of 4 planes
+
+
+class Handles(Case):
+    """Two streams on the whole of a drive with 20 % more flash than capacity."""
+
+    def waf(self, *args: object) -> float:
+        """Units programmed for any reason, by units programmed for the host."""
+        found = self.json("--closed", 4, *args, profile=SMALL)
+        self.assertEqual(found["host"]["write"]["errors"], 0)
+        programs = found["nand"]["ops"]["program"]
+        return sum(programs.values()) / (found["ftl_counts"]["host_units"] / (PAGE // UNIT))
+
+    def test_rings_of_two_speeds_apart_are_never_copied(self):
+        """A ring is overwritten in the order in which it was written, so its oldest block has no valid unit: WAF 1."""
+        fast, slow = 64 << 20, 192 << 20
+        rings = (
+            f"gen:seq64k,foot={fast},n={20 * fast >> 16}",
+            f"gen:seq4k,from={fast},foot={slow},n={slow // UNIT + 5 * fast // UNIT},fill=128KiB",
+        )
+        written = {0: 20 * fast, 1: 2 * slow + 5 * fast}
+        for how in (TWO, APART):
+            found = self.json("--closed", 4, *how, "--handles", "stream", *rings, profile=SMALL)
+            programs = found["nand"]["ops"]["program"]
+            self.assertEqual(programs, {**dict.fromkeys(programs, 0), "host": sum(written.values()) // PAGE})
+            self.assertEqual(found["ftl_counts"]["pad_units"], 0)
+            changes = sum((n // PAGE - 1) // RECLAIM_UNIT for n in written.values())
+            self.assertEqual(found["ftl_counts"]["reclaim_units"], changes)
+            self.assertNotIn("stray_pages", found["ftl_counts"])
+        self.assertGreater(self.waf(*rings), 1.1)
+
+    def test_a_ring_and_random_writes(self):
+        """Together, GC copies what is still valid of the ring; apart, of the random units alone."""
+        mix = ("gen:seq64k,foot=64MiB,n=20000", "gen:rand4k,from=64MiB,foot=192MiB,n=80000,fill=128KiB")
+        together = self.waf(*mix)
+        initially = self.waf(*TWO, "--handles", "stream", *mix)
+        apart = self.waf(*APART, "--handles", "stream", *mix)
+        self.assertLess(initially, together - 0.2)
+        self.assertLess(apart, initially - 0.1)
+
+    def test_rows_name_handles(self):
+        """One unit for each handle, and a flush: a page each."""
+        trace = self.native(
+            "0 0 write 0 4096",
+            "0 0 write 4096 4096 handle=0",
+            "0 0 write 8192 4096 handle=1",
+            "0 0 write 12288 4096 handle=2",
+            "1 0 flush",
+            "2 0 write 16384 4096 fua handle=1",
+            "3 0 write 16384 4096 fua",
+        )
+        three = ("--set", "ftl.placement_handles=3")
+        found = self.json(*three, "--check", "--read-back", "--record", "calls.txt", trace, profile=SMALL)
+        self.assertEqual(found["nand"]["ops"]["program"]["host"], 3 + 1 + 1)
+        self.assertIn(" write 16384 4096 fua handle=1\n", (self.folder / "calls.txt").read_text())
+        self.call("--recorded", "calls.txt")
+        found = self.json(*three, "--handles", "none", trace, profile=SMALL)
+        self.assertEqual(found["nand"]["ops"]["program"]["host"], 1 + 1 + 1)
+
+    def test_a_drive_keeps_its_handles_through_a_power_cut(self):
+        """Half-written blocks of both handles are continued, each by its own."""
+        drive = ("--profile", SMALL, *APART, "--drive", "d.slate", "--set", "ftl.payload=yes")
+        rows = [f"{i} 0 write {i * PAGE} {PAGE} handle={i % 2}" for i in range(40)]
+        self.call(*drive, "--open", "--cut-at", 10**9, self.native(*rows, "100 0 flush"))
+        rows = [f"{i} 0 write {i * PAGE} {PAGE} handle={i % 2}" for i in range(40, 80)]
+        found = self.json(*drive[2:], "--open", "--check", "--read-back", self.native(*rows, name="b"), profile=SMALL)
+        self.assertNotIn("stray_pages", found["ftl_counts"])
+        self.assertNotIn("reclaim_units", found["ftl_counts"])  # 40 pages of each handle, in blocks found open
+        done = self.call("--drive", "d.slate", "--profile", SMALL, "gen:seq4k,foot=1MiB", code=2)
+        self.assertIn("oob_kept", done.stderr)
+
+    def test_refused(self):
+        trace = self.native("0 0 write 0 4096 handle=2")
+        done = self.call("--profile", SMALL, *TWO, trace, code=2)
+        self.assertIn(
+            "line 2: a write with placement handle 2, and the drive has 2 (ftl.placement_handles)", done.stderr
+        )
+        self.call("--profile", SMALL, *TWO, "--handles", "none", trace)
+        done = self.call("--profile", SMALL, "--handles", "stream", "gen:seq4k,foot=1M", "gen:seq4k,foot=1M", code=2)
+        self.assertIn("a write with placement handle 1, and the drive has 0", done.stderr)
+        done = self.call("--profile", SMALL, "--handles", "all", trace, code=2)
+        self.assertIn("--handles all: is not trace, stream or none", done.stderr)
+        for n, words in enumerate(("handle=256", "handle=", "handle=1 fua", "fua handle=x", "handle")):
+            bad = self.native(f"0 0 write 0 4096 {words}", name=f"bad{n}")
+            self.assertIn("[fua] [handle=0..255]", self.call("--profile", SMALL, *TWO, bad, code=1).stderr)
+        done = self.call("--profile", SMALL, *TWO, "--record-content", "c", "gen:seq4k,foot=1M", code=2)
+        self.assertIn("would lack the placement handles of writes (ftl.placement_handles = 2)", done.stderr)
+        self.call("--recorded", "x", "--handles", "none", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
