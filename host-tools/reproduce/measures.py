@@ -83,6 +83,18 @@ def units_per_call(result: Result) -> float | None:
     return _ratio(result["gc"]["units_moved"], gc_calls(result))
 
 
+def levelled_ms(result: Result) -> float | None:
+    """Mean time of a die for a block that wear levelling empties, ms."""
+    spent = sum(die["ns"]["wl"] for die in result["busy"]["dies"])
+    return _ratio(spent / 1e6, result["wear_levelling"]["blocks_levelled"])
+
+
+def levelled_read(result: Result) -> float | None:
+    """Bytes read for a byte that wear levelling moves."""
+    moved = result["wear_levelling"]["units_moved"] * _setting(result, "ftl.unit_bytes")[0]
+    return _ratio(result["nand"]["user_read_bytes"]["wl"], moved)
+
+
 def read_mib_s(result: Result) -> float | None:
     """MiB that the host read per second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]

@@ -27,6 +27,8 @@ WRITING = ("usr", "stg")  # mixes for which the text gives the duration of a GC
 DEPTH = 8  # requests in flight: one a chip; the text does not say
 DEPTHS = (1, 4, 32)
 SEEDS = (2, 3, 4)
+LEVELLED = ("ftl.wl_threshold=2",)  # wear levelling, and the trace so often that blocks wear unevenly
+REPEATS = ("--repeat", "10")
 OVERHEADS_US = (10, 20, 30, 40)  # time of firmware and host for an I/O; spread.ini has 1
 VARIED = (("foot_gib", (8, 14)), ("theta", (0.9, 1.1)))
 
@@ -41,7 +43,8 @@ class Spread:
             )
         self.blocks = BLOCKS // scale
 
-    def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
+    def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking",
+               args: tuple[str, ...] = ()) -> Config:  # fmt: skip
         """Return a configuration.
 
         GC starts when fewer than 7 % of a chip's blocks, or fewer than 3, are free: see spread.ini.
@@ -54,13 +57,14 @@ class Spread:
             f"ftl.gc_stop_blocks={start}",
             f"ftl.gc_mode={gc_mode}",
         )
-        return Config(name, "spread", drive + sets, ("--closed", str(depth)))
+        return Config(name, "spread", drive + sets, ("--closed", str(depth), *args))
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""
         made = []
         for ftl, (_, subpage) in FTLS.items():
             made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
+            made += [self.config(f"{ftl}-wl", subpage, *LEVELLED, args=REPEATS)]
             made += [self.config(f"{ftl}-q{depth}", subpage, depth=depth) for depth in sorted({*DEPTHS, *SU_DEPTHS})]
             made += [
                 self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US
@@ -197,6 +201,13 @@ def sensitivity() -> list[Figure]:
                each(together(against(measures.iops, times, "page"), against(measures.gc_call_ms, change, "page"))), OURS),
         Figure("sliced", "IOPS when GC takes turns with the host", suffixed("-sliced"), mixes(*WRITING),
                against(measures.iops, times, "page", "-sliced"), OURS),
+    ]  # fmt: skip
+    levelled = {f"{ftl}-wl": label for ftl, (label, _) in FTLS.items()}
+    out += [
+        Figure("wear-time", "Time of a die for a block that wear levelling empties, against pageFTL", tuple(levelled),
+               mixes(*WRITING), against(measures.levelled_ms, change, "page", "-wl"), OURS),
+        Figure("wear-reads", "Bytes read for a byte that wear levelling moves", tuple(levelled), mixes(*WRITING),
+               each(absolute(measures.levelled_read, levelled, "bytes/byte")), OURS),
     ]  # fmt: skip
     for depth in DEPTHS:
         out.append(Figure(f"depth-{depth}", f"IOPS with {depth} request{'s' * (depth > 1)} in flight", suffixed(f"-q{depth}"),

@@ -141,15 +141,16 @@ def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
 
 def inputs(study: studies.Study, results: Results) -> list[str]:
     """Return the commands and checksums."""
-    traces = {}
+    traces, rows = {}, {}
     for (tag, _, _), result in sorted(results.found.items()):
         if "inputs" in result:
             traces[tag] = result["inputs"][0]
+            rows[tag] = traces[tag]["rows"] // result["replay"]["repeat"]
     names = display_names(study)
     # a content trace's name is its own checksum, however it was packed
     sums = {tag: one["content"]["name"] if one.get("content") else one["sha256"] for tag, one in traces.items()}
     text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
-    text += [f"| {names[tag]} | {one['rows']} | `{sums[tag]}` |" for tag, one in traces.items()]
+    text += [f"| {names[tag]} | {rows[tag]} | `{sums[tag]}` |" for tag in traces]
     program = {"originals": "", "mixes": "Mixes: `host-tools/reproduce/mix.py NAME",
                "standins": "Stand-ins: `host-tools/reproduce/standin.py VOLUME", "recordings": ""}[study.traces_are]  # fmt: skip
     if study.traces_are == "recordings":

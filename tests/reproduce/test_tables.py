@@ -95,6 +95,18 @@ class Measures(unittest.TestCase):
         self.assertEqual((measures.gc_call_ms(result()), measures.units_per_call(result())), (30, 40))
         self.assertIsNone(measures.gc_call_ms(result(calls=0)))
 
+    def test_wear_levelling(self):
+        """Two dies spend 9 ms on three blocks; 5 units of 4 KiB are moved, and 40 KiB are read for them."""
+        made = {
+            "busy": {"dies": [{"ns": {"wl": 5_000_000}}, {"ns": {"wl": 4_000_000}}]},
+            "wear_levelling": {"blocks_levelled": 3, "units_moved": 5},
+            "nand": {"user_read_bytes": {"wl": 40960}},
+            "settings": ["ftl.unit_bytes=4096"],
+        }
+        self.assertEqual((measures.levelled_ms(made), measures.levelled_read(made)), (3, 2))
+        made["wear_levelling"] = {"blocks_levelled": 0, "units_moved": 0}
+        self.assertEqual((measures.levelled_ms(made), measures.levelled_read(made)), (None, None))
+
     def test_write_bandwidth_of_windows(self):
         # 10 ms rows: 1 MiB at 0, 2 MiB at 90 ms, 3 MiB at 100 ms, 1 MiB at 350 ms; reads alone at 500 ms
         made = {"series": {"interval_ns": 10**7, "rows": [
