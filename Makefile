@@ -148,7 +148,7 @@ check-fast: core ## the core's tests only
 lint: venv venv-lint ## ruff, mypy, codespell, shellcheck and clang-tidy over code and documents, half a minute; TESTS=word
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') lint
 
-qemu-series: qemu ## compile QEMU after each patch of its series (long)
+qemu-series: qemu ## compile and test QEMU after each patch of its series (long)
 	@qemu-patches/each-step.sh
 
 analyse: core ## gcc -fanalyzer, clang --analyze and cppcheck over the C code; a finding that is not explained in place fails

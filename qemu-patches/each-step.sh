@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# each-step.sh [FIRST] - compile QEMU after each patch of the series, from number FIRST on (1).
+# each-step.sh [FIRST] - compile and test QEMU after each patch of the series, from number FIRST on (1).
 #
 # It unpacks the source that build.sh has fetched into build/qemu-steps, applies one patch at a
 # time, and compiles the programs that build.sh compiles. From the patch that brings the driver
-# on, QEMU is configured with it. A step that fails ends the run, and names its log.
+# on, QEMU is configured with it. A patch with a qtest is applied in two parts: with the test
+# alone, the test must fail (or not end within 20 s); with the rest, all qtests must pass.
+# A step that fails ends the run, and names its log.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,10 +18,11 @@ work=$build/qemu-steps
 first=${1:-1}
 driver=0020-block-nand-ssd-an-emulated-NAND-SSD.patch
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
-qtest=tests/qtest/nvme-command-test # from the first patch that has a test on
+qtest=tests/qtest/nvme-command-test # from the first patch on
 
 mapfile -t flags < <("$here/build.sh" --flags)
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 PKG_CONFIG_PATH=$build/core/install/lib/pkgconfig
+export GIT_CEILING_DIRECTORIES=$work # git apply takes no note of a repository around build/
 
 configure() { # --enable-slate, or nothing
 	local flag kept=()
@@ -33,10 +36,30 @@ configure() { # --enable-slate, or nothing
 
 compile() {
 	cd "$work/qemu-build"
-	if [ -e "$work/qemu-src/$qtest.c" ]; then
-		ninja -j "$jobs" "${programs[@]}" "$qtest"
-	else
-		ninja -j "$jobs" "${programs[@]}"
+	ninja -j "$jobs" "${programs[@]}" "$qtest"
+}
+
+apply() { # PATCH OPTION... - of git apply
+	local patch=$1
+	shift
+	cd "$work/qemu-src"
+	git apply --whitespace=nowarn "$@" "$patch"
+}
+
+run_qtests() { # SECONDS [PATH...] - the tests of these paths, or all
+	local seconds=$1 path chosen=()
+	shift
+	for path in "$@"; do
+		chosen+=(-p "$path")
+	done
+	cd "$work/qemu-build"
+	QTEST_QEMU_BINARY=./qemu-system-x86_64 timeout -k 5 "$seconds" "$qtest" --tap "${chosen[@]}"
+}
+
+run_without_patch() { # PATH - of a qtest that must fail
+	if run_qtests 20 "$1"; then
+		echo "$1 passes without its patch"
+		return 1
 	fi
 }
 
@@ -62,15 +85,32 @@ mkdir -p "$work/log"
 step unpack dpkg-source --no-check -x "$dsc" "$work/qemu-src"
 cp "$here/slate.mak" "$work/qemu-src/configs/devices/x86_64-softmmu/slate.mak"
 
-configured=
+configured='' tests=0
 for patch in "$work/patches/"*.patch; do
-	name=${patch##*/}
+	name=$(basename "$patch" .patch)
 	number=$((10#${name%%-*}))
-	patch -d "$work/qemu-src" -p1 --forward --no-backup-if-mismatch --reject-file=- <"$patch" >>"$work/log/patch"
-	[ "$number" -ge "$first" ] || continue
+	if [ "$number" -lt "$first" ]; then
+		step "$name-apply" apply "$patch"
+		continue
+	fi
 	[[ $name < $driver ]] && want=--disable-docs || want=--enable-slate
-	[ "$configured" = "$want" ] || step "${name%%-*}-configure" configure "$want"
+	mapfile -t added < <(sed -n 's/^+ *qtest_add_func("\(nvme\/[^"]*\)".*/\1/p' "$patch")
+	if [ ${#added[@]} -gt 0 ]; then
+		step "$name-apply-test" apply "$patch" --include='tests/*'
+		[ "$configured" = "$want" ] || step "$name-configure" configure "$want"
+		configured=$want
+		step "$name-compile-test" compile
+		for path in "${added[@]}"; do
+			step "$name-fails-without-patch" run_without_patch "/x86_64/$path"
+			tests=$((tests + 1))
+		done
+		step "$name-apply" apply "$patch" --exclude='tests/*'
+	else
+		step "$name-apply" apply "$patch"
+	fi
+	[ "$configured" = "$want" ] || step "$name-configure" configure "$want"
 	configured=$want
-	step "${name%.patch}" compile
+	step "$name" compile
+	step "$name-qtests" run_qtests 300
 done
-echo "each step of the series compiles, from $first to $number"
+echo "each step of the series compiles and passes its qtests, from $first to $number; $tests qtests fail without their patch"

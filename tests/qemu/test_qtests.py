@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -13,7 +14,30 @@ from support import QEMU, ROOT, TIMEOUT
 
 PROGRAM = QEMU / "nvme-command-test"
 PATCHES = ROOT / "qemu-patches"
+ROW = re.compile(r"^\| (00\d\d) \| (.+?) \| (?:`([a-z-]+)`|none; .+) \|$", re.MULTILINE)
+SUBJECT = re.compile(r"^Subject: \[PATCH\] (.+)$", re.MULTILINE)
 ADDED = re.compile(r'^\+ +qtest_add_func\("nvme/([^"]+)"', re.MULTILINE)
+
+
+def added() -> dict[str, list[str]]:
+    """Return the qtests that each patch adds, by the patch's number."""
+    return {
+        file.name[:4]: ADDED.findall(file.read_text(encoding="utf-8")) for file in sorted(PATCHES.glob("00*.patch"))
+    }
+
+
+class Table(unittest.TestCase):
+    """The table of qemu-patches/DESIGN.md."""
+
+    def test_each_mend_has_its_qtest(self) -> None:
+        rows = ROW.findall((PATCHES / "DESIGN.md").read_text(encoding="utf-8"))
+        self.assertEqual([number for number, _, _ in rows], [f"{i:04}" for i in range(1, 19)])
+        for number, subject, qtest in rows:
+            (file,) = PATCHES.glob(f"{number}-*.patch")
+            self.assertEqual(SUBJECT.findall(file.read_text(encoding="utf-8")), [subject])
+            self.assertEqual(added()[number], [qtest] if qtest else [], number)
+        self.assertEqual([number for number, _, qtest in rows if not qtest], ["0018"])
+        self.assertEqual(sorted(qtest for _, _, qtest in rows if qtest), sorted(itertools.chain(*added().values())))
 
 
 @unittest.skipUnless(PROGRAM.exists(), "this build of QEMU has no qtests")
@@ -33,13 +57,8 @@ class Qtests(unittest.TestCase):
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, said)
         passed = re.findall(r"^ok \d+ /x86_64/nvme/(\S+)$", done.stdout, re.MULTILINE)
-        added = [
-            name
-            for patch in sorted(PATCHES.glob("00*.patch"))
-            for name in ADDED.findall(patch.read_text(encoding="utf-8"))
-        ]
-        self.assertEqual(passed, added, said)
-        self.assertEqual(len(set(passed)), 15)
+        self.assertEqual(passed, list(itertools.chain(*added().values())), said)
+        self.assertEqual(len(set(passed)), 17)
 
 
 if __name__ == "__main__":
