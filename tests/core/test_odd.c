@@ -117,7 +117,7 @@ static const struct combination {
 	{ "handles, exact, reserve of one", "cmxuh", 60, 40, MOUNT | A(RECLAIM_UNITS) },
 	{ "handles, failing, one plane", "cmfe1h", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR },
 	{ "handles, failing, two planes, late", "cmfel2h", 60, 40, MOUNT | WEAR | A(RECLAIM_UNITS) },
-	{ "handles, policies, moves, knobs, failing, exact", "cmfexkwvh", 80, 40, MOUNT | WEAR | MOVES | A(STRAYS) },
+	{ "handles, policies, moves, knobs, failing, exact", "cmfexkwvh", 80, 40, MOUNT | WEAR | MOVES },
 	{ "handles, failing without cuts", "feh", 20, 4, WEAR | A(STRAYS) },
 	{ "handles, little between cuts", "cmsh", 6, 600, MOUNT | A(PURGES) },
 	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
