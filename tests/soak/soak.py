@@ -43,7 +43,9 @@ MEDIA_READ_ONLY = 8  # in a health log's critical warning
 # What a kernel must not say. A time-out has a comma ("I/O 5 QID 1 timeout, aborting"); "Shutdown timeout set to 8
 # seconds" is no fault.
 NEVER = r"\btimeout,|timed out|corrupt|call trace|\bbug:|blocked for more than|lockup|\bstall|page read|\breading\b"
-COMPLAINT = NEVER + r"|error, dev |i/o error|ext4-fs (error|warning)|jbd2.*(error|abort)|xfs .*(error|shut)|f2fs-fs.*stop"
+COMPLAINT = (
+    NEVER + r"|error, dev |i/o error|ext4-fs (error|warning)|jbd2.*(error|abort)|xfs .*(error|shut)|f2fs-fs.*stop"
+)
 # What it may say of a read-only drive: a write failed, and a file system ended for this reason.
 OF_READ_ONLY = (
     r"error, dev \w+, sector \d+ op 0x\w+:\((write|discard|write_zeroes|flush)\)|lost a?sync page write"
