@@ -270,6 +270,9 @@ static void run_combination(const struct combination *c, uint32_t seeds, uint64_
 	uint64_t began_ns = test_cpu_ns();
 	uint32_t drives = 0;
 
+	/* With little work between cuts an FTL that reuses empty blocks may need no GC. */
+	if (odd_other && strchr(c->flags, 's'))
+		must &= ~A(GC_RUNS);
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		drives++;
 		run_case(&the_odd, c->flags, seed, c->cycles);

@@ -51,7 +51,7 @@ step_write()
 	region=$number
 	[ "$FS" = raw ] || mkdir "$mnt/r$region" || return 1
 	verify "$region" $((SEED + number)) --end_fsync=1 || return 1
-	[ "$FS" = raw ] || { sync && dd if=/dev/zero of=$mnt/written bs=512 count=1 conv=fsync; } || return 1
+	[ "$FS" = raw ] || { sync && dd if=/dev/zero of="$mnt/written" bs=512 count=1 conv=fsync; } || return 1
 	regions="$regions $region:$((SEED + number))"
 }
 
@@ -95,7 +95,7 @@ step_ruin()	# of no case: blocks are given up until the drive is read-only
 	for _ in $(seq 400); do
 		is_read_only && return 1
 		slatectl fault program 3 && slatectl fault erase 1
-		dd if=/dev/urandom of="$dev" bs=64k count=32 seek=$((region_kib / 64 * 12)) conv=notrunc,fsync oflag=direct
+		dd if=/dev/urandom of="$dev" bs=64k count=32 seek=$((region_kib * 12 / 64)) conv=notrunc,fsync oflag=direct
 		slatectl gc
 	done
 	return 0
@@ -131,15 +131,15 @@ step_again()
 check()
 {
 	case $FS in
-	ext4) e2fsck -f -n $dev ;;
-	xfs) xfs_repair -n $dev ;;
-	f2fs) fsck.f2fs --dry-run $dev ;;
+	ext4) e2fsck -f -n "$dev" ;;
+	xfs) xfs_repair -n "$dev" ;;
+	f2fs) fsck.f2fs --dry-run "$dev" ;;
 	esac
 }
 
 attach()
 {
-	mount -t "$FS" $dev $mnt
+	mount -t "$FS" "$dev" $mnt
 }
 
 make()
