@@ -390,9 +390,9 @@ struct ftl_ops {
 	struct ftl_zones (*zones)(const struct ftl *f);
 	struct ftl_zone (*zone)(const struct ftl *f, uint32_t zone);
 	/*
-	 * A placement handle below placement_handles; and move it on: what is issued from now on goes to a
-	 * new reclaim unit. It returns the bytes that the old one did not take. Both pointers are NULL
-	 * if the FTL has no handles.
+	 * Placement handles; both pointers are NULL if the FTL has none. handle() returns the state of a
+	 * handle below placement_handles. renew_handle() ends its reclaim unit, so that pages issued from
+	 * now on go to a new one, and returns the bytes that the old one could still have taken.
 	 */
 	struct ftl_handle (*handle)(const struct ftl *f, uint32_t handle);
 	uint64_t (*renew_handle)(struct ftl *f, uint64_t now_ns, uint32_t handle);

@@ -72,7 +72,7 @@ static void run_command(struct direct_run *r, const struct nand_cmd *c)
 	r->wait_gc_ns += c->wait_gc_ns;
 }
 
-/* Report that the page of a run ended at done_ns. It had waited gc_ns for GC. */
+/* Tell the host that the run's page was done at done_ns, after a wait of gc_ns for GC. */
 static void run_report(struct direct *d, const struct direct_run *r, uint64_t done_ns,
 		       uint64_t gc_ns, enum ssd_err status)
 {

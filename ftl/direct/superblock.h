@@ -82,7 +82,7 @@ struct sb_group {
 
 enum sb_stage {
 	SB_GC_IDLE,
-	SB_GC_OUT,		/* M-Merge: valid pages of PBs to restore go to free pages of the victims */
+	SB_GC_OUT,		/* M-Merge: the PBs that will be erased are emptied into free pages of the victims */
 	SB_GC_RESTORE,		/* M-Merge: the next PB is erased */
 	SB_GC_FILL,		/* M-Merge: the erased PB is filled with pages of the blocks that must go */
 	SB_GC_MOVE,		/* valid pages of the victims go to the group's free pages */

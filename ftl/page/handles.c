@@ -191,7 +191,7 @@ uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handl
 	(void)page_ftl_step(base, now_ns);
 	left = page_ftl_handle(base, handle).left_bytes;
 	if (!f->handles.blocks[handle])
-		return left;	/* nothing of the unit is written */
+		return left;	/* the reclaim unit is still empty */
 	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
 		uint32_t b = f->fr.plane[plane].open[FRONT_HOST + handle];
 

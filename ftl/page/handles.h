@@ -24,7 +24,7 @@
 struct page_ftl;
 
 struct page_handles {
-	uint32_t count;				/* 0: placement is off, and the rest is not used */
+	uint32_t count;				/* number of handles; 0: placement is off, other members are unused */
 	bool apart;				/* copies of each handle have blocks of their own, too */
 	uint32_t current;
 	uint32_t open[FTL_HANDLES_MAX];		/* open buffer page, or NONE */

@@ -645,7 +645,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	return m->used;
 }
 
-/* With placement handles, a page also has the stream of its block. */
+/* Bytes of spare area that a page needs. With placement handles, one more holds the stream of its block. */
 uint32_t page_ftl_oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
 			    const struct nand_geometry *g)
 {

@@ -42,7 +42,10 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 	return f->bt.plane[plane].free_count > reserve_of(f, which);
 }
 
-/* Is the next page rarely written? A page without units counts as cold. The host's pages are counted (heat.h). */
+/*
+ * Are most units of the page to be placed next rarely written (heat.h)? A page without units counts
+ * as cold.
+ */
 static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	const struct gc *g = &f->plane[plane].gc;

@@ -93,7 +93,10 @@ const char *slate_settings(const struct slate_dev *d);
 bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
 
-/* Placement handles (ftl.h); 0: the drive has none. The others may be called while it has power. */
+/*
+ * The number of placement handles (ftl.h); 0: the drive has none. The two functions after it take a
+ * handle below that number, while the drive has power.
+ */
 uint32_t slate_handles(const struct slate_dev *d);
 struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle);
 uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle);

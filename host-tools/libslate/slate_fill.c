@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * slate_fill.c - preconditioning: writes that the drive makes itself, before time begins. It also
- * has the functions that report zones.
+ * has the functions of zones and of placement handles.
  */
 #include "slate_dev.h"
 

@@ -17,7 +17,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,12 +225,6 @@ def write(out: Path, full: bool) -> None:
     (out / "README.md").write_text("\n".join(parts), encoding="utf-8")
 
 
-def all_of(work: Callable[[Callable[..., object], list[object]], object], runs_: list[Run]) -> None:
-    """Make the traces, then the results."""
-    work(lambda pair: make_trace(*pair), list(dict.fromkeys((run.study, run.trace) for run in runs_)))
-    work(result, list(runs_))
-
-
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
     parser = argparse.ArgumentParser(description="quantities of the studies at several scales")
@@ -244,8 +237,10 @@ def main(argv: list[str]) -> int:
             raise StudyError(f"--jobs {args.jobs}: must be 1 or more")
         if not (ROOT / REPLAY).exists():
             raise StudyError(f"{REPLAY} is not there: 'make core' first")
+        every = runs(args.full)
         with ThreadPoolExecutor(args.jobs) as pool:
-            all_of(lambda one, every: list(pool.map(one, every)), runs(args.full))
+            list(pool.map(lambda pair: make_trace(*pair), dict.fromkeys((run.study, run.trace) for run in every)))
+            list(pool.map(result, every))
         write(args.out, args.full)
     except (StudyError, OSError) as error:
         print(f"scale.py: {error}", file=sys.stderr)

@@ -79,7 +79,7 @@ static bool take_status(const char **s, const char *end, int32_t *status)
 	return true;
 }
 
-/* A write's last words: fua, handle=N, in this order. */
+/* Take the optional words at the end of a write's line: fua, then handle=N. */
 static bool take_write_words(const char *s, const char *end, struct trace_row *row)
 {
 	const char *word, *stop;

@@ -74,7 +74,7 @@ struct trace_row {
 	uint64_t line;		/* line number, from 1 on */
 	enum trace_op op;
 	bool fua;
-	uint8_t handle;		/* WRITE: placement handle, 0 if the trace names none */
+	uint8_t handle;		/* WRITE: placement handle; 0 if the row names none */
 	int32_t status;		/* DONE: enum ssd_err */
 };
 

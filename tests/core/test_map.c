@@ -152,7 +152,7 @@ static void settle(void)
 	next = f->ops->step(f, now);
 }
 
-/* Run one I/O alone and return its latency. Background work is left to settle(). */
+/* Run one I/O until it has ended, and return its latency. settle() ends the background work. */
 static uint64_t run(enum ftl_op op, uint32_t lpn, uint32_t units)
 {
 	struct ftl_io io = { .op = op, .offset = lpn * 512ull, .bytes = units * 512ull };

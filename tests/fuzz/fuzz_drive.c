@@ -523,7 +523,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 	} else {
 		at = roll() % changes;
 		LLVMFuzzerMutate(list + at * CHANGE_BYTES, CHANGE_BYTES, CHANGE_BYTES);
-		if (roll() % 4 == 0)	/* else all tables that libFuzzer likes */
+		if (roll() % 4 == 0)	/* otherwise the table stays the one that libFuzzer chose */
 			list[at * CHANGE_BYTES] = (uint8_t)(roll() % TABLES);
 	}
 	return HEAD_BYTES + changes * CHANGE_BYTES;
