@@ -315,6 +315,13 @@ static uint64_t map_bytes(const struct ftl *base)
 	return k->ftl->ops->map_bytes(k->ftl);
 }
 
+static bool read_only(const struct ftl *base)
+{
+	const struct controller *k = const_controller_of(base);
+
+	return k->ftl->ops->read_only(k->ftl);
+}
+
 static uint32_t inflight(const struct ftl *base)
 {
 	return const_controller_of(base)->ios;
@@ -397,6 +404,7 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 	k->ops.reset_stats = reset_stats;
 	k->ops.map_bytes = of->map_bytes ? map_bytes : NULL;
 	k->ops.inflight = inflight;
+	k->ops.read_only = of->read_only ? read_only : NULL;
 	k->ops.collect = of->collect ? collect : NULL;
 	k->ops.reconfigure = of->reconfigure ? reconfigure : NULL;
 	k->ops.block = of->block ? block : NULL;

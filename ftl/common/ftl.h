@@ -364,6 +364,8 @@ struct ftl_ops {
 	uint64_t (*map_bytes)(const struct ftl *f);
 	/* Number of I/Os accepted and not yet reported as done. */
 	uint32_t (*inflight)(const struct ftl *f);
+	/* Does the drive refuse all writes until it is made anew? NULL: never. */
+	bool (*read_only)(const struct ftl *f);
 
 	/*
 	 * Settings besides ftl_common_knobs: a list of tables that ends with NULL, or NULL

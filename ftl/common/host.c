@@ -78,3 +78,8 @@ uint32_t host_inflight(const struct ftl *f)
 {
 	return ((const struct host *)f)->ios;
 }
+
+bool host_read_only(const struct ftl *f)
+{
+	return ((const struct host *)f)->worn;
+}

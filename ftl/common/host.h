@@ -242,6 +242,8 @@ void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
 const struct ftl_stats *host_stats(const struct ftl *f);
 void host_reset_stats(struct ftl *f);
 uint32_t host_inflight(const struct ftl *f);
-#define HOST_OPS_COMMON .stats = host_stats, .reset_stats = host_reset_stats, .inflight = host_inflight
+bool host_read_only(const struct ftl *f);
+#define HOST_OPS_COMMON .stats = host_stats, .reset_stats = host_reset_stats, .inflight = host_inflight, \
+	.read_only = host_read_only
 
 #endif

@@ -59,6 +59,7 @@ struct slate_health {
 	uint32_t used_percent;		/* mean erases of a page in percent of the endurance, at most 255; 0 without
 					 * endurance */
 	uint32_t spare_percent;		/* good blocks beyond the capacity, in percent */
+	bool read_only;			/* writes fail with SSD_E_WORNOUT */
 	/* Counts over the drive's life. The end of a killed shell counts as a loss of power. */
 	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR */
 	uint64_t power_cycles;

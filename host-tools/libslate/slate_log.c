@@ -350,6 +350,7 @@ void slate_get_health(const struct slate_dev *d, struct slate_health *out)
 	}
 	for (uint32_t b = 0; b < blocks; b++)
 		good += !d->nand->ops->is_bad(d->nand, (pbn_t){ b });
+	out->read_only = d->ftl && d->ftl->ops->read_only && d->ftl->ops->read_only(d->ftl);
 	out->spare_percent = spare ? (uint32_t)(spare_blocks(d, good) * 100 / spare) : 100;
 }
 

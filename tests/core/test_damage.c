@@ -307,6 +307,14 @@ static uint32_t collecting(void)
 	return result;
 }
 
+static bool is_read_only(void)
+{
+	struct slate_health h;
+
+	slate_get_health(dev, &h);
+	return h.read_only;
+}
+
 /* With the largest 40-bit sequence number the FTL programs no further page, also for GC. */
 static void the_last_sequence(void)
 {
@@ -319,6 +327,7 @@ static void the_last_sequence(void)
 		for (uint32_t u = 0; u < UNITS; u++)
 			(void)io(FTL_READ, u);
 		EXPECT_EQ(write_unit(0, 9999), SSD_E_WORNOUT);
+		EXPECT(is_read_only());
 		EXPECT_EQ(collecting(), 0);
 		slate_close(dev);
 		munmap(map, map_bytes);

@@ -274,6 +274,7 @@ static void health(void)
 	slate_get_health(dev, &h);
 	EXPECT_EQ(h.media_errors, 1);
 	EXPECT_EQ(h.spare_percent, 7 * 100 / 8);
+	EXPECT(!h.read_only);
 	EXPECT_EQ(h.used_percent, 0);
 	slate_close(dev);
 }

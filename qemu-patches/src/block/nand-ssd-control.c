@@ -168,6 +168,7 @@ void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health)
     slate_get_health(s->dev, &h);
     health->used_percent = h.used_percent;
     health->spare_percent = h.spare_percent;
+    health->read_only = h.read_only;
     health->media_errors = h.media_errors;
     health->power_cycles = h.power_cycles;
     health->unsafe_shutdowns = h.unsafe_shutdowns;

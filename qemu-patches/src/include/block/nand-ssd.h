@@ -105,6 +105,7 @@ typedef struct NandSsdCommand {
 typedef struct NandSsdHealth {
     uint32_t used_percent;
     uint32_t spare_percent;
+    bool read_only;
     uint64_t media_errors;
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;
