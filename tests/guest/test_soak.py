@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Some cases of 'make soak', and that a case can fail."""
 
+import dataclasses
 import importlib.util
 import json
 import shutil
@@ -82,6 +83,15 @@ class Guests(GuestTest):
             self.assertTrue(line["good"], line)
             self.assertEqual(line["kind"], "guest")
             self.assertEqual(line["bad_blocks"], 2)
+
+    def test_a_drive_becomes_read_only(self):
+        """A case that goes on until the drive is read-only is good: its data are still there."""
+        one = dataclasses.replace(soak.case(1, 0), drive="small", settings=())
+        for fs in ("raw", "ext4"):
+            one.words = ["--env", "SEED=1", "--env", f"FS={fs}", "--env", "STEPS=write write ruin write", "--fill", "0"]
+            line = soak.do(one)
+            self.assertTrue(line["good"], line)
+            self.assertTrue(line["worn_out"])
 
     def test_a_case_fails(self):
         """Cases that must fail: a step that does not exist, and data overwritten by another step."""
