@@ -90,6 +90,17 @@ step_overwrite()	# of no case: look has to find it
 	dd if=/dev/zero of="$dev" bs=4k count=1 seek=$((region_kib / 4)) conv=fsync oflag=direct
 }
 
+step_ruin()	# of no case: blocks are given up until the drive is read-only
+{
+	for _ in $(seq 400); do
+		is_read_only && return 1
+		slatectl fault clear && slatectl fault program 3 && slatectl fault erase 1
+		dd if=/dev/urandom of="$dev" bs=64k count=32 seek=$((region_kib * 12 / 64)) conv=notrunc,fsync oflag=direct
+		slatectl gc
+	done
+	return 0
+}
+
 step_reset()
 {
 	step_mix >/dev/null 2>&1 &
