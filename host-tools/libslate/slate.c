@@ -720,6 +720,18 @@ static void breaks(struct slate_dev *d, uint64_t now_ns)
 	d->commands_left = 0;
 }
 
+bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg)
+{
+	if (!d->was_there) {
+		call(arg);
+		return true;
+	}
+	if (slate_guarded(call, arg))
+		return true;
+	breaks(d, now_ns);
+	return false;
+}
+
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	struct call c = { .d = d, .now_ns = now_ns, .io = io };

@@ -141,10 +141,8 @@ static uint32_t clear_faults(struct slate_dev *d, const struct slate_order *o)
 
 /* ---- orders --------------------------------------------------------------------- */
 
-uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
-		       uint32_t *result)
+static uint32_t control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o, uint32_t *result)
 {
-	*result = 0;
 	/* A fault may be the reason why the drive does not mount. */
 	if (!slate_core_time(d, &now_ns) && o->command != SLATE_FAULT_CLEAR)
 		return refuse(d, o, SLATE_REFUSED, off);
@@ -167,6 +165,37 @@ uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_
 		return refuse(d, o, SLATE_INVALID_FIELD, "there is no such command: 1 reset counters, 2 force GC, "
 			      "3 add fault, 4 clear faults, 5 power cut, 6 cancel");
 	}
+}
+
+/* A call of slate_control() or slate_set(). */
+struct call {
+	struct slate_dev *d;
+	uint64_t now_ns;
+	const struct slate_order *order;
+	const char *text;
+	struct profile *p;
+	uint32_t result, status;
+};
+
+static const char contradicts[] = "what the drive file holds contradicts itself: the drive is off; restore it "
+				  "from a copy";
+
+static void guarded_control(void *arg)
+{
+	struct call *c = arg;
+
+	c->status = control(c->d, c->now_ns, c->order, &c->result);
+}
+
+uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
+		       uint32_t *result)
+{
+	struct call c = { .d = d, .now_ns = now_ns, .order = o };
+
+	if (!slate_endures(d, now_ns, guarded_control, &c))
+		c.status = refuse(d, o, SLATE_REFUSED, contradicts);
+	*result = c.status == SLATE_DONE ? c.result : 0;
+	return c.status;
 }
 
 /* ---- knobs ------------------------------------------------------------------------ */
@@ -233,28 +262,41 @@ static void take_settings(struct slate_dev *d, const struct profile *p)
 	d->profile.ftl = p->ftl;
 }
 
-uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text)
+static uint32_t set(struct slate_dev *d, uint64_t now_ns, const char *text, struct profile *p)
 {
 	char why[SLATE_ERR_BYTES];
+
+	if (!slate_core_time(d, &now_ns))
+		return refuse_set(d, SLATE_REFUSED, off);
+	if (!may_move(d, text, why, sizeof(why)))
+		return refuse_set(d, SLATE_REFUSED, why);
+	if (d->record)
+		return refuse_set(d, SLATE_REFUSED, recording);
+	if (load_with(d, text, p, why))
+		return refuse_set(d, SLATE_REFUSED, why);
+	if (controller_footprint(p->ops, &p->ftl, &p->array.geo) != d->ftl_mem.bytes)
+		return refuse_set(d, SLATE_REFUSED, "the FTL would need other tables for that: open the drive "
+				  "with it");
+	d->ftl->ops->reconfigure(d->ftl, core_now(d, now_ns), &p->ftl);
+	take_settings(d, p);
+	return SLATE_DONE;
+}
+
+static void guarded_set(void *arg)
+{
+	struct call *c = arg;
+
+	c->status = set(c->d, c->now_ns, c->text, c->p);
+}
+
+uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text)
+{
 	struct profile *p = calloc(1, sizeof(*p));
-	uint32_t status = SLATE_DONE;
+	struct call c = { .d = d, .now_ns = now_ns, .text = text, .p = p };
 
 	SSD_ASSERT(p);
-	if (!slate_core_time(d, &now_ns))
-		status = refuse_set(d, SLATE_REFUSED, off);
-	else if (!may_move(d, text, why, sizeof(why)))
-		status = refuse_set(d, SLATE_REFUSED, why);
-	else if (d->record)
-		status = refuse_set(d, SLATE_REFUSED, recording);
-	else if (load_with(d, text, p, why))
-		status = refuse_set(d, SLATE_REFUSED, why);
-	else if (controller_footprint(p->ops, &p->ftl, &p->array.geo) != d->ftl_mem.bytes)
-		status = refuse_set(d, SLATE_REFUSED, "the FTL would need other tables for that: open the drive "
-				    "with it");
-	if (status == SLATE_DONE) {
-		d->ftl->ops->reconfigure(d->ftl, core_now(d, now_ns), &p->ftl);
-		take_settings(d, p);
-	}
+	if (!slate_endures(d, now_ns, guarded_set, &c))
+		c.status = refuse_set(d, SLATE_REFUSED, contradicts);
 	free(p);
-	return status;
+	return c.status;
 }

@@ -655,6 +655,47 @@ static void an_assertion_ends_the_drive(void)
 	}
 }
 
+static uint32_t order_collect(void)
+{
+	struct slate_order o = { .command = SLATE_FORCE_GC };
+	uint32_t result;
+
+	return slate_control(dev, now, &o, &result);
+}
+
+static uint32_t order_set(void)
+{
+	return slate_set(dev, now, "ftl.gc_start_blocks=3");
+}
+
+/* The same in an order, which first does the work that is due: here a read that waited for its die. */
+static void an_assertion_in_an_order(void)
+{
+	static uint32_t (*const orders[])(void) = { order_collect, order_set };
+
+	for (size_t k = 0; k < 2; k++) {
+		struct ftl_io reads[16];
+
+		make_drive(PAGE);
+		opens();
+		for (uint32_t i = 0; i < 16; i++) {
+			reads[i] = (struct ftl_io){ .op = FTL_READ, .offset = i * UNIT, .bytes = UNIT };
+			slate_submit(dev, now, &reads[i]);
+		}
+		now = slate_step(dev, now);
+		assert_in_copy = true;
+		EXPECT_EQ(orders[k](), SLATE_REFUSED);
+		assert_in_copy = false;
+		EXPECT(strstr(slate_why(dev), "the drive is off; restore it from a copy") != NULL);
+		EXPECT(!slate_powered(dev));
+		EXPECT_EQ(slate_power_on(dev, now, err), SSD_E_CORRUPT);
+		slate_close(dev);
+		opens();
+		all_is_there(UNITS);
+		slate_close(dev);
+	}
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -677,6 +718,7 @@ int main(void)
 	RUN(checksums_are_of_files_with_payload);
 	RUN(a_damaged_head);
 	RUN(an_assertion_ends_the_drive);
+	RUN(an_assertion_in_an_order);
 	unlink(path);
 	unlink(ini);
 	rmdir(dir);
