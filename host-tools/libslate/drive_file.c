@@ -196,17 +196,29 @@ static void mend_head(const struct drive_file *f, const char *path, const struct
 		memcpy((char *)f->map + (size_t)damaged * DRIVE_FILE_HEAD_BYTES, h, sizeof(*h));
 }
 
+/* Anything else could block, or end at a size of its own. */
+static int check_plain(const char *path, int fd, char *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return fail(err, SSD_E_INVAL, "drive file %s: is not a plain file; name one", path);
+	return SSD_OK;
+}
+
 int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES])
 {
 	struct head h;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
 	size_t lines = 0, room = (SETTINGS_BYTES / 2 + 1) * sizeof(char *);
 	char *text;
 
 	if (fd < 0)
 		return fail(err, SSD_E_INVAL, "%s: %s; give a profile too to make a new drive", path,
 			    strerror(errno));
-	result = read_head(path, fd, &h, NULL, err);
+	result = check_plain(path, fd, err);
+	if (!result)
+		result = read_head(path, fd, &h, NULL, err);
 	close(fd);
 	if (result)
 		return result;
@@ -255,8 +267,8 @@ static int open_and_lock(struct drive_file *f, const char *path, char *err)
 		if (!open_path(f, path))
 			return fail(err, SSD_E_INVAL, "drive file %s: %s%s", path, strerror(errno),
 				    errno == EEXIST ? ": a link that leads nowhere; remove it" : "");
-		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
-			return fail(err, SSD_E_INVAL, "drive file %s: is not a plain file; name one", path);
+		if (check_plain(path, f->fd, err))
+			return SSD_E_INVAL;
 		if (flock(f->fd, (f->ephemeral ? LOCK_SH : LOCK_EX) | LOCK_NB)) {
 			f->created = false;	/* the file now belongs to another process */
 			return fail(err, SSD_E_INVAL, "drive file %s: another program has it open: end "

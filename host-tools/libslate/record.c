@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record_file.h"
+
 struct open_io {
 	const struct ftl_io *io;
 	uint64_t number;
@@ -55,19 +57,20 @@ struct record *record_open(const char *path, const char *settings, bool mounted,
 			   char err[SLATE_ERR_BYTES])
 {
 	struct record *r = calloc(1, sizeof(*r));
+	int fd;
 
 	SSD_ASSERT(r);
 	r->path = strdup(path);
 	if (asprintf(&r->part, "%s.part", path) < 0)
 		r->part = NULL;
 	SSD_ASSERT(r->path && r->part);
-	r->out = fopen(r->part, "we");
-	if (!r->out) {
-		snprintf(err, SLATE_ERR_BYTES, "recording %s: %s: name a file in a directory that can be "
-			 "written to", r->part, strerror(errno));
+	fd = record_file_open("recording", r->path, r->part, err);
+	if (fd < 0) {
 		forget(r);
 		return NULL;
 	}
+	r->out = fdopen(fd, "w");
+	SSD_ASSERT(r->out);
 	write_head(r, settings, mounted);
 	return r;
 }

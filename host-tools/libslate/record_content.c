@@ -20,7 +20,6 @@
 #include "record_content.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,7 @@
 #include <zstd.h>
 
 #include "content_format.h"
+#include "record_file.h"
 
 #define IN_BYTES ((size_t)128 << 10)
 #define LEVEL 3
@@ -312,10 +312,8 @@ struct record_content *record_content_open(const char *path, const char *setting
 {
 	struct record_content *w = make(path);
 
-	w->fd = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = record_file_open("content trace", w->path, w->part, err);
 	if (w->fd < 0) {
-		snprintf(err, SLATE_ERR_BYTES, "content trace %s: %s: name a file in a directory that can be "
-			 "written to", w->part, strerror(errno));
 		forget(w);
 		return NULL;
 	}

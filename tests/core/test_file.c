@@ -228,6 +228,73 @@ static void two_users_are_refused(void)
 	slate_close(first);
 }
 
+static int open_recording(const char *drive, const char *record, const char *content)
+{
+	const struct ftl_host host = { on_done, on_copy, NULL };
+	const struct slate_options o = { .profile = profile, .backing = drive, .record = record,
+					 .record_content = content };
+
+	return slate_open(&o, &host, &dev, err);
+}
+
+/* Expect that no recording is made over a file that is open, and that nothing is left of an attempt. */
+static void no_recording(const char *drive, const char *record, const char *content, const char *name)
+{
+	char want[SLATE_ERR_BYTES];
+
+	snprintf(want, sizeof(want), "%s: is a drive file or a recording that is open: name another file", name);
+	EXPECT_EQ(open_recording(drive, record, content), SSD_E_INVAL);
+	EXPECT(strstr(err, want) != NULL);
+}
+
+/* At its end a recording used to replace the drive, or another recording. */
+static void a_recording_replaces_nothing_open(void)
+{
+	char other[sizeof(dir) + 16], same[sizeof(dir) + 16], part[sizeof(dir) + 16];
+	struct slate_dev *first;
+
+	snprintf(other, sizeof(other), "%s/r", dir);
+	snprintf(same, sizeof(same), "%s/./r", dir);
+	snprintf(part, sizeof(part), "%s/r.part", dir);
+	unlink(path);
+	EXPECT_EQ(open_drive(path, profile, false, NULL), SSD_OK);
+	EXPECT_EQ(write_unit(3, 1), SSD_OK);
+	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
+	first = dev;
+	no_recording(NULL, path, NULL, path);
+	slate_close(first);
+	no_recording(path, path, NULL, path);
+	no_recording(path, NULL, path, path);
+	EXPECT_EQ(link(path, part), 0);
+	no_recording(path, other, NULL, part);
+	no_recording(path, NULL, other, part);
+	unlink(part);
+	no_recording(path, other, same, "r.part");
+	EXPECT_EQ(access(part, F_OK), -1);
+	EXPECT_EQ(mkfifo(part, 0600), 0);
+	EXPECT_EQ(open_recording(path, other, NULL), SSD_E_INVAL);
+	unlink(part);
+	write_text(part, "left by a killed process");
+	write_text(other, "an older recording");
+	EXPECT_EQ(open_recording(path, other, NULL), SSD_OK);
+	EXPECT(holds(3, 1));
+	slate_close(dev);
+	EXPECT_EQ(access(part, F_OK), -1);
+	unlink(other);
+}
+
+/* Without a profile the program waited for a writer of the pipe. */
+static void a_pipe_is_refused(void)
+{
+	unlink(path);
+	EXPECT_EQ(mkfifo(path, 0600), 0);
+	for (int k = 0; k < 2; k++) {
+		EXPECT_EQ(open_drive(path, k ? profile : NULL, false, NULL), SSD_E_INVAL);
+		EXPECT(strstr(err, "is not a plain file; name one") != NULL);
+	}
+	unlink(path);
+}
+
 static void patch(off_t at, uint8_t flip)
 {
 	int fd = open(path, O_RDWR);
@@ -451,6 +518,8 @@ int main(int argc, char **argv)
 	RUN(wrong_geometry_is_refused);
 	RUN(two_users_are_refused);
 	RUN(damage_is_refused);
+	RUN(a_recording_replaces_nothing_open);
+	RUN(a_pipe_is_refused);
 	RUN(the_file_is_sparse);
 	RUN(an_idle_drive_ages);
 	RUN(superblocks_keep_their_size);
