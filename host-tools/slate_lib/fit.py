@@ -10,6 +10,11 @@ Each number is fitted by one key of the profile:
     seq_read_mb_s         link.data_permille  payload of the link, or of the controller
     sustained_write_iops  ftl.op_permille     spare blocks determine how much GC copies
 
+With slc_cache_permille, seq_write_mb_s is the rate of the empty cache, fitted by
+timing.slc_program_ns, and full_write_mb_s that of the full one, fitted by timing.program_ns;
+ftl.slc_blocks is arithmetic. With map_cache_permille, ftl.map_cache_pages is. Reads are measured
+without both caches: of TLC pages, with the map in memory.
+
 If the sheet does not fix the number of dies, the drive gets the smallest number that reaches the
 random reads. If it has no read_us, and its dies are too slow for its reads, read_ns is fitted to
 them. A key has little effect on other numbers, so each is solved separately, by SciPy's
@@ -47,18 +52,24 @@ GC_PRECISION = 0.02  # of sustained_write_iops, whose replays cost most
 ROUNDS = 2
 ADDITIONS = 3  # steps to fit a time that adds to others
 # Used for reads, which do not depend on the number of blocks.
-FEW = {"geometry.blocks_per_plane": "12", "ftl.op_permille": "1000"}
+FEW = {
+    "geometry.blocks_per_plane": "12",
+    "ftl.op_permille": "1000",
+    "ftl.slc_cache": "none",
+    "ftl.map_cache_pages": "0",
+}
 BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the parallelism
 # Pages of a block: this many, or those of so many bytes if they are more. 'timing.erase_ns' is cut alike.
 PAGES, BLOCK_BYTES = 24, 192 << 10
 CORES = 4
+SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
 READ_IOS, WRITE_IOS = 100_000, 200_000
 WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
 # Numbers of dies of a channel that are tried if the sheet fixes none.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 # Bounds of each key; for times of cells, factors of the base profile's value.
-FACTOR = {"timing.read_ns": (0.5, 2.0), "timing.program_ns": (0.1, 20.0)}
+FACTOR = {"timing.read_ns": (0.5, 2.0), "timing.program_ns": (0.1, 20.0), "timing.slc_program_ns": (0.02, 4.0)}
 BOUNDS = {
     "ftl.overhead_ns": (100, 50_000),
     "ftl.buffer_ns": (0, 1_000_000),
@@ -76,7 +87,7 @@ CUT = {
     "ftl.host_subpage_reads": "auto",
 }
 _OF_SIZE = ("geometry.blocks_per_plane", "geometry.pages_per_block", "timing.erase_ns")
-DIES = ("geometry.channels", "geometry.chips_per_channel", "geometry.dies_per_chip")
+DIES = ("geometry.chips_per_channel", "geometry.dies_per_chip")  # of a channel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,14 +157,32 @@ class Drive:
         middle: float = found["host"]["write"]["latency"]["percentiles_ns"]["50"]
         return middle / 1000
 
-    def seq_write_mb_s(self, qd: dict[str, int]) -> float:
-        """Measure the rate of 128 KiB writes in order to a blank drive, after the buffer has become full."""
-        foot = self.exported_mib()
-        count = min(foot * 8, 16_384)
-        trace = f"gen:seq128k,n={count},foot={foot}MiB"
-        found = self.replay(["--closed", str(qd["seq_qd"]), "--warmup", str(count // 4), trace])
+    def slc_bytes(self) -> int:
+        """Return what the empty drive's SLC cache holds; 0 without one."""
+        facts = self.facts()
+        settings = facts["settings"]
+        if settings["ftl.slc_cache"] == "none":
+            return 0
+        of_block: int = facts["block_bytes"] // int(settings["geometry.bits_per_cell"])
+        return of_block * int(settings["ftl.slc_blocks"]) * int(facts["planes"])
+
+    def _seq_write(self, depth: int, first: int, count: int) -> float:
+        """Measure the rate of writes in order to a blank drive, of those from `first` on."""
+        trace = f"gen:seq128k,n={count},foot={self.exported_mib()}MiB"
+        found = self.replay(["--closed", str(depth), "--warmup", str(first), trace])
         rate: float = found["host"]["write"]["bytes_per_s"]
         return rate / MB
+
+    def seq_write_mb_s(self, qd: dict[str, int]) -> float:
+        """Measure 128 KiB writes to a blank drive, after the buffer has become full, and within an SLC cache."""
+        room = self.slc_bytes() * 9 // 10 // SEQ_BYTES or self.exported_mib() * 8
+        count = min(room, 16_384)
+        return self._seq_write(qd["seq_qd"], count // 4, count)
+
+    def full_write_mb_s(self, qd: dict[str, int]) -> float:
+        """Measure 128 KiB writes past the SLC cache: a quarter of the capacity, before GC needs blocks."""
+        first = self.slc_bytes() * 11 // 10 // SEQ_BYTES
+        return self._seq_write(qd["seq_qd"], first, first + self.exported_mib() * 2)
 
     def sustained_write_iops(self, qd: dict[str, int]) -> float:
         """Measure the rate of random 4 KiB writes to a full drive that was overwritten twice at random."""
@@ -189,11 +218,13 @@ class Knob:
 READS = Knob("rand_read_iops", "ftl.overhead_ns")
 CELL = "timing.read_ns"  # of the reads, too, if there is no read_us
 GC = Knob("sustained_write_iops", "ftl.op_permille")
+SLC = Knob("seq_write_mb_s", "timing.slc_program_ns")
 SEARCHED = (
     Knob("seq_write_mb_s", "timing.program_ns"),
     Knob("seq_read_mb_s", "link.data_permille"),
     GC,
 )
+SEARCHED_SLC = (SLC, Knob("full_write_mb_s", "timing.program_ns"), *SEARCHED[1:])
 
 
 def assumed(sheet: Sheet) -> dict[str, str]:
@@ -204,7 +235,7 @@ def assumed(sheet: Sheet) -> dict[str, str]:
     """
     facts = Drive(sheet.base, {}).facts()["settings"]
     page = int(sheet.fixed.get("geometry.page_bytes", facts["geometry.page_bytes"]))
-    pages = max(PAGES, BLOCK_BYTES // page)
+    pages = int(sheet.fixed.get("geometry.pages_per_block", max(PAGES, BLOCK_BYTES // page)))
     times = facts["timing.erase_ns"].split(",")
     cut = [str(max(1, int(time) * pages // int(facts["geometry.pages_per_block"]))) for time in times]
     found = {"geometry.pages_per_block": str(pages), "timing.erase_ns": ", ".join(cut)}
@@ -222,6 +253,11 @@ class Fit:
         fixed = sheet.settings()
         self.drive = Drive(sheet.base, {**CUT, **assumed(sheet), **fixed})
         self.base: dict[str, str] = self.drive.facts()["settings"]
+        self.searched: tuple[Knob, ...] = SEARCHED
+        if "slc_cache_permille" in sheet.caches:
+            self.searched = SEARCHED_SLC
+            self.base[SLC.key] = self.base["timing.program_ns"]
+            self._assume_slc()
         self.stopped: dict[str, str] = {}  # targets whose key is at a bound, and why
         self.fitted: dict[str, str] = {}  # keys, and the targets that they were fitted to
 
@@ -229,9 +265,10 @@ class Fit:
         """Search; return the figures of the drive that was found."""
         self._choose_dies()
         for number in range(ROUNDS):
+            self._size_caches()
             self._search_reads(READS)
             self._add("write_us", "ftl.buffer_ns")
-            for knob in SEARCHED:
+            for knob in self.searched:
                 if knob.target == "seq_read_mb_s":
                     self._search_reads(knob)
                 else:
@@ -249,6 +286,30 @@ class Fit:
         """Return the random reads a second at a queue depth as the host sees them."""
         mean_us: float = self.drive.rand_read_mean_us(depth)
         return depth / (mean_us + self.sheet.path_ns["read"] / 1000) * 1e6  # Little's law
+
+    def _assume_slc(self) -> None:
+        """Give the cells an SLC mode: reads and erases in half the time."""
+        half = {
+            f"timing.slc_{op}_ns": str(int(self.base[f"timing.{op}_ns"].split(",")[0]) // 2) for op in ("read", "erase")
+        }
+        mode = {"ftl.slc_cache": "dynamic", "ftl.slc_blocks": "1", SLC.key: self.base[SLC.key].split(",")[0], **half}
+        self.drive.settings.update({key: value for key, value in mode.items() if self._free(key)})
+
+    def _size_caches(self) -> None:
+        """Set the blocks of the SLC cache, or the pages of the map cache, from the sheet's share and the capacity."""
+        facts = self.drive.facts()
+        size = int(facts["exported_bytes"])
+        if share := self.sheet.caches.get("slc_cache_permille"):
+            blocks = share / 1000 * size * int(self.drive.settings["ftl.slc_blocks"]) / self.drive.slc_bytes()
+            self._size("ftl.slc_blocks", blocks, "slc_cache_permille")
+        if share := self.sheet.caches.get("map_cache_permille"):
+            entries = size // int(facts["settings"]["ftl.unit_bytes"])
+            pages = share / 1000 * entries * 4 / int(facts["settings"]["geometry.page_bytes"])
+            self._size("ftl.map_cache_pages", pages, "map_cache_permille")
+
+    def _size(self, key: str, value: float, target: str) -> None:
+        if self._free(key):
+            self._set(key, max(1, value), target)
 
     def _free(self, key: str) -> bool:
         return key not in self.sheet.fixed

@@ -51,6 +51,7 @@ TARGETS = (
     Target("seq_read_mb_s", "sequential read", "MB/s", 1, 200_000),
     Target("seq_write_mb_s", "sequential write", "MB/s", 1, 200_000),
     Target("rand_read_iops", "random read", "IOPS", 10, 100_000_000),
+    Target("full_write_mb_s", "seq. write, cache full", "MB/s", 1, 200_000),
     Target("sustained_write_iops", "sustained random write", "IOPS", 10, 100_000_000),
     Target("read_us", "random read, QD 1", "µs", 1, 100_000),
     Target("write_us", "random write, QD 1", "µs", 1, 100_000),
@@ -61,6 +62,9 @@ NUMBERS = (
     ("read_qd", 256, 1, 65_536),
     ("write_qd", 256, 1, 65_536),
 )
+# Caches: key, least, most. Thousandths of the capacity that the empty drive writes in SLC mode, and of the map that is
+# in memory.
+CACHES = (("slc_cache_permille", 1, 300), ("map_cache_permille", 1, 999))
 PATHS = (("read_path_us", READ_PATH_US), ("write_path_us", WRITE_PATH_US))
 TEXTS = ("about", "source")
 
@@ -77,6 +81,7 @@ class Sheet:
     base: Path
     fixed: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    caches: dict[str, float] = field(default_factory=dict)
     curve: dict[int, float] = field(default_factory=dict)  # random reads a second by queue depth; not fitted
 
     @property
@@ -118,7 +123,7 @@ class _Reader:
 
     def sheet(self) -> Sheet:
         known = [target.key for target in TARGETS] + [key for key, *_ in NUMBERS] + [key for key, _ in PATHS]
-        known += ["pcie", "fio", *TEXTS]
+        known += [*(key for key, *_ in CACHES), "pcie", "fio", *TEXTS]
         for key in self.given:
             if key not in known:
                 raise SlateError(
@@ -144,6 +149,7 @@ class _Reader:
             base=names.find(self.flash.pop("like", "tlc"), names.PROFILE),
             fixed=self._fixed(),
             texts={key: self.given[key] for key in TEXTS if key in self.given},
+            caches={key: self._number(key, low, high) for key, low, high in CACHES if key in self.given},
             curve=curve,
         )
 
@@ -248,4 +254,24 @@ def _path_fits(sheet: Sheet) -> str:
     return ""
 
 
-_CHECKS: tuple[Callable[[Sheet], str], ...] = (_reads_fit, _writes_fit, _link_fits, _depth_fits, _path_fits)
+def _caches_fit(sheet: Sheet) -> str:
+    full, empty = sheet.targets.get("full_write_mb_s"), sheet.targets.get("seq_write_mb_s")
+    if len(sheet.caches) == len(CACHES):
+        return "slc_cache_permille and map_cache_permille: the page FTL has one of these caches at a time"
+    if full is None:
+        return ""
+    if "slc_cache_permille" not in sheet.caches:
+        return f"full_write_mb_s = {full:,.0f} needs slc_cache_permille, the size of the cache that is full"
+    if empty is not None and full > empty:
+        return f"full_write_mb_s = {full:,.0f} is more than seq_write_mb_s = {empty:,.0f}, the rate of the empty cache"
+    return ""
+
+
+_CHECKS: tuple[Callable[[Sheet], str], ...] = (
+    _reads_fit,
+    _writes_fit,
+    _link_fits,
+    _depth_fits,
+    _path_fits,
+    _caches_fit,
+)

@@ -108,6 +108,18 @@ class Sheets(Case):
             self.assertIn(says, found[0])
         self.assertEqual(fitsheet.contradictions(self.sheet()), [])
 
+    def test_caches(self):
+        for added, says in (
+            ("full_write_mb_s = 500\n", "full_write_mb_s = 500 needs slc_cache_permille"),
+            ("full_write_mb_s = 2000\nslc_cache_permille = 42\n", "is more than seq_write_mb_s = 1,050"),
+            ("slc_cache_permille = 42\nmap_cache_permille = 64\n", "has one of these caches at a time"),
+        ):
+            found = fitsheet.contradictions(self.sheet(("[flash]", added + "[flash]")))
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(says, found[0])
+        self.refused(("[flash]", "slc_cache_permille = 400\n[flash]"), says="must be a number, 1 .. 300")
+        self.refused(("[flash]", "map_cache_permille = 0\n[flash]"), says="must be a number, 1 .. 999")
+
     def test_refused_before_any_replay(self):
         self.sheet(("490000", "1000000"))
         with mock.patch.object(fit.Drive, "replay", side_effect=AssertionError("a replay")):
@@ -256,7 +268,11 @@ class Search(Case):
             ("write_us", write_us),
             ("rand_read_iops", rand_read_iops),
             ("seq_read_mb_s", lambda drive, _: 3.9 * number(drive, "link.data_permille")),
-            ("seq_write_mb_s", lambda drive, _: 5e8 / number(drive, "timing.program_ns")),
+            (
+                "seq_write_mb_s",
+                lambda drive, _: 5e8 / number(drive, fit.SLC.key if drive.slc_bytes() else "timing.program_ns"),
+            ),
+            ("full_write_mb_s", lambda drive, _: 5e8 / number(drive, "timing.program_ns")),
             ("sustained_write_iops", lambda drive, _: 200 * number(drive, "ftl.op_permille")),
         ):
             self.enterContext(mock.patch.object(fit.Drive, name, formula))
@@ -298,6 +314,32 @@ class Search(Case):
             self.assertAlmostEqual(shown["seq_read_mb_s"] / 3200, 1, delta=fit.PRECISION)
             counts.append(len(calls))
         self.assertEqual(counts[1] - counts[0], 1)
+
+    def test_an_slc_cache(self):
+        shown, search = self.found(("[flash]", "slc_cache_permille = 42\nfull_write_mb_s = 500\n[flash]"))
+        self.assertAlmostEqual(shown["seq_write_mb_s"], 1050, delta=5)
+        self.assertAlmostEqual(shown["full_write_mb_s"], 500, delta=2)
+        keys = search.drive.settings
+        self.assertAlmostEqual(float(keys["timing.slc_program_ns"]) / (5e8 / 1050), 1, delta=0.005)
+        self.assertAlmostEqual(float(keys["timing.program_ns"]) / 1e6, 1, delta=0.005)
+        # 128 blocks with three bits a cell and 190 permille of spare: 0.042 x 128 x 3 / 1.19 = 13.55. The erase of a
+        # block cut to 24 of 2,112 pages takes 10 ms x 24 / 2112.
+        for key, value in (
+            ("ftl.slc_cache", "dynamic"),
+            ("ftl.slc_blocks", "14"),
+            ("timing.slc_read_ns", "25000"),
+            ("timing.slc_erase_ns", "56818"),
+        ):
+            self.assertEqual(keys[key], value, key)
+
+    def test_a_map_cache(self):
+        flash = "geometry.chips_per_channel = 1\ngeometry.planes_per_die = 1\ngeometry.pages_per_block = 480\n"
+        added = ("sustained_write_iops = 38000\n", "map_cache_permille = 500\n")
+        _, search = self.found(("[flash]\n", "[flash]\nftl.op_permille = 200\n" + flash), added)
+        # 8 planes of 128 blocks of 480 pages of 16 KiB are 7,680 MiB, 6,400 without the spare part: 400 map pages of 16
+        # MiB each.
+        self.assertEqual(search.drive.settings["ftl.map_cache_pages"], "200")
+        self.assertEqual(search.drive.settings["timing.erase_ns"], str(10_000_000 * 480 // 2112))
 
     def test_a_bound(self):
         _, search = self.found(("read_us = 85", "read_us = 150"))
@@ -368,6 +410,16 @@ class Replays(Case):
         base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
         drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
         self.assertAlmostEqual(drive.seq_write_mb_s({"seq_qd": 64}) / (16 * 65_536 / 437.775), 1, delta=0.005)
+
+    def test_rates_of_an_slc_cache(self):
+        # Two dies of four planes on channels of their own: 4 x 11,920 ns on the bus, then 100 us in SLC mode, else
+        # 390,095 ns. The cache: 6 blocks of 704 pages of 16 KiB on each of 8 planes.
+        drive = fit.Drive(ROOT / "nand-emu" / "profiles" / "tlc-slc-small.ini", {})
+        self.assertEqual(drive.slc_bytes(), 6 * 704 * 16_384 * 8)
+        depth = {"seq_qd": 32}
+        self.assertAlmostEqual(drive.seq_write_mb_s(depth) / (2 * 65_536 / (47.68 + 100)), 1, delta=0.005)
+        self.assertAlmostEqual(drive.full_write_mb_s(depth) / (2 * 65_536 / (47.68 + 390.095)), 1, delta=0.005)
+        self.assertEqual(fit.Drive(ROOT / "nand-emu" / "profiles" / "tlc-small.ini", {}).slc_bytes(), 0)
 
 
 if __name__ == "__main__":

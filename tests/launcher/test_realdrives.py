@@ -103,11 +103,11 @@ class Drives(unittest.TestCase):
             self.assertEqual(facts["exported_bytes"], raw * 1000 // (1000 + int(found["op_permille"])) // unit * unit)
 
     def replayed(self, path, what, n):
-        """Return the latencies of 4 KiB at depth 1 on a filled drive."""
+        """Return the latencies of 4 KiB at depth 1 on a filled drive, without caches."""
+        few = [word for key, value in fit.FEW.items() for word in ("--set", f"{key}={value}")]
         done = subprocess.run(
             [paths.BUILD / "core" / "slate-replay", "--profile", path, "--set", "ftl.payload=no",
-             "--set", "geometry.blocks_per_plane=12", "--set", "ftl.op_permille=1000", "--fill", "100", "--closed", "1",
-             "--json", "-", f"gen:rand4k,n={n},foot=64MiB{what}"],
+             *few, "--fill", "100", "--closed", "1", "--json", "-", f"gen:rand4k,n={n},foot=64MiB{what}"],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         return json.loads(done.stdout)["host"]
