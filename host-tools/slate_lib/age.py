@@ -11,7 +11,7 @@ from pathlib import Path
 from . import drivefile, paths
 from .drives import check_profile
 from .errors import OK, SlateError
-from .options import check_settings, number, share
+from .options import add_set_argument, check_settings, number, share
 
 PROGRAM = "slate-age"
 AGE_EXAMPLES = """\
@@ -38,13 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fill", metavar="PCT", default="100", help="per cent of the drive to write in order first (default 100)"
     )
     parser.add_argument("--seed", metavar="N", default="1", help="seed of the random order (default 1)")
-    parser.add_argument(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a value of the profile; repeatable",
-    )
+    add_set_argument(parser)
     parser.add_argument(
         "--content",
         choices=("random", "zero"),

@@ -22,7 +22,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from . import fioresult, options, paths, processors, run, shape, units
+from . import fioresult, options, paths, processors, run, units
 from .errors import INTERRUPTED, MACHINE_FAILED, OK, MachineError, SlateError
 from .shape import Json
 
@@ -74,16 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read(path: Path) -> float:
     """Return the mean latency in ns of fio's result. Raises a SlateError if the result cannot be used."""
-    try:
-        found = shape.read(path)
-        shape.check(found, fioresult.SHAPE)
-    except OSError as error:
-        raise SlateError(
-            f"can not read {path}: {(error.strerror or str(error)).lower()}", "name the fio.json of the server"
-        ) from None
-    except ValueError as error:  # and Misfit
-        raise SlateError(f"{path} is not what fio writes with --output-format=json: {error}", _AGAIN) from None
-    return _checked(path, found)
+    return _checked(path, fioresult.load(path, "name the fio.json of the server", _AGAIN))
 
 
 def _checked(path: Path, fio: Json) -> float:

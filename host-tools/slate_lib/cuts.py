@@ -35,7 +35,7 @@ from . import command, paths
 from .boot import Boot, boot
 from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError
-from .options import RunOptions, check_settings, number, share
+from .options import RunOptions, add_set_argument, check_settings, number, share
 from .powercut import CUT, ENDED, Plan
 from .shape import Json
 
@@ -71,13 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names a "
         "different cut with each",
     )
-    parser.add_argument(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a value of the profile; repeatable",
-    )
+    add_set_argument(parser)
     parser.add_argument(
         "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
     )

@@ -6,8 +6,11 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
+from . import shape
 from .account import PERCENTILES, OpAccount, bucket_floor
+from .errors import SlateError
 from .shape import Json
 
 SECTIONS = (("read", "read"), ("write", "write"), ("trim", "trim"), ("sync", "flush"))  # fio's name, the drive's
@@ -34,6 +37,18 @@ SHAPE = {
         }
     ],
 }
+
+
+def load(path: Path, where: str, again: str) -> Json:
+    """Return fio's JSON. where: says which file to name if it is not there; again: how to make it anew."""
+    try:
+        fio: Json = shape.read(path)
+        shape.check(fio, SHAPE)
+    except OSError as error:
+        raise SlateError(f"can not read {path}: {(error.strerror or str(error)).lower()}", where) from None
+    except ValueError as error:  # and Misfit
+        raise SlateError(f"{path} is not what fio writes with --output-format=json: {error}", again) from None
+    return fio
 
 
 @dataclass

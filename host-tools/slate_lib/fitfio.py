@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import fioresult, paths, shape, units
+from . import fioresult, paths, units
 from .errors import SlateError
 from .shape import Json
 
@@ -45,7 +45,7 @@ JOBS = (
 
 def read(path: Path) -> tuple[dict[str, float], dict[int, float]]:
     """Return the targets, and the IOPS of the curve's other points by queue depth."""
-    fio = _load(path)
+    fio = fioresult.load(path, "[sheet] fio names fio's results", _AGAIN)
     if errors := fioresult.errors(fio):
         raise SlateError(f"{path}: {errors[0]}", f"correct that on the server, then {_AGAIN}")
     rows = {(row.job, row.op): row for row in fioresult.rows(fio)}
@@ -64,19 +64,6 @@ def read(path: Path) -> tuple[dict[str, float], dict[int, float]]:
         names = ", ".join(job.name for job in JOBS if job.target)
         raise SlateError(f"{path}: it has results of no job that gives a target: {names}", _AGAIN)
     return targets, curve
-
-
-def _load(path: Path) -> Json:
-    try:
-        fio: Json = shape.read(path)
-        shape.check(fio, fioresult.SHAPE)
-    except OSError as error:
-        raise SlateError(
-            f"can not read {path}: {(error.strerror or str(error)).lower()}", "[sheet] fio names fio's results"
-        ) from None
-    except ValueError as error:  # and Misfit
-        raise SlateError(f"{path} is not what fio writes with --output-format=json: {error}", _AGAIN) from None
-    return fio
 
 
 def _number(path: Path, target: str, row: fioresult.GuestRow) -> float:

@@ -507,6 +507,17 @@ def _socket(name: str | None) -> Path | None:
     return path
 
 
+def add_set_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument --set of a command with one drive."""
+    parser.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a value of the profile; repeatable, the last one of a key counts",
+    )
+
+
 def check_settings(lines: list[str]) -> None:
     """Check the form of --set. The drive checks keys and values."""
     for line in lines:

@@ -46,13 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     show = actions.add_parser("show", help="a profile's settings, and what follows from them")
     show.add_argument("profile", metavar="NAME", help="a shipped profile's name, or a path")
-    show.add_argument(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a value of the profile; repeatable, the last one of a key counts",
-    )
+    options.add_set_argument(show)
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
 
 

@@ -36,12 +36,7 @@ static inline void on_done(void *opaque, struct ftl_io *io)
 static inline void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, data + at, len);
-	else if (buf)
-		memcpy(data + at, buf, len);
-	else
-		memset(data + at, 0, len);
+	test_copy(io, data + at, buf, len);
 }
 
 static const struct ftl_host host = { on_done, on_copy, NULL };

@@ -145,4 +145,19 @@ static inline enum ssd_err write_the_worst(uint32_t i, uint64_t *dice)
 	return io(FTL_WRITE, false, unit < 13 ? unit : unit + 13, &ns);
 }
 
+/* Expect that the drive's configuration is refused after a change, with a message that begins so. */
+static inline void refused(void (*change)(struct ftl_config *, struct nand_geometry *), const char *says)
+{
+	struct ftl_config c = r.fc;
+	struct nand_geometry g = r.ac.geo;
+	const char *why = NULL;
+
+	change(&c, &g);
+	EXPECT_EQ(r.ops->validate(&c, &g, &why), SSD_E_INVAL);
+	if (!why || strncmp(why, says, strlen(says))) {
+		printf("'%s' does not begin with '%s'\n", why ? why : "", says);
+		failures++;
+	}
+}
+
 #endif

@@ -72,12 +72,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 {
 	uint8_t *data = request_of(opaque, io)->data;
 
-	if (io->op == FTL_WRITE)
-		memcpy(buf, data + at, len);
-	else if (buf)
-		memcpy(data + at, buf, len);
-	else
-		memset(data + at, 0, len);
+	test_copy(io, data + at, buf, len);
 }
 
 static void configure(struct rig *r, const struct rig_shape *s)

@@ -35,12 +35,7 @@ static inline void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *b
 {
 	(void)opaque;
 	SSD_ASSERT(!assert_in_copy);
-	if (io->op == FTL_WRITE)
-		memcpy(buf, page + at, len);
-	else if (buf)
-		memcpy(page + at, buf, len);
-	else
-		memset(page + at, 0, len);
+	test_copy(io, page + at, buf, len);
 }
 
 static inline int open_drive(const char *path, const char *profile, bool ephemeral, const char *const *more)

@@ -73,12 +73,7 @@ void odd_host_copy(struct odd *o, struct ftl_io *io, uint64_t at, void *buf, siz
 {
 	uint8_t *data = io == &o->everything.io ? o->all : request_of(o, io)->data;
 
-	if (io->op == FTL_WRITE)
-		memcpy(buf, data + at, len);
-	else if (buf)
-		memcpy(data + at, buf, len);
-	else
-		memset(data + at, 0, len);
+	test_copy(io, data + at, buf, len);
 }
 
 /* ---- history -------------------------------------------------------------- */

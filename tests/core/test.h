@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "array.h"
+#include "ftl.h"
 #include "nand_geom.h"
 
 /* One counter for all files of a program. */
@@ -85,6 +86,28 @@ static inline uint32_t test_times(uint32_t n)
 static inline int test_result(void)
 {
 	return failures ? 1 : 0;
+}
+
+/* The arguments of a random test: -n ROUNDS, -s SEED of the first. */
+static inline void test_rounds(int argc, char **argv, uint32_t *rounds, uint64_t *seed)
+{
+	for (int i = 1; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "-n"))
+			*rounds = (uint32_t)strtoul(argv[i + 1], NULL, 0);
+		else if (!strcmp(argv[i], "-s"))
+			*seed = strtoull(argv[i + 1], NULL, 0);
+	}
+}
+
+/* A host's copy: from or to the data of the request; zeroes if the drive has none. */
+static inline void test_copy(const struct ftl_io *io, uint8_t *data, void *buf, size_t len)
+{
+	if (io->op == FTL_WRITE)
+		memcpy(buf, data, len);
+	else if (buf)
+		memcpy(data, buf, len);
+	else
+		memset(data, 0, len);
 }
 
 /* CPU time of this program, for rates. */

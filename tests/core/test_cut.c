@@ -288,12 +288,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 {
 	struct host_io *h = io->host;
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, h->data + at, len);
-	else if (buf)
-		memcpy(h->data + at, buf, len);
-	else
-		memset(h->data + at, 0, len);
+	test_copy(io, h->data + at, buf, len);
 }
 
 static const struct ftl_ops *ftl_of(const struct shape *s)

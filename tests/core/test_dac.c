@@ -392,20 +392,6 @@ static void a_reference_outlives_its_unit(void)
 
 /* ---- configuration --------------------------------------------------------------------------------------- */
 
-static void refused(void (*change)(struct ftl_config *, struct nand_geometry *), const char *says)
-{
-	struct ftl_config c = r.fc;
-	struct nand_geometry g = r.ac.geo;
-	const char *why = NULL;
-
-	change(&c, &g);
-	EXPECT_EQ(r.ops->validate(&c, &g, &why), SSD_E_INVAL);
-	if (!why || strncmp(why, says, strlen(says))) {
-		printf("'%s' does not begin with '%s'\n", why ? why : "", says);
-		failures++;
-	}
-}
-
 static void no_payload(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->payload = false; }
 static void small_units(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->unit_bytes = 512; }
 static void no_buffer(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->buffer_units = 0; }

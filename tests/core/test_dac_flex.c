@@ -469,20 +469,6 @@ static void a_rescue_that_is_cut_begins_anew(void)
 
 /* ---- configuration -------------------------------------------------------------------------- */
 
-static void refused(void (*change)(struct ftl_config *, struct nand_geometry *), const char *says)
-{
-	struct ftl_config c = r.fc;
-	struct nand_geometry g = r.ac.geo;
-	const char *why = NULL;
-
-	change(&c, &g);
-	EXPECT_EQ(r.ops->validate(&c, &g, &why), SSD_E_INVAL);
-	if (!why || strncmp(why, says, strlen(says))) {
-		printf("'%s' does not begin with '%s'\n", why ? why : "", says);
-		failures++;
-	}
-}
-
 static void fps(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->order = NAND_ORDER_FPS; }
 static void page(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->frontiers = FTL_FRONTIERS_PAGE; }
 static void tlc(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->bits_per_cell = 3; }

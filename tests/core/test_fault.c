@@ -41,12 +41,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *b, size_t len)
 {
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(b, buf + at, len);
-	else if (b)
-		memcpy(buf + at, b, len);
-	else
-		memset(buf + at, 0, len);
+	test_copy(io, buf + at, b, len);
 }
 
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)

@@ -324,12 +324,7 @@ static void lives(void)
 
 int main(int argc, char **argv)
 {
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (!strcmp(argv[i], "-n"))
-			rounds = (uint32_t)strtoul(argv[i + 1], NULL, 0);
-		else if (!strcmp(argv[i], "-s"))
-			seed0 = strtoull(argv[i + 1], NULL, 0);
-	}
+	test_rounds(argc, argv, &rounds, &seed0);
 	RUN(md5);
 	RUN(fingerprints);
 	RUN(the_most_similar);

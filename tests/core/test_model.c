@@ -110,12 +110,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 {
 	struct request *r = io->host;
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, r->data + at, len);
-	else if (buf)
-		memcpy(r->data + at, buf, len);
-	else
-		memset(r->data + at, 0, len);
+	test_copy(io, r->data + at, buf, len);
 }
 
 static void stamp(uint8_t *sector, uint32_t number, uint64_t tag)

@@ -557,12 +557,7 @@ static void careless_plans_lose_pages(void)
 
 int main(int argc, char **argv)
 {
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (!strcmp(argv[i], "-n"))
-			rounds = (uint32_t)strtoul(argv[i + 1], NULL, 0);
-		else if (!strcmp(argv[i], "-s"))
-			seed0 = strtoull(argv[i + 1], NULL, 0);
-	}
+	test_rounds(argc, argv, &rounds, &seed0);
 	RUN(numbers_of_partial_blocks);
 	RUN(figure_10);
 	RUN(figure_11);

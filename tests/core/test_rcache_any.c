@@ -334,12 +334,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 
 	(void)opaque;
 	SSD_ASSERT(fc.payload && s->busy && !s->reported && at + len <= io->bytes);
-	if (io->op == FTL_WRITE)
-		memcpy(buf, s->data + at, len);
-	else if (buf)
-		memcpy(s->data + at, buf, len);
-	else
-		memset(s->data + at, 0, len);
+	test_copy(io, s->data + at, buf, len);
 }
 
 static void check_read(const struct slot *s)

@@ -27,12 +27,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 	struct zr_io *q = io->host;
 
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, q->data + at, len);
-	else if (buf)
-		memcpy(q->data + at, buf, len);
-	else
-		memset(q->data + at, 0, len);
+	test_copy(io, q->data + at, buf, len);
 }
 
 static void configure(struct zr *r, const struct zr_shape *s)
