@@ -94,10 +94,11 @@ bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
 
 /*
- * The number of placement handles (ftl.h); 0: the drive has none. The two functions after it take a
- * handle below that number, while the drive has power.
+ * The number of placement handles (ftl.h); 0: the drive has none. The functions after the next take a
+ * handle below that number. Without power, all fields of a handle are 0, and renewing it does nothing.
  */
 uint32_t slate_handles(const struct slate_dev *d);
+bool slate_handles_persist(const struct slate_dev *d);	/* do copies stay apart, too? */
 struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle);
 uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle);
 

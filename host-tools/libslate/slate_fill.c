@@ -34,16 +34,40 @@ uint32_t slate_handles(const struct slate_dev *d)
 	return d->profile.ftl.placement_handles;
 }
 
+bool slate_handles_persist(const struct slate_dev *d)
+{
+	return d->profile.ftl.placement_isolation == FTL_ISOLATED_PERSISTENTLY;
+}
+
 struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle)
 {
+	if (!d->power.on)
+		return (struct ftl_handle){ 0 };
 	return d->ftl->ops->handle(d->ftl, handle);
 }
 
+/* A call of slate_renew_handle(). */
+struct renewal {
+	struct slate_dev *d;
+	uint64_t now_ns, left_bytes;
+	uint32_t handle;
+};
+
+static void renew(void *arg)
+{
+	struct renewal *r = arg;
+	struct slate_dev *d = r->d;
+
+	if (slate_core_time(d, &r->now_ns))
+		r->left_bytes = d->ftl->ops->renew_handle(d->ftl, r->now_ns + d->skipped_ns, r->handle);
+}
+
+/* The work that is due is done, too, so an assertion may fail as in a step. */
 uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle)
 {
-	if (!slate_core_time(d, &now_ns))
-		return 0;
-	return d->ftl->ops->renew_handle(d->ftl, now_ns + d->skipped_ns, handle);
+	struct renewal r = { .d = d, .now_ns = now_ns, .handle = handle };
+
+	return slate_endures(d, now_ns, renew, &r) ? r.left_bytes : 0;
 }
 
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)

@@ -187,6 +187,55 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->write_cache = slate_has_write_cache(s->dev);
 }
 
+/* Placement handles */
+
+void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    const struct nand_geometry *g = slate_geometry(s->dev);
+    uint64_t page = slate_page_bytes(s->dev), programs = 0, erases = 0;
+    g_autofree struct slate_stats *st = g_new(struct slate_stats, 1);
+
+    *p = (NandSsdPlacement) { .handles = slate_handles(s->dev) };
+    if (!p->handles) {
+        return;
+    }
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_get_stats(s->dev, st);
+    for (int i = 0; i < NAND_NSOURCES; i++) {
+        programs += st->nand.ops[NAND_PROGRAM][i] +
+                    st->nand.ops[NAND_COPYBACK][i];
+        erases += st->nand.ops[NAND_ERASE][i];
+    }
+    p->persistent = slate_handles_persist(s->dev);
+    p->unit_bytes = slate_handle(s->dev, 0).unit_bytes;
+    p->host_bytes = st->ftl.op[FTL_WRITE].bytes;
+    p->media_bytes = programs * page;
+    p->erased_bytes = erases * g->pages_per_block * page;
+}
+
+uint64_t nand_ssd_handle_left(BlockDriverState *bs, uint32_t handle)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    return slate_handle(s->dev, handle).left_bytes;
+}
+
+uint64_t nand_ssd_renew_handle(BlockDriverState *bs, uint32_t handle)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    uint64_t left;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    left = slate_renew_handle(s->dev, s->now_ns, handle);
+    if (slate_powered(s->dev)) {
+        nand_ssd_run_order(s);
+    }
+    return left;
+}
+
 /* QMP */
 
 static BlockDriverState *nand_ssd_by_name(const char *node_name, Error **errp)

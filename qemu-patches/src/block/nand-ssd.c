@@ -418,13 +418,15 @@ int coroutine_fn nand_ssd_co_run(BDRVNandSsdState *s, NandSsdRequest *req)
 
 static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
                                        uint64_t offset, uint64_t bytes,
-                                       bool fua, QEMUIOVector *qiov,
-                                       size_t qiov_offset)
+                                       BdrvRequestFlags flags,
+                                       QEMUIOVector *qiov, size_t qiov_offset)
 {
     NandSsdRequest req = {
         .io = {
             .op = op,
-            .fua = fua,
+            .fua = flags & BDRV_REQ_FUA,
+            .handle = (flags & NAND_SSD_REQ_HANDLE) >>
+                      NAND_SSD_REQ_HANDLE_SHIFT,
             .offset = offset,
             .bytes = bytes,
         },
@@ -440,8 +442,7 @@ nand_ssd_co_preadv_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                         QEMUIOVector *qiov, size_t qiov_offset,
                         BdrvRequestFlags flags)
 {
-    return nand_ssd_co_io(bs, FTL_READ, offset, bytes, false,
-                          qiov, qiov_offset);
+    return nand_ssd_co_io(bs, FTL_READ, offset, bytes, 0, qiov, qiov_offset);
 }
 
 static int coroutine_fn GRAPH_RDLOCK
@@ -449,8 +450,8 @@ nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                          QEMUIOVector *qiov, size_t qiov_offset,
                          BdrvRequestFlags flags)
 {
-    return nand_ssd_co_io(bs, FTL_WRITE, offset, bytes, flags & BDRV_REQ_FUA,
-                          qiov, qiov_offset);
+    return nand_ssd_co_io(bs, FTL_WRITE, offset, bytes, flags, qiov,
+                          qiov_offset);
 }
 
 /*
@@ -459,13 +460,13 @@ nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
  */
 static int coroutine_fn GRAPH_RDLOCK nand_ssd_co_flush(BlockDriverState *bs)
 {
-    return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, false, NULL, 0);
+    return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, 0, NULL, 0);
 }
 
 static int coroutine_fn GRAPH_RDLOCK
 nand_ssd_co_pdiscard(BlockDriverState *bs, int64_t offset, int64_t bytes)
 {
-    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, false, NULL, 0);
+    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, 0, NULL, 0);
 }
 
 /*
@@ -486,7 +487,7 @@ nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
         !QEMU_IS_ALIGNED(offset | bytes, bs->bl.pwrite_zeroes_alignment)) {
         return -ENOTSUP;
     }
-    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, false, NULL, 0);
+    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, 0, NULL, 0);
 }
 
 /* Opening and closing */
@@ -660,6 +661,9 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     }
 
     bs->supported_write_flags = BDRV_REQ_FUA;
+    if (slate_handles(s->dev)) {
+        bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
+    }
     bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP;
     nand_ssd_enable_trim(bs);
     return 0;

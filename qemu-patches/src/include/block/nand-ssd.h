@@ -119,6 +119,49 @@ typedef struct NandSsdSizes {           /* bytes */
     bool write_cache;                   /* writes may be lost until flushed */
 } NandSsdSizes;
 
+/*
+ * Placement handles (ftl.placement_handles). A write names one, 0 to 7, in bits
+ * 12 to 14 of its BdrvRequestFlags. Other nodes ignore it. The counts of bytes
+ * begin when the drive is opened.
+ */
+#define NAND_SSD_REQ_HANDLE_SHIFT 12
+#define NAND_SSD_REQ_HANDLE (7 << NAND_SSD_REQ_HANDLE_SHIFT)
+
+typedef struct NandSsdPlacement {
+    uint32_t handles;                   /* 0: the drive has none */
+    bool persistent;                    /* GC keeps them apart, too */
+    uint64_t unit_bytes;                /* of a reclaim unit */
+    uint64_t host_bytes;                /* written by the host */
+    uint64_t media_bytes;               /* programmed */
+    uint64_t erased_bytes;
+} NandSsdPlacement;
+
+#ifdef CONFIG_SLATE
+void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p);
+/* What the handle takes before it goes on to another reclaim unit. */
+uint64_t nand_ssd_handle_left(BlockDriverState *bs, uint32_t handle);
+/* Go on to another now. Returns what the old one had left. */
+uint64_t nand_ssd_renew_handle(BlockDriverState *bs, uint32_t handle);
+#else
+static inline void nand_ssd_get_placement(BlockDriverState *bs,
+                                          NandSsdPlacement *p)
+{
+    *p = (NandSsdPlacement) { 0 };
+}
+
+static inline uint64_t nand_ssd_handle_left(BlockDriverState *bs,
+                                            uint32_t handle)
+{
+    return 0;
+}
+
+static inline uint64_t nand_ssd_renew_handle(BlockDriverState *bs,
+                                             uint32_t handle)
+{
+    return 0;
+}
+#endif
+
 #ifdef CONFIG_SLATE
 /*
  * Option guest-control: may a guest read logs and set marks, and may it give

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Placement handles of a nand-ssd as NVMe's FDP: where writes go, reclaim units, statistics, events, bad commands.
+small.ini has four planes with blocks of 64 pages of 16 KiB, and units of 4 KiB.
+"""
+
+from __future__ import annotations
+
+import struct
+import unittest
+from typing import Any
+
+from support import Json, drive
+
+import test_nvme
+from nvme import FLUSH, GET_LOG, SET_FEATURES, WRITE, Nvme
+
+COPY, SEND, RECEIVE = 0x19, 0x1D, 0x12
+GET_FEATURES, DIRECTIVE_SEND, DIRECTIVE_RECEIVE, FORMAT = 0x0A, 0x19, 0x1A, 0x80
+CONFIGS, USAGE, STATS, EVENTS = 0x20, 0x21, 0x22, 0x23
+FDP_MODE, FDP_EVENTS = 0x1D, 0x1E
+PAGE, PLANES, UNIT = 16384, 4, 4096
+RECLAIM_UNIT = PLANES * 64 * PAGE
+LBA = 512
+PLACEMENT = 2  # the directive's type
+INITIALLY, PERSISTENTLY = 1, 2
+NOT_FULLY_WRITTEN, INVALID_PID = 0, 3
+INVALID_FIELD, INVALID_NSID, SEQUENCE_ERROR = 0x02, 0x0B, 0x0C
+EVERY_NAMESPACE = 0xFFFFFFFF
+EVENTS_KEPT = 63
+STATUS_HEAD, STATUS_ROW = 16, 32
+
+
+def machine_args(subsys: str = "fdp.nruh=3", namespace: str = "fdp.ruhs=0-2") -> list[str]:
+    """Devices of an FDP subsystem with one controller and one namespace."""
+    return [
+        *("-device", f"nvme-subsys,id=sub0,nqn=n,fdp=on,{subsys}"),
+        *("-device", "nvme,id=nvme0,serial=slate,subsys=sub0,bus=pcie.0,addr=4"),
+        *("-device", ",".join(filter(None, ("nvme-ns,drive=ssd0,bus=nvme0", namespace)))),
+    ]
+
+
+def with_handles(handles: int = 3, **more: Any) -> Json:
+    """Options of a drive with placement handles."""
+    return drive(ftl__placement_handles=handles, **more)
+
+
+def pattern(unit: int) -> bytes:
+    """Data of a mapping unit."""
+    return unit.to_bytes(8, "little") * (UNIT // 8)
+
+
+class FdpTest(test_nvme.NvmeTest):
+    """A namespace whose placement handle n is the drive's handle n, unless a test says otherwise."""
+
+    size = LBA  # bytes of a logical block, with metadata
+
+    def begin(self, options: Json | None = None, **devices: str) -> Nvme:
+        """Return the running controller."""
+        self.vm = self.machine([options or with_handles()], *machine_args(**devices))
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        return self.nvme
+
+    def io(self, opcode: int, dwords: dict[int, int] | None = None, at: int = 0, nsid: int = 1) -> int:
+        """Run an I/O command and return its status."""
+        self.nvme.io.put(opcode, nsid, at or self.nvme.buffer(), 0, dwords)
+        return self.nvme.finish().code
+
+    def write(self, unit: int, handle: int | None = None) -> None:
+        """Write a mapping unit, with a placement handle or without the directive."""
+        at = self.nvme.buffer()
+        self.vm.write(at, pattern(unit))
+        directive = 0 if handle is None else PLACEMENT << 20
+        dwords = {10: unit * UNIT // LBA, 12: UNIT // LBA - 1 | directive, 13: (handle or 0) << 16}
+        self.assertEqual(self.io(WRITE, dwords, at), 0)
+
+    def read(self, unit: int) -> bytes:
+        """Read a mapping unit."""
+        return self.nvme.do_read(unit * UNIT, UNIT)
+
+    def flush(self) -> None:
+        """Flush, which closes the open pages of all handles."""
+        self.assertEqual(self.io(FLUSH), 0)
+
+    def log(self, number: int, size: int, offset: int = 0, group: int = 1, code: int = 0) -> bytes:
+        """A log of the endurance group."""
+        at = self.nvme.buffer()
+        self.vm.write(at, bytes(size))
+        dwords = {10: number | (size // 4 - 1) << 16, 11: group << 16, 12: offset}
+        self.nvme.do_admin(GET_LOG, code, prp1=at, dwords=dwords)
+        return self.vm.read(at, size)
+
+    def stats(self) -> tuple[int, int, int]:
+        """Bytes of the host, of the media, and erased."""
+        host, _, media, _, erased, _ = struct.unpack_from("<6Q", self.log(STATS, 64))
+        return host, media, erased
+
+    def left(self) -> list[int]:
+        """Logical blocks left in the reclaim unit of each placement handle."""
+        at = self.nvme.buffer()
+        self.vm.write(at, bytes(4096))
+        self.assertEqual(self.io(RECEIVE, {10: 1, 11: 4096 // 4 - 1}, at), 0)
+        data = self.vm.read(at, 4096)
+        count = struct.unpack_from("<H", data, 14)[0]
+        rows = [struct.unpack_from("<HHIQ", data, STATUS_HEAD + STATUS_ROW * i) for i in range(count)]
+        self.assertEqual([row[0] for row in rows], list(range(count)))
+        return [row[3] for row in rows]
+
+    def assert_pages(self, *written: int) -> None:
+        """Check how many pages of its reclaim unit each handle has written."""
+        self.assertEqual(self.left(), [(RECLAIM_UNIT - pages * PAGE) // self.size for pages in written])
+
+    def update(self, *handles: int) -> int:
+        """Move the handles to other reclaim units; return the status."""
+        at = self.nvme.buffer()
+        self.vm.write(at, struct.pack(f"<{len(handles)}H", *handles))
+        return self.io(SEND, {10: 1 | (len(handles) - 1) << 16}, at)
+
+    def enable_event(self, kind: int, handle: int = 0) -> None:
+        """Let events of this type and handle be logged."""
+        at = self.nvme.buffer()
+        self.vm.write(at, bytes((kind,)))
+        dwords = {10: FDP_EVENTS, 11: handle | 1 << 16, 12: 1}
+        self.nvme.do_admin(SET_FEATURES, nsid=1, prp1=at, dwords=dwords)
+
+    def host_events(self) -> list[tuple[int, ...]]:
+        """Type, flags, placement identifier, namespace, reclaim group and handle of each event of the host."""
+        data = self.log(EVENTS | 1 << 8, 64 + EVENTS_KEPT * 64)
+        count = struct.unpack_from("<I", data)[0]
+        return [struct.unpack_from("<BBH8xI16xHB", data, 64 + 64 * i) for i in range(count)]
+
+
+class Placement(FdpTest):
+    """What a guest sees, and where its data go."""
+
+    def test_configuration(self) -> None:
+        for isolation, kind in (("initially", INITIALLY), ("persistently", PERSISTENTLY)):
+            self.begin(with_handles(ftl__placement_isolation=isolation))
+            data = self.log(CONFIGS, 96)
+            groups, handles = struct.unpack_from("<IH", data, 16 + 4)
+            self.assertEqual((data[18], groups, handles), (1 << 7 | 1 << 4, 1, 3), "valid, with a volatile cache")
+            self.assertEqual(struct.unpack_from("<Q", data, 16 + 16)[0], RECLAIM_UNIT)
+            self.assertEqual([data[16 + 64 + 4 * i] for i in range(3)], [kind] * 3)
+            completion = self.nvme.do_admin(GET_FEATURES, dwords={10: FDP_MODE, 11: 1})
+            self.assertEqual(completion.result, 1, "enabled, configuration 0")
+            at = self.nvme.buffer()
+            self.nvme.do_admin(DIRECTIVE_RECEIVE, nsid=1, prp1=at, dwords={10: 4096 // 4 - 1, 11: 1})
+            self.assertEqual([self.vm.read(at + word, 1)[0] >> PLACEMENT & 1 for word in (0, 32, 64)], [1] * 3)
+            self.vm.close()
+
+    def test_each_handle_fills_pages_of_its_own(self) -> None:
+        self.begin()
+        for unit in range(12):
+            self.write(unit, unit % 3)
+        self.vm.step(5_000_000)
+        self.assertEqual(self.stats(), (12 * UNIT, 3 * PAGE, 0))
+        self.assert_pages(1, 1, 1)
+        for unit in range(4):
+            self.write(unit)  # no directive: placement handle 0
+        self.vm.step(5_000_000)
+        self.assert_pages(2, 1, 1)
+        self.write(100, 1)
+        self.write(101, 9)  # no such handle: 0
+        self.flush()
+        self.assertEqual(self.stats(), (18 * UNIT, 6 * PAGE, 0))
+        self.assert_pages(3, 2, 1)
+        for unit in (0, 5, 11, 100, 101):
+            self.assertEqual(self.read(unit), pattern(unit))
+
+    def test_a_namespace_maps_its_handles(self) -> None:
+        self.begin(namespace="fdp.ruhs=2;0")
+        self.write(0, 0)
+        self.write(4)
+        self.flush()
+        self.assert_pages(1, 0)
+        self.write(8, 1)
+        self.flush()
+        self.assert_pages(1, 1)
+        self.assertEqual(self.log(USAGE, 32)[8::8], bytes((1, 0, 1)))
+
+    def test_copy(self) -> None:
+        """A Copy has a handle as a Write has; placement handle 0 of this namespace is the drive's 2."""
+        self.begin(namespace="fdp.ruhs=2;0")
+        self.write(0, 1)
+        self.flush()
+        self.assert_pages(0, 1)
+        for directive, pages in ((0, (1, 1)), (PLACEMENT << 20, (1, 2))):
+            at = self.nvme.buffer()
+            self.vm.write(at, struct.pack("<QQH14x", 0, 0, UNIT // LBA - 1))
+            self.assertEqual(self.io(COPY, {10: 100 * UNIT // LBA, 12: directive, 13: 1 << 16}, at), 0)
+            self.flush()
+            self.assert_pages(*pages)
+            self.assertEqual(self.read(100), pattern(0))
+
+    def test_formats(self) -> None:
+        """Data and metadata of a write go to its handle in each format, with any kind of directive."""
+        for index, size, flags in (
+            (0, 512, 0),
+            (4, 4096, 0),
+            (1, 512 + 8, 1 << 4),  # metadata behind each block
+            (7, 4096 + 64, 1 << 4),
+            (1, 512 + 8, 1 << 5),  # protection information, which the controller makes
+        ):
+            with self.subTest(index=index, flags=flags):
+                self.begin()
+                self.size = size
+                self.nvme.admin.put(FORMAT, 1, dwords={10: index | flags})
+                self.nvme.admin.ring()
+                self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+                self.flush()
+                before = self.left()
+                protect = 1 << 29 if flags >> 5 else 0
+                self.assertEqual(self.io(WRITE, {12: PLACEMENT << 20 | protect, 13: 2 << 16}), 0)
+                self.flush()
+                self.assertEqual(self.left(), [*before[:2], (RECLAIM_UNIT - PAGE) // size])
+                for kind in (0, 1, 2, 15):
+                    for handle in (0, 3, 0xFFFF):
+                        self.assertEqual(self.io(WRITE, {12: kind << 20 | protect, 13: handle << 16}), 0)
+                self.flush()
+                self.assertEqual(self.left()[1], before[1])
+                self.vm.close()
+
+    def test_power_cut(self) -> None:
+        """The handles continue in their reclaim units; while the drive is off, commands end with errors."""
+        self.begin()
+        for unit in range(8):
+            self.write(unit, 1)
+        self.flush()
+        self.assert_pages(0, 2, 0)
+        before = self.stats()
+        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+        self.vm.step(1_000_000)
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        self.vm.step(power["ready-ns"] - power["on-ns"])
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.assertEqual(self.stats(), before)
+        self.assert_pages(0, 2, 0)
+        self.write(8, 1)
+        self.flush()
+        self.assert_pages(0, 3, 0)
+        self.assertEqual(self.read(7), pattern(7))
+
+    def test_what_is_erased(self) -> None:
+        """Two rings on a drive of 8 MiB with 16 MiB of flash: units of each are wholly invalid when they are erased."""
+        self.begin(
+            with_handles(2, geometry__blocks_per_plane=16, geometry__pages_per_block=16, ftl__capacity_mib=8),
+            subsys="fdp.nruh=2",
+            namespace="fdp.ruhs=0-1",
+        )
+        chunk, pages, turns = 65536, 16, 320
+        table = self.nvme.buffer()
+        self.vm.write(table, struct.pack("<15Q", *(table + 4096 * i for i in range(1, pages))))
+        for turn in range(turns):
+            ring, place = (0, turn // 2 % 32) if turn % 2 else (1, 32 + turn // 2 % 64)
+            dwords = {10: place * chunk // LBA, 12: chunk // LBA - 1 | PLACEMENT << 20, 13: ring << 16}
+            self.nvme.io.put(WRITE, 1, table + 4096, table, dwords)
+            self.nvme.io.ring()
+            self.assertEqual(self.nvme.wait(self.nvme.io, grain_ns=400_000).code, 0)
+        self.flush()
+        host, media, erased = self.stats()
+        self.assertEqual(host, turns * chunk)
+        self.assertEqual(media, host, "nothing was copied, and the ends are whole pages")
+        programmed = self.vm.stats()["total"]["nand"]["programmed-pages"] * PAGE
+        self.assertEqual(erased, media - programmed, "only full blocks were erased")
+        self.assertGreaterEqual(erased, media - (16 << 20))
+        unit = PLANES * 16 * PAGE
+        written = turns // 2 * chunk
+        self.assertEqual(written % unit, 0)
+        for left in self.left():  # of whole units; planes need not fill at the same time
+            self.assertEqual(left * LBA % PAGE, 0)
+            self.assertLess(left * LBA, unit + 1)
+
+
+class Orders(FdpTest):
+    """Handle updates and events; commands that are wrong."""
+
+    def test_updates(self) -> None:
+        self.begin()
+        self.enable_event(NOT_FULLY_WRITTEN, 1)
+        self.assertEqual(self.update(1), 0)  # nothing is in its unit
+        self.assertEqual(self.host_events(), [])
+        self.write(0, 1)
+        self.write(4, 2)
+        self.flush()
+        self.assert_pages(0, 1, 1)
+        self.assertEqual(self.update(1), 0)
+        self.assert_pages(0, 0, 1)
+        event = (NOT_FULLY_WRITTEN, 7, 1, 1, 0, 1)
+        self.assertEqual(self.host_events(), [event])
+        self.write(8, 1)
+        self.flush()
+        self.assertEqual(self.update(0, 1, 2), 0)  # as many as there are; of 2 no event is logged
+        self.assert_pages(0, 0, 0)
+        self.assertEqual(self.host_events(), [event] * 2)
+        for unit in (0, 4, 8):
+            self.assertEqual(self.read(unit), pattern(unit))
+
+    def test_invalid_identifiers_are_logged(self) -> None:
+        """The newest 63 are kept; the write goes to placement handle 0, whose events these are."""
+        self.begin()
+        self.write(0, 9)
+        self.assertEqual(self.host_events(), [])
+        self.enable_event(INVALID_PID)
+        self.write(1)
+        self.write(2, 2)
+        for handle in range(1000, 1000 + EVENTS_KEPT + 2):
+            self.write(3, handle)
+        self.assertEqual(
+            self.host_events(), [(INVALID_PID, 7, handle, 1, 0, 0) for handle in range(1002, 1002 + EVENTS_KEPT)]
+        )
+        self.assertEqual(struct.unpack_from("<I", self.log(EVENTS, 64))[0], 0, "of the controller")
+
+    def test_wrong_management(self) -> None:
+        self.begin()
+        for opcode in (SEND, RECEIVE):
+            for operation, code in ((0, 0), (2, INVALID_FIELD), (0xFF, INVALID_FIELD)):
+                self.assertEqual(self.io(opcode, {10: operation}), code)
+            for nsid, code in ((0, INVALID_NSID), (2, INVALID_FIELD), (EVERY_NAMESPACE, INVALID_NSID)):
+                self.assertEqual(self.io(opcode, {10: 1}, nsid=nsid), code)
+        self.assertEqual(self.update(0, 1, 2, 0), INVALID_FIELD)
+        self.assertEqual(self.io(SEND, {10: 1 | 0xFFFF << 16}), INVALID_FIELD)
+        for handle in (3, 0x8000, 0xFFFF):
+            self.assertEqual(self.update(handle), INVALID_FIELD)
+        self.assert_pages(0, 0, 0)
+
+    def test_lengths_of_a_receive(self) -> None:
+        """Exactly what was asked for is transferred, at most the whole."""
+        self.begin()
+        whole = STATUS_HEAD + 3 * STATUS_ROW
+        for words in (1, 3, 5, whole // 4 - 1, whole // 4, whole // 4 + 1, 1024, 1 << 30, 1 << 32):
+            at = self.nvme.buffer()
+            self.vm.write(at, b"\xee" * 256)
+            self.assertEqual(self.io(RECEIVE, {10: 1, 11: words - 1}, at), 0)
+            data = self.vm.read(at, 256)
+            size = min(words * 4, whole)
+            self.assertEqual(data[size:], b"\xee" * (256 - size), words)
+            self.assertNotIn(0xEE, data[:size], words)
+
+    def test_wrong_logs(self) -> None:
+        self.begin()
+        for number, size in ((CONFIGS, 96), (USAGE, 32), (STATS, 64), (EVENTS, 64)):
+            for group in (0, 2, 0xFFFF):
+                self.log(number, 4, group=group, code=INVALID_FIELD)
+            for offset in (size, 1 << 20, 2):
+                self.log(number, 4, offset=offset, code=INVALID_FIELD)
+            data = self.log(number, size)
+            for offset in range(0, size, 12):
+                self.assertEqual(self.log(number, 4, offset), data[offset : offset + 4], number)
+            self.log(number, 4096)  # more than there is
+
+    def test_wrong_features_and_directives(self) -> None:
+        nvme = self.begin()
+        at = nvme.buffer()
+        self.vm.write(at, bytes(range(255)))
+        for opcode in (SET_FEATURES, GET_FEATURES):
+            for nsid, eleven, code in (
+                (1, 3 | 1 << 16, INVALID_FIELD),  # no such placement handle
+                (1, 0xFFFF | 1 << 16, INVALID_FIELD),
+                (EVERY_NAMESPACE, 1 << 16, INVALID_NSID),
+            ):
+                nvme.do_admin(opcode, code, nsid=nsid, prp1=at, dwords={10: FDP_EVENTS, 11: eleven, 12: 1})
+        nvme.do_admin(SET_FEATURES, SEQUENCE_ERROR, dwords={10: FDP_MODE, 11: 1})
+        nvme.do_admin(GET_FEATURES, INVALID_FIELD, nsid=1, prp1=at, dwords={10: FDP_EVENTS})
+        nvme.do_admin(SET_FEATURES, nsid=1, prp1=at, dwords={10: FDP_EVENTS, 11: 255 << 16, 12: 1})
+        at = nvme.buffer()
+        found = nvme.do_admin(GET_FEATURES, nsid=1, prp1=at, dwords={10: FDP_EVENTS, 11: 255 << 16}).result
+        pairs = self.vm.read(at, 2 * found)
+        self.assertEqual(pairs, bytes(byte for kind in (0, 1, 2, 3, 0x80, 0x81) for byte in (kind, 1)))
+        for kind, operation in ((2, 1), (0, 2), (1, 1), (0xFF, 0xFF)):
+            nvme.do_admin(DIRECTIVE_RECEIVE, INVALID_FIELD, nsid=1, prp1=at, dwords={10: 1, 11: operation | kind << 8})
+        nvme.do_admin(DIRECTIVE_RECEIVE, INVALID_FIELD, nsid=EVERY_NAMESPACE, prp1=at, dwords={10: 1, 11: 1})
+        nvme.do_admin(DIRECTIVE_SEND, INVALID_FIELD, nsid=1, dwords={11: 1 | PLACEMENT << 8})
+        self.write(0, 1)
+
+    def test_refused(self) -> None:
+        for options, devices, words in (
+            (drive(), {}, "'ssd0' has no placement handles.*set its ftl.placement_handles"),
+            (with_handles(2), {}, "fdp.nruh=3 is more than the 2 placement handles of the nand-ssd 'ssd0'"),
+            (with_handles(), {"subsys": "fdp.nruh=3,fdp.nrg=2"}, "is one reclaim group: leave out 'fdp.nrg'"),
+        ):
+            with self.subTest(words), self.assertRaisesRegex(AssertionError, words):
+                self.machine([options], *machine_args(**devices))
+        second = ("-device", "nvme-ns,drive=ssd1,bus=nvme0,fdp.ruhs=0")
+        with self.assertRaisesRegex(AssertionError, "another drive than 'ssd1': give each its own nvme-subsys"):
+            self.machine([with_handles(), with_handles(node="ssd1")], *machine_args(), *second)
+        hidden = [with_handles(), {"driver": "throttle", "node-name": "top", "throttle-group": "g", "file": "ssd0"}]
+        words_above = [word.replace("drive=ssd0", "drive=top") for word in machine_args()]
+        words = "a filter hides the placement handles of the nand-ssd 'ssd0'"
+        with self.assertRaisesRegex(AssertionError, words):
+            self.machine(hidden, "-object", "throttle-group,id=g", *words_above)
+
+    def test_without_fdp_the_drive_is_an_ordinary_one(self) -> None:
+        self.start([with_handles()])
+        for unit in range(4):
+            self.write(unit, unit)  # an ordinary namespace ignores the directive
+        self.vm.step(5_000_000)
+        nand = self.vm.stats()["total"]["nand"]
+        self.assertEqual(nand["programmed-pages"], 1)
+        self.assertEqual(self.read(1), pattern(1))
+        self.nvme.do_admin(GET_LOG, INVALID_FIELD, dwords={10: CONFIGS | 3 << 16, 11: 1 << 16})
+
+
+if __name__ == "__main__":
+    unittest.main()
