@@ -51,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-scale reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-scale reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -224,6 +224,9 @@ guest-content: guest-apps ## what the content workloads work on, for --content (
 
 guest-apps: guest ## the image of applications, for --app and --apps (a minute or two, once)
 	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh
+
+guest-fdp: qemu guest ## a fio that names placement handles, build/guest/fio-fdp (docs/fdp.md; two minutes, once)
+	@$(PHASE) fdp "a fio that names placement handles" host-tools/guest/fdp.sh
 
 guest-image: qemu guest ## a Debian as a disk image, build/image/debian.qcow2, for --image (some minutes, once)
 	@$(PHASE) image "a Debian as a disk image, from packages" host-tools/guest/image.sh

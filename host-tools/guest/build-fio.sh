@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# build-fio.sh DSC WORKDIR OUT: build a static fio from a Debian source package.
+# build-fio.sh SOURCE WORKDIR OUT: build a static fio from a Debian source package, or from its tarball.
 #
 # Debian's own fio binary loads 92 MB of network storage libraries.  This one has
 # psync, libaio, io_uring, io_uring_cmd and what else needs only libc.
@@ -14,9 +14,12 @@
 # The same compiler and source give the same bytes: no build id, no debug
 # information, no path of the build tree.
 set -euo pipefail
-dsc=$1 work=$2 out=$3
+source=$1 work=$2 out=$3
 
-dpkg-source --no-check -x "$dsc" "$work/fio"
+case $source in
+*.dsc) dpkg-source --no-check -x "$source" "$work/fio" ;;
+*) mkdir "$work/fio" && tar -C "$work/fio" --strip-components=1 -xf "$source" ;;
+esac
 cd "$work/fio"
 change() # FILE FROM TO: fixed words of one line
 {

@@ -237,6 +237,21 @@ def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
     return keyval(**pairs)
 
 
+def device(drive: Drive, front: str, **more: str) -> list[str]:
+    """Return the words of the guest's device. The namespace of a drive with placement handles has all of them."""
+    count = drive.handles() if front == "nvme" else 0
+    if not count:
+        words = keyval(driver=front, serial=drive.serial, drive=drive.node, **more)
+        return ["-device", words.removeprefix("driver=")]
+    group, controller = f"group{drive.number}", f"fdp{drive.number}"
+    words = keyval(drive=drive.node, bus=controller, shared="off", **{"fdp.ruhs": f"0-{count - 1}"}, **more)
+    return [
+        *("-device", f"nvme-subsys,id={group},fdp=on,fdp.nruh={count}"),
+        *("-device", f"nvme,id={controller},serial={drive.serial},subsys={group}"),
+        *("-device", f"nvme-ns,{words}"),
+    ]
+
+
 def machine_words(options: RunOptions) -> list[str]:
     """Return the words for QEMU, its clock and the machine."""
     line = [str(paths.QEMU), "-accel", options.accel]
@@ -267,8 +282,7 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += ["-append", append_line(options)]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     for drive in options.drives:
-        device = keyval(driver=front, serial=drive.serial, drive=drive.node).removeprefix("driver=")
-        line += ["-blockdev", blockdev(options, drive), "-device", device]
+        line += ["-blockdev", blockdev(options, drive), *device(drive, front)]
     for image in images(options):
         line += image.words
     line += _consoles(options, files)

@@ -92,6 +92,14 @@ class Drive:
         own = {line.partition("=")[0] for line in self.settings}
         return [line for line in instant if line.partition("=")[0] not in own] + self.settings
 
+    def handles(self) -> int:
+        """Return the number of placement handles; 0 for a value that the drive will refuse."""
+        key = "ftl.placement_handles"
+        lines = self.drive_kept.settings if self.drive_kept else [f"{key}={profile_value(self.profile, key)}"]
+        found = [line.partition("=")[2] for line in lines + self.settings if line.startswith(key + "=")]
+        value = found[-1] if found else ""
+        return int(value) if value.strip().isdecimal() else 0
+
 
 def check_profile(word: str) -> Path:
     """Check that a profile can be read, by name or path. The drive checks its content."""
@@ -103,14 +111,25 @@ def check_profile(word: str) -> Path:
     return path
 
 
-def profile_preconditions(path: Path) -> set[str]:
-    """Return the keys of [precondition] that the profile sets."""
+def _section(path: Path, name: str) -> dict[str, str]:
+    """Return the keys and values of a section of a profile."""
     parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", "#"))
     try:
         parser.read(path, encoding="utf-8")
-        return set(parser["precondition"]) if "precondition" in parser else set()
+        return dict(parser[name]) if name in parser else {}
     except (configparser.Error, UnicodeDecodeError):
-        return set()  # the drive reports what is wrong with it
+        return {}  # the drive reports what is wrong with it
+
+
+def profile_preconditions(path: Path) -> set[str]:
+    """Return the keys of [precondition] that the profile sets."""
+    return set(_section(path, "precondition"))
+
+
+def profile_value(path: Path | None, key: str) -> str:
+    """Return the value that the profile gives to section.key; empty if it gives it none."""
+    section, _, name = key.partition(".")
+    return _section(path, section).get(name, "") if path else ""
 
 
 def prepare(args: argparse.Namespace) -> None:

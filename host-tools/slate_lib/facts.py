@@ -38,6 +38,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
         inputs["job"] = options.job.path
     if options.script:
         inputs["script"] = options.script
+    inputs |= {f"file {path.name}": path for path in options.files}
     if options.cuts and options.cuts.script:
         inputs["after-cut"] = options.cuts.script
     for drive in options.drives:
@@ -131,6 +132,7 @@ def repeat_command(options: RunOptions) -> str:
     for word in [] if options.content else options.script_args:
         words += [f"--cmd-arg={word}"]
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
+    words += [f"--file={paths.short(path)}" for path in options.files]
     words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     new = [drive for drive in options.drives if not drive.drive_kept] or [options]

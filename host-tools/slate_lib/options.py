@@ -20,6 +20,8 @@ _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
 _NUMBER = {int: re.compile(r"-?[0-9]+"), float: re.compile(r"-?[0-9]*\.?[0-9]+(e-?[0-9]+)?")}
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
+# Names in the guest's /job that a run may need for itself.
+JOB_FILES = ("env", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio")
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
 
@@ -43,6 +45,7 @@ class RunOptions(Drive):
     script_text: str = ""
     script_args: list[str] = field(default_factory=list)
     programs: dict[str, bytes] = field(default_factory=dict)  # files beside the script, by name
+    files: list[Path] = field(default_factory=list)  # those that were asked for
     root: Path | None = None  # the guest's files, in place of the guest's own initramfs
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
@@ -138,6 +141,7 @@ WORK = (
         "a variable for the script or the job file (fio expands ${NAME}); repeatable",
         words=True,
     ),
+    Option("file", "FILE", "put a file into the guest, beside the script, in /job; repeatable", words=True),
     Option("shell", None, "an interactive guest with the drive, on this terminal"),
     Option(
         "content",
@@ -382,6 +386,7 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
     options.content = args.content
     options.load, options.load_args = args.load, args.load_arg
     options.environment = _environment(args.env)
+    options.files, options.programs = [Path(word) for word in args.file], _files(args.file)
     _app(options, args)
     if args.cmd:
         options.script = Path(args.cmd)
@@ -562,6 +567,21 @@ def _environment(words: list[str]) -> dict[str, str]:
         if not equals or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\n" in value:
             raise SlateError(f"--env {word}: not NAME=VALUE", "for instance --env SIZE=50%")
         found[name] = value
+    return found
+
+
+def _files(words: list[str]) -> dict[str, bytes]:
+    """Return the content of each --file by its name in the guest."""
+    found: dict[str, bytes] = {}
+    for word in words:
+        name = Path(word).name
+        if name in found or name in JOB_FILES:
+            taken = "another --file" if name in found else "the run's own"
+            raise SlateError(f"--file {word}: {taken} is called {name}", "give the file another name")
+        try:
+            found[name] = Path(word).read_bytes()
+        except OSError as error:
+            raise SlateError(f"--file {word}: {error.strerror}", "name a file that can be read") from None
     return found
 
 

@@ -83,8 +83,7 @@ def drive_words(options: RunOptions) -> list[str]:
     first = {"bootindex": "0"} if own_of(options).from_ssd and not own_of(options).kernel else {}
     line = []
     for drive in options.drives:
-        device = keyval(driver=front, serial=drive.serial, drive=drive.node, **first).removeprefix("driver=")
-        line += ["-blockdev", command.blockdev(options, drive), "-device", device]
+        line += ["-blockdev", command.blockdev(options, drive), *command.device(drive, front, **first)]
         first = {}
     return line
 

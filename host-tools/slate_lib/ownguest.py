@@ -51,7 +51,7 @@ FOREIGN = {
 # Options of 'slate run' that only work with the user's own guest, and those that never work with it.
 ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
 NEVER_OWN = (
-    *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "shell", "content", "apps"),
+    *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "file", "shell", "content", "apps"),
     *("cut_at", "cut_after_commands", "kernel_arg", "verbose"),
 )
 

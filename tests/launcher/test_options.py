@@ -199,6 +199,40 @@ class Arguments(Case):
     def test_set(self):
         self.refused("--set", "novalue", words=["novalue", "SECTION.KEY=VALUE"])
 
+    def test_files(self):
+        (self.folder / "tool").write_bytes(b"\x7fELF")
+        path = str(self.folder / "tool")
+        entries = dict((name, data) for name, _, data in command.job_entries(self.parse("--file", path)))
+        self.assertEqual(entries["job/tool"], b"\x7fELF")
+        self.refused("--file", path, "--file", path, words=["another --file is called tool"])
+        self.refused("--file", str(self.folder / "none"), words=["none", "No such file", "can be read"])
+        (self.folder / "env").touch()
+        self.refused("--file", str(self.folder / "env"), words=["the run's own is called env", "another name"])
+
+    def test_placement_handles(self):
+        """The last setting counts; the namespace has all handles; a virtio disk has none."""
+        two = ("--set", "ftl.placement_handles=2")
+        words = command.device(self.parse(*two, "--set", "ftl.placement_handles=3"), "nvme", bootindex="0")
+        self.assertEqual(
+            words[1::2],
+            [
+                "nvme-subsys,id=group0,fdp=on,fdp.nruh=3",
+                "nvme,id=fdp0,serial=slate,subsys=group0",
+                "nvme-ns,drive=ssd0,bus=fdp0,shared=off,fdp.ruhs=0-2,bootindex=0",
+            ],
+        )
+        plain = ["-device", "nvme,serial=slate,drive=ssd0"]
+        for value in ("0", "-1", "many"):
+            given = self.parse("--set", f"ftl.placement_handles={value}")
+            self.assertEqual(command.device(given, "nvme"), plain)
+        self.assertEqual(
+            command.device(self.parse(*two), "virtio-blk-pci"), ["-device", "virtio-blk-pci,serial=slate,drive=ssd0"]
+        )
+        own = self.folder / "own.ini"
+        own.write_text("[ftl]\nplacement_handles = 2 ; a comment\n", encoding="utf-8")
+        second = self.parse("--profile", str(own)).drives[1]
+        self.assertEqual(command.device(second, "nvme")[1], "nvme-subsys,id=group1,fdp=on,fdp.nruh=2")
+
     def test_env(self):
         self.refused("--env", "novalue", words=["novalue", "NAME=VALUE"])
         entries = {
