@@ -2,6 +2,7 @@
 /* controller.c - see controller.h */
 #include "controller.h"
 
+#include "arbiter.h"
 #include "ftl_knobs.h"
 #include "host.h"
 #include "rcache.h"
@@ -20,6 +21,7 @@ struct controller {
 	struct ftl_config c;
 	struct ftl_host shell;
 	struct rcache cache;
+	struct arbiter arbiter;		/* commands that wait for a core; empty with FIFO */
 	struct io_list due[STAGES];
 	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* time at which each core becomes free */
 	uint64_t ordered_ns;		/* time at which the last write, trim or flush reaches the FTL */
@@ -44,14 +46,22 @@ _Static_assert(offsetof(struct controller, base) == 0, "const_controller_of()");
 
 /* ---- cores ---- */
 
-/* Let a core work for len_ns from now_ns on, or as soon as one is free. Returns when it ends. */
-static uint64_t work(struct controller *k, uint64_t now_ns, uint64_t len_ns)
+/* Returns the core that is free first. */
+static uint32_t first_core(const struct controller *k)
 {
 	uint32_t first = 0;
 
 	for (uint32_t i = 1; i < k->c.cores; i++)
 		if (k->free_ns[i] < k->free_ns[first])
 			first = i;
+	return first;
+}
+
+/* Let a core work for len_ns from now_ns on, or as soon as one is free. Returns when it ends. */
+static uint64_t work(struct controller *k, uint64_t now_ns, uint64_t len_ns)
+{
+	uint32_t first = first_core(k);
+
 	if (k->free_ns[first] < now_ns)
 		k->free_ns[first] = now_ns;
 	k->free_ns[first] += len_ns;
@@ -187,10 +197,30 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->ftl->ops->submit(k->ftl, now_ns, io);
 }
 
+/* A core executes the I/O's command as soon as one is free. */
+static void execute(struct controller *k, uint64_t now_ns, struct ftl_io *io)
+{
+	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
+	if (io->op != FTL_READ) {
+		if (io->done_ns < k->ordered_ns)
+			io->done_ns = k->ordered_ns;
+		k->ordered_ns = io->done_ns;
+	}
+	list_sorted(&k->due[STAGE_COMMAND], io);
+}
+
+/* Give commands to the cores that are free. Returns when the next core is free if a command waits for it. */
+static uint64_t arbitrate(struct controller *k, uint64_t now_ns)
+{
+	while (k->arbiter.count && k->free_ns[first_core(k)] <= now_ns)
+		execute(k, now_ns, arbiter_take(&k->arbiter, &k->c));
+	return k->arbiter.count ? k->free_ns[first_core(k)] : FTL_IDLE;
+}
+
 static uint64_t step(struct ftl *base, uint64_t now_ns)
 {
 	struct controller *k = controller_of(base);
-	uint64_t next_ns;
+	uint64_t next_ns, core_ns;
 
 	SSD_ASSERT(now_ns >= k->now_ns);
 	k->now_ns = now_ns;
@@ -201,6 +231,9 @@ static uint64_t step(struct ftl *base, uint64_t now_ns)
 	while (look_again(k, now_ns));
 	while (first_ns(&k->due[STAGE_ANSWER]) <= now_ns)
 		end(k, now_ns, io_list_take(&k->due[STAGE_ANSWER]));
+	core_ns = arbitrate(k, now_ns);
+	if (core_ns < next_ns)
+		next_ns = core_ns;
 	for (unsigned int i = 0; i < STAGES; i++)
 		if (first_ns(&k->due[i]) < next_ns)
 			next_ns = first_ns(&k->due[i]);
@@ -215,13 +248,12 @@ static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	k->ios++;
 	io->entered_ns = now_ns;
 	io->ahead = false;
-	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
-	if (io->op != FTL_READ) {
-		if (io->done_ns < k->ordered_ns)
-			io->done_ns = k->ordered_ns;
-		k->ordered_ns = io->done_ns;
+	if (k->c.arbitration == FTL_ARBITRATION_FIFO) {
+		execute(k, now_ns, io);
+		return;
 	}
-	list_sorted(&k->due[STAGE_COMMAND], io);
+	arbiter_add(&k->arbiter, &k->c, io);
+	(void)arbitrate(k, now_ns);
 }
 
 /* Callback of the FTL's completions. */
@@ -281,6 +313,8 @@ static void check(const struct ftl *base)
 	uint32_t ios = k->ftl->ops->inflight(k->ftl) - k->cache.in_flight + waiting(&k->cache);
 
 	rcache_check(&k->cache);
+	arbiter_check(&k->arbiter);
+	ios += k->arbiter.count;
 	for (unsigned int i = 0; i < STAGES; i++)
 		ios += listed(&k->due[i], k->now_ns);
 	SSD_ASSERT(ios == k->ios);	/* C1 */
@@ -471,6 +505,11 @@ const struct ftl *controller_behind(const struct ftl *f)
 
 /* ---- settings ------------------------------------------------------------ */
 
+static const char *const arbitrations[] = { "fifo", "round-robin", "weighted", NULL };
+
+_Static_assert(FTL_ARBITRATION_FIFO == 0 && FTL_ARBITRATION_ROUND_ROBIN == 1 && FTL_ARBITRATION_WEIGHTED == 2 &&
+	       sizeof(enum ftl_arbitration) == sizeof(unsigned int), "arbitrations");
+
 static const struct knob rows[] = {
 	FTL_KNOB(cores, 0, CONTROLLER_CORES_MAX, "0",
 		 "processors that execute `ftl.overhead_ns` (a command), `ftl.map_ns` (the look-up of a unit) "
@@ -482,6 +521,13 @@ static const struct knob rows[] = {
 	FTL_KNOB(read_ahead_units, 0, 1u << 20, "0",
 		 "mapping units read into that memory ahead of a sequence of reads: 0, or the units of a page or more, "
 		 "at most half of read_cache_units"),
+	FTL_KNOB_IS(arbitration, arbitrations, "fifo",
+		    "which command a core takes: the first submitted; of the submission queue whose turn it is; or "
+		    "urgent queues first, then classes of queues by weight, as NVMe has them; only with cores"),
+	FTL_KNOB(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most"),
+	FTL_KNOB(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn"),
+	FTL_KNOB(weight_medium, 1, 256, "1", "likewise, medium"),
+	FTL_KNOB(weight_low, 1, 256, "1", "likewise, low"),
 	FTL_KNOB_LAST
 };
 

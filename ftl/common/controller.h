@@ -13,19 +13,20 @@
  * Work is done in the order in which it becomes ready; at one moment completions come before
  * commands. It goes to the core that is free first, and of several to the one with the lowest
  * number. It is never interrupted. So if nothing else limits the drive, it completes `cores` I/Os
- * every overhead_ns + units * map_ns + completion_ns.
+ * every overhead_ns + units * map_ns + completion_ns. With `arbitration` other than fifo, commands
+ * wait until a core is free, and the arbiter then chooses among them (arbiter.h).
  *
- * The FTL gets writes, trims and flushes in the order of submit(), because its durability depends
- * on it (ftl.h). If the command of such an I/O ends before that of an earlier one, the I/O waits,
- * but its core is free. Reads do not wait.
+ * The FTL gets writes, trims and flushes in the order in which cores take them (with fifo, that of
+ * submit()), because its durability depends on it (ftl.h). If the command of such an I/O ends before
+ * that of an earlier one, the I/O waits, but its core is free. Reads do not wait.
  *
  * The controller is the FTL's `struct ftl_host`, and the FTL's own map_ns and overhead_ns are 0.
  * While the FTL does not work on an I/O, the I/O is on a list of the controller. Between the command
  * and the FTL a read may find its data in a read cache, or wait for them there (rcache.h).
  *
  * Invariants:
- *   C1  `ios` counts the I/Os that were accepted and have not ended: those on a list, and
- *       those that the FTL has;
+ *   C1  `ios` counts the I/Os that were accepted and have not ended: those on a list, those with the
+ *       arbiter, and those that the FTL has;
  *   C2  each list of due I/Os is sorted by done_ns, and no I/O on it was due before the time of the
  *       last call;
  *   C3  the parts of an I/O's time add up to its latency (asserted when it ends).

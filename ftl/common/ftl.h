@@ -19,6 +19,7 @@
  *                      changes nothing, as above.
  * With placement handles, an FTL that promises FTL_PREFIX promises less: of every mapping unit, what
  * it held at the last completed flush or FUA write (of any unit), or after any later write or trim of it.
+ * With an arbiter (controller.h), "submitted" means: taken by a core.
  *
  * Completion. The host is notified of each I/O exactly once, through ftl_host.done(), called from
  * submit() or step() as soon as the moment of completion is known: io->done_ns, at or after the
@@ -43,6 +44,7 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 
 #define FTL_IDLE (~(uint64_t)0)	/* step(): nothing to do until the next submit() */
 #define FTL_SECTOR_BYTES 512u
+#define FTL_QUEUES 64u		/* submission queues of the host that an arbiter tells apart */
 
 /*
  * Operations on the zone that `offset` is in. Each counts as the enum ftl_op named below, so that
@@ -64,6 +66,8 @@ struct ftl_io {
 	uint8_t zone;			/* enum ftl_zone_op */
 	bool ahead;			/* READ of the read cache (rcache.h): it does not cross the link */
 	uint8_t handle;			/* WRITE: placement handle, below ftl_config.placement_handles; 0 without any */
+	uint8_t queue;			/* the host's submission queue, below FTL_QUEUES (arbiter.h) */
+	uint8_t priority;		/* of that queue: enum arbiter_class */
 	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
@@ -96,6 +100,13 @@ struct ftl_host {
 	 */
 	void (*copy)(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
 	void *opaque;
+};
+
+/* Which of the commands that wait for one of the controller's cores comes first (arbiter.h). */
+enum ftl_arbitration {
+	FTL_ARBITRATION_FIFO,	/* the one that was submitted first */
+	FTL_ARBITRATION_ROUND_ROBIN,	/* submission queues take turns */
+	FTL_ARBITRATION_WEIGHTED,	/* weighted round robin with an urgent class */
 };
 
 enum ftl_gc_mode {
@@ -220,6 +231,9 @@ struct ftl_config {
 	uint32_t cores;			/* number of cores that execute map_ns, overhead_ns and completion_ns, see
 					 * controller.h; 0: unlimited */
 	uint32_t completion_ns;		/* core time of a completion, per I/O; 0 without cores */
+	enum ftl_arbitration arbitration;	/* FIFO without cores */
+	uint32_t arbitration_burst;	/* commands of a queue's turn, at least 1 */
+	uint32_t weight_high, weight_medium, weight_low;	/* commands of a class's turn, at least 1 */
 	uint32_t read_cache_units;	/* units of the controller's read cache; 0 without cores */
 	uint32_t read_ahead_units;	/* units that it reads ahead of a sequence of reads */
 	uint32_t max_unit_reads;	/* size of the pool of queued flash reads; >= 8 */

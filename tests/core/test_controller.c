@@ -5,6 +5,7 @@
  * FTL, so all their time is that of the cores.
  */
 #include "gc_policy.h"
+#include "arbiter.h"
 #include "controller.h"
 #include "slot_host.h"
 
@@ -22,6 +23,9 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 		memset(buf, 0x5a, len);
 }
 
+static enum ftl_arbitration arbitration;
+static uint32_t burst = 1, weights[ARBITER_CLASSES] = { 0, 3, 2, 1 };
+
 static void make(uint32_t cores, uint32_t completion_ns)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
@@ -33,7 +37,9 @@ static void make(uint32_t cores, uint32_t completion_ns)
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
 		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64,
-		.cores = cores, .completion_ns = completion_ns };
+		.cores = cores, .completion_ns = completion_ns,
+		.arbitration = arbitration, .arbitration_burst = burst, .weight_high = weights[ARBITER_HIGH],
+		.weight_medium = weights[ARBITER_MEDIUM], .weight_low = weights[ARBITER_LOW] };
 	size_t bytes;
 
 	memset(slot, 0, sizeof(slot));
@@ -49,6 +55,14 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t
 {
 	slot[i].io = (struct ftl_io){ .op = op, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)units * UNIT };
 	return submit_slot(i);
+}
+
+/* A read of one unit in a submission queue. */
+static void submit_in(uint32_t i, uint32_t queue, uint32_t priority)
+{
+	slot[i].io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)i * UNIT, .bytes = UNIT,
+				      .queue = (uint8_t)queue, .priority = (uint8_t)priority };
+	submit_slot(i);
 }
 
 static uint64_t latency(const struct ftl_io *io)
@@ -155,6 +169,63 @@ static void idle_cores_change_nothing(void)
 	}
 }
 
+/* ---- arbitration ---- */
+
+/*
+ * One core and completions without work, so the commands end 1200 ns after each other. submit() is
+ * called for the queues of `queues`, in this order and at once; a digit of `order` says which queue
+ * has the next command to end.
+ */
+static void expect_order(const char *queues, const char *order, const uint8_t *priorities)
+{
+	uint32_t count = (uint32_t)strlen(queues), taken = 0;
+	bool over[SLOTS] = { false };
+
+	make(1, 0);
+	for (uint32_t i = 0; i < count; i++)
+		submit_in(i, (uint32_t)(queues[i] - '0'), priorities[queues[i] - '0']);
+	f->ops->check(f);
+	settle_down();
+	for (const char *at = order; *at; at++) {
+		for (uint32_t i = 0; i < count; i++)	/* a queue is served in its order */
+			if (queues[i] == *at && !over[i]) {
+				over[i] = true;
+				EXPECT_EQ(latency(&slot[i].io), (uint64_t)++taken * (COMMAND + LOOKUP));
+				break;
+			}
+	}
+	EXPECT_EQ(taken, count);
+	done_with_it();
+}
+
+static void queues_take_turns(void)
+{
+	static const uint8_t same[10] = { 0 };
+
+	arbitration = FTL_ARBITRATION_ROUND_ROBIN;
+	expect_order("00001", "01000", same);	/* the core took the first when it came */
+	expect_order("0000112223", "0123012020", same);
+	burst = 2;
+	expect_order("00001", "00100", same);
+	expect_order("0000112223", "0011223002", same);
+	burst = 1;
+	arbitration = FTL_ARBITRATION_FIFO;
+}
+
+/*
+ * Queue 0 is low, 1 medium, 2 high, 3 and 4 urgent; weights 3, 2, 1. The first command comes when all
+ * else is empty, and uses up the credit of low. Then the urgent ones take turns, then high has 3 and
+ * medium 2; the credit is given again, and high has the last one.
+ */
+static void classes_have_weights(void)
+{
+	static const uint8_t priorities[] = { ARBITER_LOW, ARBITER_MEDIUM, ARBITER_HIGH, ARBITER_URGENT, ARBITER_URGENT };
+
+	arbitration = FTL_ARBITRATION_WEIGHTED;
+	expect_order("00001111222233344", "0" "34343" "222" "11" "2" "11" "0" "0" "0", priorities);
+	arbitration = FTL_ARBITRATION_FIFO;
+}
+
 /* ---- the ceiling ---- */
 
 /*
@@ -203,14 +274,16 @@ enum { ABSENT, COMMAND_WAITS, COMMAND_RUNS, COMPLETION_WAITS, COMPLETION_RUNS, O
 
 struct job {
 	uint64_t submit_ns, ends_ns;	/* ends_ns: end of the work that runs, or ran last */
-	uint32_t units;
+	uint32_t units, queue, priority;
 	int state;
 };
 
 struct model {
 	struct job job[SLOTS];	/* in the order of submission */
-	uint32_t line[2 * SLOTS], first, last;
+	uint32_t line[2 * SLOTS], first, last;	/* completions that wait; with fifo, commands too */
 	uint32_t cores, busy;
+	uint32_t turn[ARBITER_CLASSES], taken[ARBITER_CLASSES];	/* the queue whose turn it is, what it has taken */
+	uint32_t class_now, used[ARBITER_CLASSES];
 };
 
 static void model_end(struct model *m, uint64_t ns)
@@ -227,15 +300,61 @@ static void model_end(struct model *m, uint64_t ns)
 	}
 }
 
-static void model_begin(struct model *m, uint64_t ns)
+/* The first waiting command of a class, or of one of its queues (queue < FTL_QUEUES); SLOTS: there is none. */
+static uint32_t model_waits(const struct model *m, uint32_t of, uint32_t queue)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)
-		if (m->job[i].state == ABSENT && m->job[i].submit_ns == ns) {
-			m->job[i].state = COMMAND_WAITS;
-			m->line[m->last++] = i;
+		if (m->job[i].state == COMMAND_WAITS && (queue == FTL_QUEUES || m->job[i].queue == queue) &&
+		    (of == ARBITER_CLASSES || m->job[i].priority == of))
+			return i;
+	return SLOTS;
+}
+
+static uint32_t model_of_class(struct model *m, uint32_t of)
+{
+	if (m->taken[of] == burst || model_waits(m, of, m->turn[of]) == SLOTS) {
+		do
+			m->turn[of] = (m->turn[of] + 1) % FTL_QUEUES;
+		while (model_waits(m, of, m->turn[of]) == SLOTS);
+		m->taken[of] = 0;
+	}
+	m->taken[of]++;
+	return model_waits(m, of, m->turn[of]);
+}
+
+static uint32_t model_take(struct model *m)
+{
+	static const uint32_t after[] = { 0, ARBITER_MEDIUM, ARBITER_LOW, ARBITER_HIGH };
+
+	if (m->first < m->last)
+		return m->line[m->first++];
+	if (model_waits(m, ARBITER_CLASSES, FTL_QUEUES) == SLOTS || arbitration == FTL_ARBITRATION_FIFO)
+		return SLOTS;
+	if (model_waits(m, ARBITER_URGENT, FTL_QUEUES) < SLOTS)
+		return model_of_class(m, ARBITER_URGENT);
+	if (arbitration == FTL_ARBITRATION_ROUND_ROBIN)
+		return model_of_class(m, ARBITER_HIGH);
+	for (;;) {
+		for (uint32_t i = 1; i < ARBITER_CLASSES; i++) {
+			uint32_t of = m->class_now;
+
+			if (model_waits(m, of, FTL_QUEUES) < SLOTS && m->used[of] < weights[of]) {
+				m->used[of]++;
+				return model_of_class(m, of);
+			}
+			m->class_now = after[of];
 		}
-	while (m->busy < m->cores && m->first < m->last) {
-		struct job *j = &m->job[m->line[m->first++]];
+		m->used[ARBITER_HIGH] = m->used[ARBITER_MEDIUM] = m->used[ARBITER_LOW] = 0;
+		m->class_now = ARBITER_HIGH;
+	}
+}
+
+static void model_begin(struct model *m, uint64_t ns)
+{
+	uint32_t i;
+
+	while (m->busy < m->cores && (i = model_take(m)) < SLOTS) {
+		struct job *j = &m->job[i];
 
 		j->ends_ns = ns + (j->state == COMMAND_WAITS ? COMMAND + j->units * LOOKUP : COMPLETION);
 		j->state++;
@@ -243,42 +362,71 @@ static void model_begin(struct model *m, uint64_t ns)
 	}
 }
 
-/* Reads of random sizes at random times end as in the model, which has no calendar. */
+static void model_run(struct model *m, uint64_t last_ns)
+{
+	for (uint64_t ns = m->job[0].submit_ns; ns <= last_ns; ns++) {
+		model_end(m, ns);
+		model_begin(m, ns);
+		for (uint32_t i = 0; i < SLOTS; i++)
+			if (m->job[i].state == ABSENT && m->job[i].submit_ns == ns) {
+				m->job[i].state = COMMAND_WAITS;
+				if (arbitration == FTL_ARBITRATION_FIFO)
+					m->line[m->last++] = i;
+				model_begin(m, ns);
+			}
+	}
+}
+
+static void random_reads(uint64_t seed)
+{
+	static struct model m;
+	uint64_t s = seed * 7919, at;
+	uint32_t queues = 1 + (uint32_t)(seed / 3 % 7);
+
+	arbitration = (enum ftl_arbitration)(seed % 3);
+	burst = 1 + (uint32_t)(seed / 5 % 4);
+	m = (struct model){ .cores = 1 + (uint32_t)(seed % 5), .class_now = ARBITER_HIGH,
+			    .taken = { burst, burst, burst, burst } };	/* the first turn is not queue 0's */
+	make(m.cores, COMPLETION);
+	at = now;
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		uint32_t queue = (uint32_t)(rnd(&s) % queues) * 9;
+
+		at += rnd(&s) % 3 ? 0 : rnd(&s) % 2000;
+		m.job[i] = (struct job){ .submit_ns = at, .units = 1 + (uint32_t)(rnd(&s) % 6), .queue = queue };
+		m.job[i].priority = arbitration == FTL_ARBITRATION_WEIGHTED ? queue % ARBITER_CLASSES : ARBITER_HIGH;
+	}
+	model_run(&m, at + SLOTS * (COMMAND + 6 * LOOKUP + COMPLETION));
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns; next = f->ops->step(f, now))
+			now = next;
+		now = m.job[i].submit_ns;
+		slot[i].io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)i * UNIT,
+					      .bytes = (uint64_t)m.job[i].units * UNIT, .queue = (uint8_t)m.job[i].queue,
+					      .priority = (uint8_t)m.job[i].priority };
+		submit_slot(i);
+		f->ops->check(f);
+	}
+	settle_down();
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		EXPECT_EQ(m.job[i].state, OVER);
+		EXPECT_EQ(slot[i].io.done_ns, m.job[i].ends_ns);
+	}
+	done_with_it();
+}
+
+/* Reads of random sizes at random times in random queues end as in the model, which has no calendar. */
 static void random_reads_end_as_in_the_model(void)
 {
-	for (uint64_t seed = 1; seed <= 60; seed++) {
-		static struct model m;
-		uint64_t s = seed * 7919, at, last_ns;
+	for (uint64_t seed = 1; seed <= 180; seed++) {
 		int before = failures;
 
-		m = (struct model){ .cores = 1 + (uint32_t)(seed % 5) };
-		make(m.cores, COMPLETION);
-		at = now;
-		for (uint32_t i = 0; i < SLOTS; i++) {
-			at += rnd(&s) % 3 ? 0 : rnd(&s) % 2000;
-			m.job[i] = (struct job){ .submit_ns = at, .units = 1 + (uint32_t)(rnd(&s) % 6) };
-		}
-		last_ns = at + SLOTS * (COMMAND + 6 * LOOKUP + COMPLETION);
-		for (uint64_t ns = m.job[0].submit_ns; ns <= last_ns; ns++) {
-			model_end(&m, ns);
-			model_begin(&m, ns);
-		}
-		for (uint32_t i = 0; i < SLOTS; i++) {
-			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns;
-			     next = f->ops->step(f, now))
-				now = next;
-			now = m.job[i].submit_ns;
-			submit(i, FTL_READ, i, m.job[i].units);
-		}
-		settle_down();
-		for (uint32_t i = 0; i < SLOTS; i++) {
-			EXPECT_EQ(m.job[i].state, OVER);
-			EXPECT_EQ(slot[i].io.done_ns, m.job[i].ends_ns);
-		}
-		done_with_it();
+		random_reads(seed);
 		if (failures > before)
 			printf("seed %" PRIu64 "\n", seed);
 	}
+	arbitration = FTL_ARBITRATION_FIFO;
+	burst = 1;
 }
 
 int main(void)
@@ -287,6 +435,8 @@ int main(void)
 	RUN(each_unit_is_looked_up);
 	RUN(writes_keep_their_order);
 	RUN(idle_cores_change_nothing);
+	RUN(queues_take_turns);
+	RUN(classes_have_weights);
 	RUN(the_ceiling_is_arithmetic);
 	RUN(random_reads_end_as_in_the_model);
 	return test_result();

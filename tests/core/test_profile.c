@@ -165,6 +165,13 @@ static void gc_keys(void)
 	refused("controller.completion_ns=300", "override: controller.completion_ns = 300: must be 0 unless "
 		"controller.cores says how many cores spend it: set cores, or add the time to ftl.overhead_ns");
 
+	accepted("controller.cores=2 controller.arbitration=weighted controller.weight_high=8");
+	EXPECT_EQ(p.ftl.arbitration, FTL_ARBITRATION_WEIGHTED);
+	EXPECT_EQ(p.ftl.weight_high, 8);
+	EXPECT_EQ(p.ftl.arbitration_burst, 1);
+	refused("controller.arbitration=round-robin", "override: controller.arbitration = round-robin: must be fifo "
+		"unless controller.cores says how many cores the commands wait for: set cores");
+
 	accepted("controller.cores=2 controller.read_cache_units=64 controller.read_ahead_units=32");
 	EXPECT_EQ(p.ftl.read_cache_units, 64);
 	refused("controller.read_cache_units=64", "override: controller.read_cache_units = 64: must be 0 unless "
