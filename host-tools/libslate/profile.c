@@ -545,7 +545,8 @@ static void check_controller(struct parse *s)
 			    "time to ftl.overhead_ns");
 	if (s->p->ftl.arbitration != FTL_ARBITRATION_FIFO && !s->p->ftl.cores)
 		complain_of(s, profile_key_find("controller", "arbitration"),
-			    "must be fifo unless controller.cores says how many cores the commands wait for: set cores");
+			    "must be fifo unless controller.cores says how many cores the commands wait for: set "
+			    "cores");
 }
 
 static void derive(struct parse *s)

@@ -219,7 +219,9 @@ static void queues_take_turns(void)
  */
 static void classes_have_weights(void)
 {
-	static const uint8_t priorities[] = { ARBITER_LOW, ARBITER_MEDIUM, ARBITER_HIGH, ARBITER_URGENT, ARBITER_URGENT };
+	static const uint8_t priorities[] = {
+		ARBITER_LOW, ARBITER_MEDIUM, ARBITER_HIGH, ARBITER_URGENT, ARBITER_URGENT
+	};
 
 	arbitration = FTL_ARBITRATION_WEIGHTED;
 	expect_order("00001111222233344", "0" "34343" "222" "11" "2" "11" "0" "0" "0", priorities);
@@ -402,7 +404,8 @@ static void random_reads(uint64_t seed)
 			now = next;
 		now = m.job[i].submit_ns;
 		slot[i].io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)i * UNIT,
-					      .bytes = (uint64_t)m.job[i].units * UNIT, .queue = (uint8_t)m.job[i].queue,
+					      .bytes = (uint64_t)m.job[i].units * UNIT,
+					      .queue = (uint8_t)m.job[i].queue,
 					      .priority = (uint8_t)m.job[i].priority };
 		submit_slot(i);
 		f->ops->check(f);
