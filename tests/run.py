@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "test"
 _TAP = re.compile(r"^(ok|not ok)\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
-_TIME = re.compile(r"\s*# time=([0-9.]+)\s*$")
+_TIME = re.compile(r"\s*# time=([0-9.]+)(?: cpu=([0-9.]+))?\s*$")
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Test:
     name: str
     passed: bool
     seconds: float = 0.0
+    cpu_s: float = 0.0  # 0: not known
     skipped: str = ""
     output: list[str] = field(default_factory=list)
 
@@ -57,9 +58,9 @@ class Suite:
     seconds: float = 0.0
 
 
-def _python_suite(name: str, what: str, needs: str, jobs: int = 0, limit_s: float = 1800) -> Suite:
-    """The Python tests of a folder, which tests/tap.py runs."""
-    command = [sys.executable, "tests/tap.py", f"tests/{name}", *(["--jobs", str(jobs)] if jobs else [])]
+def _python_suite(name: str, what: str, needs: str, *how: str, limit_s: float = 1800) -> Suite:
+    """The Python tests of a folder, which tests/tap.py runs on every processor."""
+    command = [sys.executable, "tests/tap.py", f"tests/{name}", "--jobs", str(os.cpu_count() or 1), *how]
     again = f"python3 tests/tap.py tests/{name} --only {{test}}"
     return Suite(name, what, command, ROOT / needs, again, "--only={word}", limit_s=limit_s)
 
@@ -91,10 +92,10 @@ def suites() -> list[Suite]:
             "--only={word}",
             limit_s=600,
         ),
-        _python_suite("launcher", "the launcher and its report, without QEMU", "tests/launcher"),
-        _python_suite("replay", "slate-replay and the trace readers", replay),
+        _python_suite("launcher", "the launcher and its report, without QEMU", "tests/launcher", "--modules"),
+        _python_suite("replay", "slate-replay and the trace readers", replay, "--modules"),
         _core_suite(processors),
-        _python_suite("reproduce", "stand-ins, and the quick tables of the papers", replay),
+        _python_suite("reproduce", "stand-ins, and the quick tables of the papers", replay, "--modules"),
         Suite(
             "fuzz",
             "the NAND array, the trace readers, half a minute",
@@ -112,9 +113,7 @@ def suites() -> list[Suite]:
             "tests/qemu/run.sh {test}",
             "{word}",
         ),
-        _python_suite(
-            "docs", "every command of the documentation, 'make install'", "build/venv-install", min(2, processors)
-        ),
+        _python_suite("docs", "every command of the documentation, 'make install'", "build/venv-install"),
         Suite(
             "kunit",
             "the core and the drive, in a Linux kernel",
@@ -123,7 +122,7 @@ def suites() -> list[Suite]:
             "python3 tests/kunit/run.py --only {test}",
             "--only={word}",
         ),
-        _python_suite("guest", "a Linux guest on the drive", "tests/guest", min(4, processors), limit_s=3600),
+        _python_suite("guest", "a Linux guest on the drive", "tests/guest", limit_s=3600),
         Suite(
             "rotation",
             "long checks, in turn by commit",
@@ -247,13 +246,14 @@ def parse_tap(lines: list[str]) -> list[Test]:
     for line in lines:
         match = _TAP.match(line)
         if match:
-            rest, seconds = match[3], 0.0
+            rest, seconds, cpu_s = match[3], 0.0, 0.0
             if took := _TIME.search(rest):
-                rest, seconds = rest[: took.start()], float(took[1])
+                rest, seconds, cpu_s = rest[: took.start()], float(took[1]), float(took[2] or 0)
             name, _, directive = rest.partition(" # ")
             skipped = directive[4:].strip() if directive.upper().startswith("SKIP") else ""
             todo = directive.upper().startswith("TODO")
-            found.append(Test(name.strip() or f"test {match[2]}", match[1] == "ok" or todo, seconds, skipped))
+            good = match[1] == "ok" or todo
+            found.append(Test(name.strip() or f"test {match[2]}", good, seconds, cpu_s, skipped))
         elif found and not found[-1].passed:
             found[-1].output.append(line.removeprefix("# "))
     return found
@@ -273,7 +273,7 @@ def parse_junit(path: Path) -> list[Test]:
                 one.output = output
         if not cases or (failed and all(one.passed for one in cases)):
             skipped = "skipped" if case.find("skipped") is not None else ""
-            cases.append(Test(name, not failed, seconds, skipped, output if failed else []))
+            cases.append(Test(name, not failed, seconds, 0.0, skipped, output if failed else []))
         cases[0].seconds = seconds
         found += cases
     return found

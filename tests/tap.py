@@ -2,20 +2,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run unittest suites and print TAP: a line a test, its output when it fails.
 
-tests/tap.py FOLDER [--only WORD] [--list]
+tests/tap.py FOLDER [--jobs N [--modules]] [--only WORD] [--list]
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import io
+import itertools
+import json
+import os
+import resource
+import signal
 import sys
-import threading
+import tempfile
 import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 sys.dont_write_bytecode = True
 
@@ -26,36 +34,45 @@ def name_of(test: unittest.TestCase) -> str:
     return ".".join(parts[-3:])
 
 
+@dataclass
+class Line:
+    """What a test, or a part of one, came to."""
+
+    name: str
+    ok: bool
+    seconds: float
+    comment: str = ""
+    detail: str = ""
+    cpu_s: float = 0.0  # 0: not known
+
+
 class Tap:
     """Numbers the lines, and keeps those of one test together."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.number = 0
 
-    def say(
-        self, test: unittest.TestCase, ok: bool, seconds: float, comment: str = "", detail: str = ""
-    ) -> None:
+    def say(self, line: Line) -> None:
         """Print a test's line and its output."""
-        with self.lock:
-            self.number += 1
-            print(f"{'ok' if ok else 'not ok'} {self.number} - {name_of(test)}{comment} # time={seconds:.2f}")
-            for line in detail.splitlines():
-                print(f"# {line}")
-            sys.stdout.flush()
+        self.number += 1
+        result, used = "ok" if line.ok else "not ok", f" cpu={line.cpu_s:.2f}" if line.cpu_s else ""
+        print(f"{result} {self.number} - {line.name}{line.comment} # time={line.seconds:.2f}{used}")
+        for text in line.detail.splitlines():
+            print(f"# {text}")
+        sys.stdout.flush()
 
 
 class TapResult(unittest.TestResult):
-    """The result of one test."""
+    """The result of one test, as lines."""
 
-    def __init__(self, tap: Tap) -> None:
+    def __init__(self, say: Callable[[Line], None]) -> None:
         super().__init__()
-        self.tap = tap
+        self.say = say
         self.began = time.monotonic()
         self.bad = False
 
     def _say(self, test: unittest.TestCase, ok: bool, comment: str = "", detail: str = "") -> None:
-        self.tap.say(test, ok, time.monotonic() - self.began, comment, detail)
+        self.say(Line(name_of(test), ok, time.monotonic() - self.began, comment, detail))
 
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
@@ -86,23 +103,97 @@ class TapResult(unittest.TestResult):
             self._fail(test, err)
 
 
-def run_one(test: unittest.TestCase, tap: Tap) -> bool:
+def run_one(test: unittest.TestCase, say: Callable[[Line], None]) -> bool:
     """Run a test; return True if it passed."""
-    result = TapResult(tap)
+    result = TapResult(say)
     test.run(result)
     return result.wasSuccessful()
 
 
-def run_all(tests: list[unittest.TestCase], jobs: int) -> list[bool]:
-    """Run the tests, one after another in the main thread, which alone may set signal handlers, or several at once."""
+def cpu_s() -> float:
+    """Return the processor time of this process and of those that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+class Child:
+    """Tests in a process of their own, which writes their lines to a file."""
+
+    def __init__(self, tests: list[unittest.TestCase]) -> None:
+        self.tests = tests
+        self.began = time.monotonic()
+        self.file: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (open until the child ends)
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._run()
+
+    def _run(self) -> None:
+        """Run the tests; end with what they have asked for at exit, and nothing of the parent's."""
+        status = 1
+        try:
+            atexit._clear()
+            passed = [self._run_one(test) for test in self.tests]
+            status = 0 if all(passed) else 1
+            atexit._run_exitfuncs()
+        finally:
+            self.file.flush()
+            os._exit(status)
+
+    def _run_one(self, test: unittest.TestCase) -> bool:
+        before = cpu_s()
+        lines: list[Line] = []
+        good = run_one(test, lines.append)
+        for number, line in enumerate(lines):
+            line.cpu_s = cpu_s() - before if number == 0 else 0
+            print(json.dumps(vars(line)), file=self.file, flush=True)
+        return good
+
+    def tell(self, status: int, tap: Tap) -> bool:
+        """Print the lines; return True if all passed."""
+        self.file.seek(0)
+        lines = [Line(**json.loads(line)) for line in self.file]
+        self.file.close()
+        code = os.waitstatus_to_exitcode(status)
+        told = {line.name for line in lines}
+        missing = [name_of(test) for test in self.tests if name_of(test) not in told]
+        if missing or (code and all(line.ok for line in lines)):
+            died = f"exit status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
+            seconds = time.monotonic() - self.began
+            for name in missing or [name_of(self.tests[-1])]:
+                lines.append(Line(name, False, seconds, detail=f"its process ended: {died}"))
+        for line in lines:
+            tap.say(line)
+        return code == 0 and not missing
+
+
+def units(tests: list[unittest.TestCase], modules: bool) -> list[list[unittest.TestCase]]:
+    """Return what one process runs: a test, or the tests of a module, for what these share."""
+    if not modules:
+        return [[test] for test in tests]
+    return [list(group) for _, group in itertools.groupby(tests, lambda test: type(test).__module__)]
+
+
+def run_all(tests: list[unittest.TestCase], jobs: int, modules: bool) -> list[bool]:
+    """Run the tests one after another, or several at once, each in a process of its own."""
     tap = Tap()
     if jobs <= 1:
-        return [run_one(test, tap) for test in tests]
-    pool = ThreadPoolExecutor(jobs)
+        return [run_one(test, tap.say) for test in tests]
+    waiting = units(tests, modules)[::-1]
+    running: dict[int, Child] = {}
+    passed = []
     try:
-        return list(pool.map(lambda test: run_one(test, tap), tests))
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                child = Child(waiting.pop())
+                running[child.pid] = child
+            pid, status = os.wait()
+            if ended := running.pop(pid, None):
+                passed.append(ended.tell(status, tap))
     finally:
-        pool.shutdown(cancel_futures=True)
+        for pid in running:
+            os.kill(pid, signal.SIGINT)
+    return passed
 
 
 def flatten(suite: unittest.TestSuite) -> list[unittest.TestCase]:
@@ -119,6 +210,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run N tests at once")
+    parser.add_argument("--modules", action="store_true", help="with --jobs: a module's tests in one process")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     folder = args.folder.resolve()
@@ -130,7 +222,7 @@ def main() -> int:
         print("\n".join(name_of(test) for test in tests))
         return 0
     print(f"1..{len(tests)}", flush=True)
-    return 0 if all(run_all(tests, args.jobs)) else 1
+    return 0 if all(run_all(tests, args.jobs, args.modules)) else 1
 
 
 if __name__ == "__main__":

@@ -5,4 +5,4 @@
 # WORD selects tests by name. QEMU_BUILD names the folder with the programs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-exec python3 "$here/../tap.py" "$here" --only="${1:-}"
+exec python3 "$here/../tap.py" "$here" --jobs "$(nproc)" --only="${1:-}"
