@@ -698,7 +698,6 @@ static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **d
 {
 	struct nand_array *a = array_of(n);
 	enum cell k = cell_get(a, p.v);
-	struct place at = place_of(a, p.v);
 
 	if (data)
 		*data = NULL;
@@ -712,8 +711,11 @@ static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **d
 		return NAND_UNCORR;
 	if (oob)
 		*oob = a->oob + (size_t)p.v * n->geo.oob_kept;
-	if (data)
+	if (data) {
+		struct place at = place_of(a, p.v);
+
 		*data = page_content(a, &at);
+	}
 	return NAND_OK;
 }
 

@@ -128,7 +128,7 @@ static void check_map(const struct direct *d)
 {
 	for (uint32_t lpn = 0; lpn < d->lpns; lpn++) {
 		uint32_t plane = direct_plane_of_lpn(d, lpn), ppn;
-		const void *data, *oob;
+		const void *oob;
 		struct direct_oob o;
 		enum nand_status s;
 
@@ -137,7 +137,7 @@ static void check_map(const struct direct *d)
 			continue;
 		SSD_ASSERT(geo_plane_of(d->g, geo_block_of(d->g, (ppn_t){ ppn })) == plane);	/* E4 */
 		SSD_ASSERT(d->block[ppn / d->g->pages_per_block].state == DIRECT_USED);	/* E4 */
-		s = d->n->ops->peek(d->n, (ppn_t){ ppn }, &data, &oob);
+		s = d->n->ops->peek(d->n, (ppn_t){ ppn }, NULL, &oob);
 		SSD_ASSERT(s != NAND_ERASED);						/* E4 */
 		if (s == NAND_UNCORR)
 			continue;

@@ -87,6 +87,19 @@ static void check_cache(const struct page_ftl *f)
 	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* C15 */
 }
 
+static uint32_t bits_set(const uint8_t *map, uint64_t first, uint64_t end)
+{
+	uint32_t count = 0;
+
+	for (; first < end && first & 7; first++)
+		count += bit_get(map, first);
+	for (; first + 8 <= end; first += 8)
+		count += (uint32_t)__builtin_popcount(map[first >> 3]);
+	for (; first < end; first++)
+		count += bit_get(map, first);
+	return count;
+}
+
 static void check_map(const struct page_ftl *f)
 {
 	uint64_t mapped = 0, valid = 0, in_blocks = 0;
@@ -104,10 +117,9 @@ static void check_map(const struct page_ftl *f)
 	}
 	SSD_ASSERT(mapped == f->map.mapped);
 	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
-		uint32_t in_block = 0;
+		uint32_t in_block = bits_set(f->map.valid, b * f->bt.units_per_block,
+					     (b + 1) * f->bt.units_per_block);
 
-		for (uint32_t i = 0; i < f->bt.units_per_block; i++)
-			in_block += bit_get(f->map.valid, b * f->bt.units_per_block + i);
 		SSD_ASSERT(in_block == f->bt.blk[b].valid);			/* C2 */
 		valid += in_block;
 		in_blocks += f->bt.blk[b].valid;
@@ -118,16 +130,20 @@ static void check_map(const struct page_ftl *f)
 static void check_oob(const struct page_ftl *f)
 {
 	struct look look = { 0 };
+	uint32_t ppn = NONE;
+	enum nand_status is = NAND_OK;
+	const void *oob = NULL;
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
 		uint32_t at = entry_of(f, &look, lpn), upn = at & ~OOB_LOST;
-		const void *oob;
 
 		if (at == NONE)
 			continue;
-		if (f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, NULL, &oob) != NAND_OK)
-			continue;
-		SSD_ASSERT((oob_get_lpn(oob, upn % f->shape.upp) & ~OOB_LOST) == lpn);	/* C4 */
+		if (upn / f->shape.upp != ppn) {	/* the next LPN often lies in the same page */
+			ppn = upn / f->shape.upp;
+			is = f->n->ops->peek(f->n, (ppn_t){ ppn }, NULL, &oob);
+		}
+		SSD_ASSERT(is != NAND_OK || (oob_get_lpn(oob, upn % f->shape.upp) & ~OOB_LOST) == lpn);	/* C4 */
 	}
 }
 
@@ -210,12 +226,10 @@ static void check_buffer(const struct page_ftl *f)
 		last = f->buf.page[w].seq;
 	}
 	for (uint32_t i = 0; i < (f->shape.lpns + 7) / 8; i++)
-		for (uint32_t bits = f->map.trimmed[i]; bits; bits &= bits - 1)
-			trims++;
+		for (uint32_t bits = f->map.trimmed[i]; bits; bits &= bits - 1, trims++)
+			SSD_ASSERT(free != f->buf.pages || map_is_cached(f) ||	/* a cached map applies trims later */
+				   f->map.l2p[8 * i + (uint32_t)__builtin_ctz(bits)] == NONE);	/* C7 */
 	SSD_ASSERT(trims == f->map.trims);						/* C7 */
-	if (free == f->buf.pages && !map_is_cached(f))	/* a cached map applies trims later */
-		for (uint32_t lpn = 0; lpn < f->shape.lpns; lpn++)
-			SSD_ASSERT(!bit_get(f->map.trimmed, lpn) || f->map.l2p[lpn] == NONE); /* C7 */
 }
 
 static void check_dies(const struct page_ftl *f)
