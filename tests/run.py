@@ -12,6 +12,7 @@ Everything is kept in build/test/: SUITE.log, and summary.json.
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import re
@@ -325,6 +326,7 @@ def main() -> int:
     chosen = [known[name] for name in args.suite] or list(known.values())
     screen = Screen()
     began = time.monotonic()
+    compileall.compile_dir(ROOT / "host-tools", quiet=2)  # halves the time of a start, of which there are a thousand
     for suite in chosen:
         screen.now(f"{suite.name:<9} {suite.what} ...")
         run(suite, args.only, screen)
