@@ -75,6 +75,7 @@ job()
 		cmd_type=nvme
 		iodepth=4
 		norandommap=1
+		flow_sleep=200
 		randseed=1
 		[fill]
 		rw=write
