@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A drive with placement handles under Linux: nvme-cli's commands, fio with fdp=1, and what the statistics say."""
+
+import struct
+import unittest
+
+from support import HERE, ROOT, GuestTest
+
+FIO = ROOT / "build" / "guest" / "fio-fdp"
+PAGE, UNIT, LBA, MIB = 16384, 4096, 512, 1 << 20
+RECLAIM_UNIT = 4 * 64 * PAGE  # of small.ini
+NOT_FULLY_WRITTEN, INVALID_PID = 0, 3
+TWO = ("--set", "ftl.placement_handles=2")
+APART = (*TWO, "--set", "ftl.placement_isolation=persistently")
+
+
+def numbers(data: bytes) -> tuple[int, int, int]:
+    """Bytes of the host, of the media, and erased, of a statistics log."""
+    host, _, media, _, erased, _ = struct.unpack_from("<6Q", data)
+    return host, media, erased
+
+
+class Fdp(GuestTest):
+    """The statistics are those of the whole run, because the drive is new."""
+
+    def run_work(self, work, *args):
+        """Run fdp.sh; return the run, and the numbers of its statistics."""
+        fio = () if work == "tools" else ("--file", FIO)
+        result = self.slate("--fill", "0", "--cmd", HERE / "fdp.sh", "--cmd-arg", work, *fio, *args, seconds=900)
+        return result, numbers((result.folder / "stats.bin").read_bytes())
+
+    def assert_true(self, result, found):
+        """The log is what the array did: every page that was programmed is there, or was erased in a full block."""
+        host, media, erased = found
+        nand, write = result.device.total.nand, result.device.total.op["write"]
+        self.assertEqual(host, write.bytes)
+        self.assertEqual(media - erased, nand["programmed-pages"] * PAGE)
+        self.assertEqual(erased % (64 * PAGE), 0)
+        self.assert_clean(result.device)
+
+    def test_tools(self):
+        result, found = self.run_work("tools", *TWO)
+        steps = dict(line.split() for line in result.text("tools.txt").splitlines())
+        wrong = {"update-7", "wrong-group"}
+        self.assertEqual({name for name, status in steps.items() if status != "0"}, wrong)
+        self.assertEqual(len(steps), 14)
+        self.assertEqual(found, (5 * UNIT, 2 * PAGE, 0))
+        self.assert_true(result, found)
+        left = (RECLAIM_UNIT - PAGE) // LBA
+        self.assertEqual(result.text("status.txt").count(f"{left}"), 2)
+        self.assertEqual(result.text("status-again.txt").count(f"{RECLAIM_UNIT // LBA}"), 2)
+        events = (result.folder / "events.bin").read_bytes()
+        rows = [struct.unpack_from("<BxH", events, 64 + 64 * i) for i in range(struct.unpack_from("<I", events)[0])]
+        self.assertEqual(rows, [(INVALID_PID, 7), (NOT_FULLY_WRITTEN, 1), (NOT_FULLY_WRITTEN, 0)])
+
+    @unittest.skipUnless(FIO.exists(), "no fio with fdp=1: 'make guest-fdp' builds it")
+    def test_rings_are_never_copied(self):
+        """Each is overwritten in the order in which it was written: no unit of its oldest block is valid."""
+        written = (192 + 4 * (64 + 16)) * MIB
+        for how in (TWO, APART):
+            result, found = self.run_work("rings", *how, "--env", "ROUNDS=4")
+            self.assertEqual(found[:2], (written, written))
+            self.assertEqual(result.text("waf.txt"), "WAF 1.0000\n")
+            self.assert_true(result, found)
+
+    def test_refused(self):
+        self.refused("--file", "none", "--cmd", HERE / "fdp.sh", words=("--file none", "name a file that can be read"))
+        (self.folder / "env").touch()
+        self.refused("--file", "env", "--cmd", HERE / "fdp.sh", words=("called env", "another name"))
+
+
+if __name__ == "__main__":
+    unittest.main()
