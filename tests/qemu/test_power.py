@@ -8,6 +8,7 @@ then in its cell phase for 640000 ns.
 from __future__ import annotations
 
 import hashlib
+import struct
 import tempfile
 import unittest
 from pathlib import Path
@@ -21,6 +22,7 @@ BUS_NS, PROGRAM_NS = 300 + 22080, 640000
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 PAGE = bytes(range(256)) * 16
 ONES = 0xFFFFFFFF
+LIST, NAMESPACE_ATTACHMENT = 0x180000, 0x15
 QUICK: Json = {
     "ftl__overhead_ns": 0,
     "ftl__buffer_ns": 0,
@@ -270,6 +272,76 @@ class Machines(PowerTest):
         self.assertEqual(self.vm.quit(), 0)
         self.assertIn("write failed: Input/output error", self.vm.output())
         self.assertIn("wrote 4096/4096 bytes at offset 4096", self.vm.output())
+
+
+class Several(PowerTest):
+    """Several drives of a controller, and several controllers of a drive."""
+
+    def attachment(self, nvme: Nvme, controller: int, action: int) -> None:
+        """Start the attachment (0) or detachment (1) of the namespace to or from a controller."""
+        self.vm.write(LIST, struct.pack("<HH", 1, controller).ljust(4096, b"\0"))
+        nvme.admin.put(NAMESPACE_ATTACHMENT, 1, LIST, dwords={10: action})
+        nvme.admin.ring()
+
+    def turn(self, away: Nvme, to: Nvme) -> None:
+        """Map another controller's registers."""
+        away.config_write(0x04, 0)
+        to.config_write(0x04, 6)
+
+    def test_two_drives(self) -> None:
+        """The controller has power when both drives have."""
+        self.vm = self.machine(
+            [drive(**QUICK), drive("ssd1", **QUICK)],
+            *("-device", "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4"),
+            *("-device", "nvme-ns,drive=ssd0,bus=nvme0", "-device", "nvme-ns,drive=ssd1,bus=nvme0"),
+        )
+        nvme = Nvme(self.vm)
+        nvme.enable()
+        for node in ("ssd0", "ssd1"):
+            self.vm.qmp("x-nand-ssd-power-cut", node_name=node)
+            self.vm.settle()
+            self.assertEqual(nvme.get32(CSTS), ONES)
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.assertEqual(nvme.get32(CSTS), ONES)
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd1")
+        self.assertEqual(nvme.get32(CSTS), 0)
+        nvme.enable()
+        self.assertEqual(nvme.do_write(0, PAGE).code, 0)
+
+    def test_another_controller_detaches_the_drive(self) -> None:
+        """Without its drive the controller used to be off until QEMU ended."""
+        self.vm = self.machine(
+            [drive(**QUICK)],
+            *("-device", "nvme-subsys,id=sub,nqn=n"),
+            *("-device", "nvme,id=nvme0,serial=slate,subsys=sub,bus=pcie.0,addr=4"),
+            *("-device", "nvme,id=nvme1,serial=slate,subsys=sub,bus=pcie.0,addr=5"),
+            *("-device", "nvme-ns,drive=ssd0,bus=nvme0"),
+        )
+        first, second = Nvme(self.vm), Nvme(self.vm, slot=5)
+        second.config_write(0x04, 0)
+        first.enable()  # which attaches the namespace
+        self.turn(first, second)
+        second.enable()
+        self.attachment(second, 1, 1)
+        self.assertEqual(second.wait(second.admin).code, 0)
+        self.cut()
+        self.vm.settle()
+        self.assertEqual(second.get32(CSTS), 1)
+        self.turn(second, first)
+        self.assertEqual(first.get32(CSTS), ONES)
+        self.turn(first, second)
+        self.attachment(second, 0, 1)
+        self.assertEqual(second.wait(second.admin).code, 0)
+        self.turn(second, first)
+        self.assertEqual(first.get32(CSTS), 0)
+        # a controller that is given a drive without power has none
+        self.turn(first, second)
+        self.attachment(second, 1, 0)
+        self.vm.step(1000)
+        self.assertEqual(second.get32(CSTS), ONES)
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.assertEqual(second.get32(CSTS), 0)
+        self.assertEqual(self.vm.quit(), 0)
 
 
 class Refused(PowerTest):

@@ -202,11 +202,14 @@ int nand_ssd_power_on(BlockDriverState *bs, Error **errp)
     return 0;
 }
 
-void nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier)
+bool nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier)
 {
     BDRVNandSsdState *s = nand_ssd_state(bs);
 
     notifier_list_add(&s->power, notifier);
+
+    QEMU_LOCK_GUARD(&s->lock);
+    return !s->off;
 }
 
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,

@@ -41,9 +41,10 @@ typedef struct NandSsdMarkRequest {
  * Power. A front end that shares the drive's power is notified, with a bool,
  * when the drive loses its power and when the power is on again. All requests
  * that were in flight end with -EIO right after the loss. Both calls come from
- * the main loop or the vCPU thread, with the BQL held.
+ * the main loop or the vCPU thread, with the BQL held. Returns whether the
+ * power is on now.
  */
-void nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier);
+bool nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier);
 
 typedef enum NandSsdCutWhen {           /* enum slate_cut_when */
     NAND_SSD_CUT_NEVER,                 /* cancels a plan */
