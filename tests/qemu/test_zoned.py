@@ -617,6 +617,15 @@ class Thread(MachineTest):
             self.assertEqual(states, [CLOSED, FULL, EMPTY, EMPTY, EMPTY], said)
             self.assertIn("append sector is 0x10", said)
 
+    def test_beyond_the_end(self) -> None:
+        """An append there used to end the program by an assertion."""
+        for at in (ZONES * ZONE, 1 << 40, (1 << 63) - ZONE):
+            said = self.said(f"zap -p {at} 0x1000", f"zo {at} {hex(ZONE)}", f"zrp {at} 1", "length", code=1)
+            self.assertRegex(said, "zone append failed: (Invalid argument|Input/output error)")
+            self.assertIn("zone open failed", said)
+            self.assertIn("zone report failed: Invalid argument", said)
+            self.assertIn("256 MiB", said)
+
 
 class Refused(ZonesTest):
     """What cannot be, with a message that names the fix."""

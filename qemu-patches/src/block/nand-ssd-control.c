@@ -102,8 +102,8 @@ ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
 /* Commands */
 
 /*
- * An order may have made work for the drive: step it. Called with the lock
- * held.
+ * An order may have made work for the drive, or ended its power: step it.
+ * Called with the lock held.
  */
 static void nand_ssd_run_order(BDRVNandSsdState *s)
 {
@@ -113,7 +113,7 @@ static void nand_ssd_run_order(BDRVNandSsdState *s)
     if (!s->thread && nand_ssd_time_stands(s)) {
         qemu_bh_schedule(s->bh);
     } else {
-        nand_ssd_arm(s, deadline_ns);
+        nand_ssd_arm(s, s->off ? s->now_ns : deadline_ns);
     }
 }
 
@@ -134,7 +134,7 @@ uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
     } else {
         status = slate_control(s->dev, s->now_ns, &order, result);
     }
-    if (status == SLATE_DONE && slate_powered(s->dev)) {
+    if (slate_powered(s->dev) ? status == SLATE_DONE : !s->off) {
         nand_ssd_run_order(s);
     }
     return status;

@@ -289,7 +289,8 @@ int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
     if (bdrv_is_read_only(bs)) {
         return -EPERM;
     }
-    if (*offset % s->zones.size_bytes || qiov->size % FTL_SECTOR_BYTES) {
+    if (*offset < 0 || *offset >= slate_capacity(s->dev) ||
+        *offset % s->zones.size_bytes || qiov->size % FTL_SECTOR_BYTES) {
         return -EINVAL;
     }
     if (qiov->size > slate_capacity(s->dev) - *offset) {
