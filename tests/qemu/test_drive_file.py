@@ -213,6 +213,14 @@ class Bad(Case):
         self.assertIn(f"{self.file}: No such file", self.said(file_opts(self.file, profile=True), "-r"))
         self.assertFalse(self.file.exists())
 
+    def test_a_recording_over_the_drive(self) -> None:
+        """It used to replace the drive when QEMU ended."""
+        self.make("write -P 1 0 64k", "flush")
+        for kind in ("record", "record-content"):
+            said = self.said(file_opts(self.file, **{kind: self.file}))
+            self.assertIn(f"{self.file}: is a drive file or a recording that is open: name another file", said)
+        qemu_io("read -P 1 0 64k", opts=file_opts(self.file))
+
     def test_no_drive_file(self) -> None:
         self.file.write_bytes(b"x" * 100)
         for opts in (file_opts(self.file), file_opts(self.file, profile=True)):
