@@ -82,3 +82,11 @@ const char *closest_complaint(const struct option *options, const char *word, ch
 		 c.best ? c.best : "", c.best ? "?" : ": see --help");
 	return out;
 }
+
+const char *option_name(const struct option *options, int c)
+{
+	for (; options->name; options++)
+		if (options->val == c)
+			return options->name;
+	return "?";
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* closest.h - finds the name that a user probably meant by an unknown word, for messages. */
+/* closest.h - for messages: the name that a user probably meant by an unknown word, and options' names. */
 #ifndef SLATE_CLOSEST_H
 #define SLATE_CLOSEST_H
 
@@ -20,5 +20,7 @@ void closest_see(struct closest *c, const char *name);
  * argv[optind - 1].
  */
 const char *closest_complaint(const struct option *options, const char *word, char out[192]);
+/* The name of the option for which getopt_long() returns c, or "?". */
+const char *option_name(const struct option *options, int c);
 
 #endif

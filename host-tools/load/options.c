@@ -76,17 +76,9 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static const char *option_name(int c)
-{
-	for (const struct option *o = long_options; o->name; o++)
-		if (o->val == c)
-			return o->name;
-	return "?";
-}
-
 static bool take_option(struct load_options *o, int c, const char *text, char err[TRACE_ERR_BYTES])
 {
-	const char *name = option_name(c);
+	const char *name = option_name(long_options, c);
 	uint64_t depth = 0;
 	bool good;
 

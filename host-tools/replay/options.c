@@ -112,26 +112,22 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static const char *option_name(int c)
-{
-	for (const struct option *o = long_options; o->name; o++)
-		if (o->val == c)
-			return o->name;
-	return "?";
-}
-
 static int get_number(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char err[TRACE_ERR_BYTES];
 
-	return trace_take_number(option_name(c), text, low, high, out, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
+	if (!trace_take_number(option_name(long_options, c), text, low, high, out, err))
+		return replay_fail(REPLAY_USAGE, "%s", err);
+	return 0;
 }
 
 static int get_speed(int c, const char *text, uint64_t *out)
 {
 	char err[TRACE_ERR_BYTES];
 
-	return trace_take_speed(option_name(c), text, out, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
+	if (!trace_take_speed(option_name(long_options, c), text, out, err))
+		return replay_fail(REPLAY_USAGE, "%s", err);
+	return 0;
 }
 
 static int add_set(struct replay_options *o, const char *text)
@@ -161,9 +157,9 @@ static int add_precondition(struct replay_options *o, int c, const char *text, u
 	uint64_t v;
 	char *set;
 
-	if (!trace_take_share(option_name(c), text, places, 100, &v, err))
+	if (!trace_take_share(option_name(long_options, c), text, places, 100, &v, err))
 		return replay_fail(REPLAY_USAGE, "%s", err);
-	if (asprintf(&set, "precondition.%s_permille=%" PRIu64, option_name(c), v) < 0)
+	if (asprintf(&set, "precondition.%s_permille=%" PRIu64, option_name(long_options, c), v) < 0)
 		return replay_fail(REPLAY_FAILED, "no memory");
 	return add_set(o, set);
 }
