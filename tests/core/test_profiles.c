@@ -44,7 +44,7 @@ static unsigned int valid_in(const char *name)
 static void every_shipped_profile_is_valid(void)
 {
 	EXPECT_EQ(valid_in("nand-emu/profiles"), 24);
-	EXPECT_EQ(valid_in("nand-emu/profiles/drives"), 12); /* real drives, made by 'slate fit' */
+	EXPECT_EQ(valid_in("nand-emu/profiles/drives"), 13); /* real drives, made by 'slate fit' */
 }
 
 static void expect_shape(const char *name, uint32_t dies, uint64_t pages, uint32_t page_bytes)
