@@ -4,8 +4,8 @@
 
     determinism.py [--runs 20] [--vcpus 1,2,4,8] [--record]
 
-So many runs with each number of vCPUs, half of them beside busy loops on every
-processor, each in a directory of its own. The first of each is also compared with
+So many runs with each number of vCPUs, half of them beside processes that take every
+processor by turns, each in a directory of its own. The first of each is also compared with
 checksums.json, which has those of another machine; --record writes that file.
 """
 
@@ -36,11 +36,24 @@ VCPUS = (1, 2, 4, 8)
 KEYS = ("vmlinux", "initrd")
 
 
+# A process that computes for 2 ms and sleeps for 6 ms. Each time it wakes it takes a processor from one of QEMU's
+# threads, 125 times a second, which shifts the threads against each other. A loop without sleep would take four times
+# the processor time and do that no more often.
+HOG = """
+import time
+while True:
+    until = time.monotonic() + 0.002
+    while time.monotonic() < until:
+        pass
+    time.sleep(0.006)
+"""
+
+
 @contextlib.contextmanager
 def hogs(wanted: bool) -> Iterator[None]:
-    """Start busy loops, one and a half for each processor."""
+    """Start processes that compute by turns, one and a half for each processor."""
     count = (os.cpu_count() or 1) * 3 // 2 if wanted else 0
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    loops = [subprocess.Popen([sys.executable, "-c", HOG]) for _ in range(count)]
     try:
         yield
     finally:
