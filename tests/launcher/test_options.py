@@ -202,7 +202,7 @@ class Arguments(Case):
     def test_files(self):
         (self.folder / "tool").write_bytes(b"\x7fELF")
         path = str(self.folder / "tool")
-        entries = dict((name, data) for name, _, data in command.job_entries(self.parse("--file", path)))
+        entries = {name: data for name, _, data in command.job_entries(self.parse("--file", path))}
         self.assertEqual(entries["job/tool"], b"\x7fELF")
         self.refused("--file", path, "--file", path, words=["another --file is called tool"])
         self.refused("--file", str(self.folder / "none"), words=["none", "No such file", "can be read"])
