@@ -6,7 +6,7 @@
  *   round robin   the queues that have commands take turns; at a turn up to `arbitration_burst`
  *                 commands of a queue are taken
  *   weighted      urgent queues come before all others; the classes high, medium and low take turns
- *                 of so many commands as their weights say; within a class, and among urgent queues,
+ *                 of as many commands as their weights; within a class, and among urgent queues,
  *                 queues take turns as above
  *
  * A class whose queues are empty loses its turn, but not what is left of its weight. When each

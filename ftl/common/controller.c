@@ -224,14 +224,16 @@ static uint64_t step(struct ftl *base, uint64_t now_ns)
 
 	SSD_ASSERT(now_ns >= k->now_ns);
 	k->now_ns = now_ns;
-	while (first_ns(&k->due[STAGE_COMMAND]) <= now_ns)
-		hand_over(k, now_ns, io_list_take(&k->due[STAGE_COMMAND]));
-	do
-		next_ns = k->ftl->ops->step(k->ftl, now_ns);
-	while (look_again(k, now_ns));
-	while (first_ns(&k->due[STAGE_ANSWER]) <= now_ns)
-		end(k, now_ns, io_list_take(&k->due[STAGE_ANSWER]));
-	core_ns = arbitrate(k, now_ns);
+	do {
+		while (first_ns(&k->due[STAGE_COMMAND]) <= now_ns)
+			hand_over(k, now_ns, io_list_take(&k->due[STAGE_COMMAND]));
+		do
+			next_ns = k->ftl->ops->step(k->ftl, now_ns);
+		while (look_again(k, now_ns));
+		while (first_ns(&k->due[STAGE_ANSWER]) <= now_ns)
+			end(k, now_ns, io_list_take(&k->due[STAGE_ANSWER]));
+		core_ns = arbitrate(k, now_ns);
+	} while (first_ns(&k->due[STAGE_COMMAND]) <= now_ns);	/* commands that take no time */
 	if (core_ns < next_ns)
 		next_ns = core_ns;
 	for (unsigned int i = 0; i < STAGES; i++)
@@ -522,8 +524,8 @@ static const struct knob rows[] = {
 		 "mapping units read into that memory ahead of a sequence of reads: 0, or the units of a page or more, "
 		 "at most half of read_cache_units"),
 	FTL_KNOB_IS(arbitration, arbitrations, "fifo",
-		    "which command a core takes: the first submitted; of the submission queue whose turn it is; or "
-		    "urgent queues first, then classes of queues by weight, as NVMe has them; only with cores"),
+		    "the command that a free core takes: the oldest; one of the next submission queue; or urgent queues "
+		    "first, then classes of queues by weight, as NVMe has them; only with cores"),
 	FTL_KNOB(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most"),
 	FTL_KNOB(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn"),
 	FTL_KNOB(weight_medium, 1, 256, "1", "likewise, medium"),

@@ -9,7 +9,7 @@
 #
 # The guest's own fio is that of this machine's Debian release, and older than fdp=1
 # (3.35). So this one is the tarball of a newer release's source package, which apt checks
-# against the signed list of that release. Where to ask is what 'make qemu' has found.
+# against the signed list of that release. It uses the archives that 'make qemu' has found.
 # Kept in build/guest-cache/fdp.
 set -euo pipefail
 
@@ -55,7 +55,7 @@ fetch()
 
 build()
 {
-	"$here/build-fio.sh" "$(echo "$kept"/fio_*.tar.*)" "$work" "$work/fio-fdp"
+	"$here/build-fio.sh" "$(ls "$kept"/fio_*.tar.?z)" "$work" "$work/fio-fdp"
 	"$work/fio-fdp" --cmdhelp=fdp | grep -q "directive (FDP)" || {
 		echo "this fio has no fdp=1" >&2
 		exit 1

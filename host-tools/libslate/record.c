@@ -26,6 +26,7 @@ struct record {
 	char *path, *part;
 	uint64_t now_ns;		/* time of the last recorded call */
 	uint64_t requests;
+	bool queues;			/* an arbiter tells queues apart: STREAM is the request's */
 	struct open_io *open;
 	size_t open_count, open_room;
 };
@@ -53,13 +54,14 @@ static void forget(struct record *r)
 	free(r);
 }
 
-struct record *record_open(const char *path, const char *settings, bool mounted,
+struct record *record_open(const char *path, const char *settings, bool mounted, bool queues,
 			   char err[SLATE_ERR_BYTES])
 {
 	struct record *r = calloc(1, sizeof(*r));
 	int fd;
 
 	SSD_ASSERT(r);
+	r->queues = queues;
 	r->path = strdup(path);
 	if (asprintf(&r->part, "%s.part", path) < 0)
 		r->part = NULL;
@@ -77,6 +79,8 @@ struct record *record_open(const char *path, const char *settings, bool mounted,
 
 void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
 {
+	unsigned int stream = r->queues ? io->queue : 0;
+
 	r->now_ns = now_ns;
 	if (r->open_count == r->open_room) {
 		r->open_room = r->open_room ? 2 * r->open_room : 64;
@@ -85,10 +89,10 @@ void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
 	}
 	r->open[r->open_count++] = (struct open_io){ io, r->requests++ };
 	if (io->op == FTL_FLUSH)
-		fprintf(r->out, "%" PRIu64 " 0 flush\n", now_ns);
+		fprintf(r->out, "%" PRIu64 " %u flush\n", now_ns, stream);
 	else
-		fprintf(r->out, "%" PRIu64 " 0 %s %" PRIu64 " %" PRIu64 "%s", now_ns, op_names[io->op],
-			io->offset, io->bytes, io->fua ? " fua" : "");
+		fprintf(r->out, "%" PRIu64 " %u %s %" PRIu64 " %" PRIu64 "%s", now_ns, stream,
+			op_names[io->op], io->offset, io->bytes, io->fua ? " fua" : "");
 	if (io->op == FTL_WRITE && io->handle)
 		fprintf(r->out, " handle=%u", io->handle);
 	if (io->op != FTL_FLUSH)

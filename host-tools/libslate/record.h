@@ -14,8 +14,11 @@
 
 struct record;
 
-/* Returns NULL with a sentence in err on an error. mounted: the drive existed before. */
-struct record *record_open(const char *path, const char *settings, bool mounted,
+/*
+ * Returns NULL with a sentence in err on an error. mounted: the drive existed before. queues: the column STREAM is the
+ * request's submission queue, else 0.
+ */
+struct record *record_open(const char *path, const char *settings, bool mounted, bool queues,
 			   char err[SLATE_ERR_BYTES]);
 void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io);
 void record_step(struct record *r, uint64_t now_ns);

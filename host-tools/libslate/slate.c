@@ -432,7 +432,8 @@ static int open_records(struct slate_dev *d, const struct slate_options *o, char
 		return SSD_E_INVAL;
 	}
 	if (o->record) {
-		d->record = record_open(o->record, d->settings, d->was_there, err);
+		d->record = record_open(o->record, d->settings, d->was_there,
+					d->profile.ftl.arbitration != FTL_ARBITRATION_FIFO, err);
 		if (!d->record)
 			return SSD_E_INVAL;
 	}

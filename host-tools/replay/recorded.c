@@ -99,6 +99,7 @@ static int call(struct replay *r, const struct trace_row *row)
 				   PRIu64 " bytes: this is no recording of it",
 				   trace_name(r->stream[0].trace), row->line, r->capacity);
 	q = engine_request(r, row, 0);
+	q->io.queue = (uint8_t)(row->device % FTL_QUEUES);	/* 0 without arbitration */
 	r->stream[0].requests++;
 	if (r->verify)
 		verify_submit(r->verify, q);

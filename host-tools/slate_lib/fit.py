@@ -492,6 +492,8 @@ def profile_text(sheet: Sheet, fit: Fit, name: str, shown: dict[str, float]) -> 
 def _row(key: str, value: str, sheet: Sheet, fit: Fit) -> str:
     if key in fit.fitted:
         why = f"; fitted to {fit.fitted[key]}"
+    elif key in sheet.fixed:
+        why = "; fixed in [flash]"
     elif key in sheet.settings():
         why = "; the sheet"
     else:

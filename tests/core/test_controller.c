@@ -26,7 +26,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 static enum ftl_arbitration arbitration;
 static uint32_t burst = 1, weights[ARBITER_CLASSES] = { 0, 3, 2, 1 };
 
-static void make(uint32_t cores, uint32_t completion_ns)
+static void make_with(uint32_t cores, uint32_t completion_ns, uint32_t map_ns, uint32_t overhead_ns)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
 	struct nand_array_config c = {
@@ -35,8 +35,8 @@ static void make(uint32_t cores, uint32_t completion_ns)
 	struct ftl_config fc = {
 		.capacity_bytes = 100 * UNIT, .unit_bytes = UNIT, .buffer_units = 32,
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
-		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
-		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = map_ns,
+		.buffer_ns = BUFFER, .overhead_ns = overhead_ns, .max_unit_reads = 64,
 		.cores = cores, .completion_ns = completion_ns,
 		.arbitration = arbitration, .arbitration_burst = burst, .weight_high = weights[ARBITER_HIGH],
 		.weight_medium = weights[ARBITER_MEDIUM], .weight_low = weights[ARBITER_LOW] };
@@ -49,6 +49,11 @@ static void make(uint32_t cores, uint32_t completion_ns)
 	mem = calloc(1, bytes);
 	SSD_ASSERT(controller_init(ftl_list[0], mem, bytes, &fc, t.n, &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+}
+
+static void make(uint32_t cores, uint32_t completion_ns)
+{
+	make_with(cores, completion_ns, LOOKUP, COMMAND);
 }
 
 static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t units)
@@ -133,10 +138,11 @@ static void each_unit_is_looked_up(void)
  * Two cores. The first write's look-ups take 2600 ns. The second write's command ends at 1200 and
  * waits until then for its turn. Its core does not wait, and ends a read's command at 2400.
  */
-static void writes_keep_their_order(void)
+static void writes_in_order(enum ftl_arbitration how)
 {
 	const struct ftl_io *first, *second, *read;
 
+	arbitration = how;
 	make(2, COMPLETION);
 	first = submit(0, FTL_WRITE, 0, 8);
 	second = submit(1, FTL_WRITE, 8, 1);
@@ -149,6 +155,29 @@ static void writes_keep_their_order(void)
 	EXPECT_EQ(latency(read), 2 * (COMMAND + LOOKUP) + COMPLETION);
 	EXPECT_EQ(read->where.controller_ns, COMMAND + LOOKUP);
 	done_with_it();
+	arbitration = FTL_ARBITRATION_FIFO;
+}
+
+static void writes_keep_their_order(void)
+{
+	writes_in_order(FTL_ARBITRATION_FIFO);
+	writes_in_order(FTL_ARBITRATION_ROUND_ROBIN);	/* all are in one queue */
+}
+
+/* A command that takes no time reaches the FTL in the step in which its core became free. */
+static void a_step_returns_a_later_time(void)
+{
+	arbitration = FTL_ARBITRATION_ROUND_ROBIN;
+	make_with(1, COMPLETION, 0, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		submit_in(i, i, 0);
+	for (uint64_t next = f->ops->step(f, now); next != FTL_IDLE; next = f->ops->step(f, now)) {
+		EXPECT(next > now);
+		now = next > now ? next : now + 1;
+	}
+	EXPECT_EQ(latency(&slot[3].io), 4 * COMPLETION);
+	done_with_it();
+	arbitration = FTL_ARBITRATION_FIFO;
 }
 
 /* If cores are never short, an I/O of one unit takes the same time as without cores. */
@@ -437,6 +466,7 @@ int main(void)
 	RUN(one_core_does_one_thing_at_a_time);
 	RUN(each_unit_is_looked_up);
 	RUN(writes_keep_their_order);
+	RUN(a_step_returns_a_later_time);
 	RUN(idle_cores_change_nothing);
 	RUN(queues_take_turns);
 	RUN(classes_have_weights);

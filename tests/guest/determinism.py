@@ -36,9 +36,8 @@ VCPUS = (1, 2, 4, 8)
 KEYS = ("vmlinux", "initrd")
 
 
-# A process that computes for 2 ms and sleeps for 6 ms. Each time it wakes it takes a processor from one of QEMU's
-# threads, 125 times a second, which shifts the threads against each other. A loop without sleep would take four times
-# the processor time and do that no more often.
+# A process that computes for 2 ms and sleeps for 6 ms: a quarter of a processor, taken from QEMU's threads 125 times a
+# second. The host is busy, but not full.
 HOG = """
 import time
 while True:

@@ -118,4 +118,3 @@ rings) fio fill && fio ring slow ;;
 mix) fio fill && fio ring random ;;
 esac
 finish
-echo "written $(((192 + ROUNDS * 80) * MiB))"

@@ -221,7 +221,7 @@ class Placement(FdpTest):
                 self.vm.close()
 
     def test_power_cut(self) -> None:
-        """The handles continue in their reclaim units; while the drive is off, commands end with errors."""
+        """The handles continue in their reclaim units."""
         self.begin()
         for unit in range(8):
             self.write(unit, 1)

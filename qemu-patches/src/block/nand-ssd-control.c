@@ -208,7 +208,7 @@ void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
         erases += st->nand.ops[NAND_ERASE][i];
     }
     p->persistent = slate_handles_persist(s->dev);
-    p->unit_bytes = slate_handle(s->dev, 0).unit_bytes;
+    p->unit_bytes = (uint64_t)geo_planes(g) * g->pages_per_block * page;
     p->host_bytes = st->ftl.op[FTL_WRITE].bytes;
     p->media_bytes = programs * page;
     p->erased_bytes = erases * g->pages_per_block * page;
@@ -230,7 +230,7 @@ uint64_t nand_ssd_renew_handle(BlockDriverState *bs, uint32_t handle)
     QEMU_LOCK_GUARD(&s->lock);
     nand_ssd_update_now(s);
     left = slate_renew_handle(s->dev, s->now_ns, handle);
-    if (slate_powered(s->dev)) {
+    if (slate_powered(s->dev) || !s->off) {
         nand_ssd_run_order(s);
     }
     return left;
