@@ -524,8 +524,8 @@ static const struct knob rows[] = {
 		 "mapping units read into that memory ahead of a sequence of reads: 0, or the units of a page or more, "
 		 "at most half of read_cache_units"),
 	FTL_KNOB_IS(arbitration, arbitrations, "fifo",
-		    "the command that a free core takes: the oldest; one of the next submission queue; or urgent queues "
-		    "first, then classes of queues by weight, as NVMe has them; only with cores"),
+		    "the command that a free core takes: the oldest; one of the next submission queue; or urgent "
+		    "queues first, then classes of queues by weight, as NVMe has them; only with cores"),
 	FTL_KNOB(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most"),
 	FTL_KNOB(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn"),
 	FTL_KNOB(weight_medium, 1, 256, "1", "likewise, medium"),

@@ -217,7 +217,7 @@ class Bad(Case):
         """It used to replace the drive when QEMU ended."""
         self.make("write -P 1 0 64k", "flush")
         for kind in ("record", "record-content"):
-            said = self.said(file_opts(self.file, **{kind: self.file}))
+            said = self.said(f"{file_opts(self.file)},{kind}={self.file}")
             self.assertIn(f"{self.file}: is a drive file or a recording that is open: name another file", said)
         qemu_io("read -P 1 0 64k", opts=file_opts(self.file))
 

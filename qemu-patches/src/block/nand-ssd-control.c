@@ -208,7 +208,9 @@ void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
         erases += st->nand.ops[NAND_ERASE][i];
     }
     p->persistent = slate_handles_persist(s->dev);
-    p->unit_bytes = (uint64_t)geo_planes(g) * g->pages_per_block * page;
+    p->unit_bytes = (uint64_t)g->channels * g->chips_per_channel *
+                    g->dies_per_chip * g->planes_per_die *
+                    g->pages_per_block * page;
     p->host_bytes = st->ftl.op[FTL_WRITE].bytes;
     p->media_bytes = programs * page;
     p->erased_bytes = erases * g->pages_per_block * page;
