@@ -9,7 +9,6 @@
 # placement handle 0. stats.txt, stats.bin: the statistics log at the end; waf.txt: media by host bytes.
 # The job's own files need build/guest/fio-fdp: --file build/guest/fio-fdp.
 dev=/dev/nvme0n1
-MiB=1048576
 
 finish()
 {
