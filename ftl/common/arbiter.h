@@ -32,7 +32,7 @@ struct arbiter {
 		uint64_t filled;	/* bit q: queue q has commands */
 		uint32_t at;		/* queue whose turn it is */
 		uint32_t left;		/* commands left of this turn */
-		uint32_t credit;	/* commands left of the class's weight */
+		uint32_t credit;	/* commands that the class may still have in this round */
 	} round[ARBITER_CLASSES];
 	uint32_t turn;			/* class whose turn it is: high, medium or low */
 	uint32_t count;

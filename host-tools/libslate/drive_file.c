@@ -196,7 +196,7 @@ static void mend_head(const struct drive_file *f, const char *path, const struct
 		memcpy((char *)f->map + (size_t)damaged * DRIVE_FILE_HEAD_BYTES, h, sizeof(*h));
 }
 
-/* Anything else could block, or end at a size of its own. */
+/* Refuse all but plain files: opening or reading a pipe may block, and the size of a device cannot be changed. */
 static int check_plain(const char *path, int fd, char *err)
 {
 	struct stat st;

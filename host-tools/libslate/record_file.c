@@ -27,14 +27,16 @@ static bool names_locked_file(const char *path)
 	return locked;
 }
 
-/* Returns what is wrong with the open file, or NULL after emptying it. */
+/* Empty the open file; a character device stays as it is. Returns NULL, or why it cannot be used. */
 static const char *take(int fd)
 {
 	struct stat st;
 
-	if (!fstat(fd, &st) && S_ISCHR(st.st_mode))
+	if (fstat(fd, &st))
+		return strerror(errno);
+	if (S_ISCHR(st.st_mode))
 		return NULL;	/* such as /dev/full, with which tests fill the disk */
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode))
 		return "is not a plain file: remove it, or name another file";
 	if (is_locked(fd))
 		return "is a drive file or a recording that is open: name another file";

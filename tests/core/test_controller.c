@@ -232,7 +232,7 @@ static void queues_take_turns(void)
 	static const uint8_t same[10] = { 0 };
 
 	arbitration = FTL_ARBITRATION_ROUND_ROBIN;
-	expect_order("00001", "01000", same);	/* the core took the first when it came */
+	expect_order("00001", "01000", same);	/* the first command found the core free */
 	expect_order("0000112223", "0123012020", same);
 	burst = 2;
 	expect_order("00001", "00100", same);
@@ -311,7 +311,7 @@ struct job {
 
 struct model {
 	struct job job[SLOTS];	/* in the order of submission */
-	uint32_t line[2 * SLOTS], first, last;	/* completions that wait; with fifo, commands too */
+	uint32_t line[2 * SLOTS], first, last;	/* completions that wait for a core; with fifo, commands, too */
 	uint32_t cores, busy;
 	uint32_t turn[ARBITER_CLASSES], taken[ARBITER_CLASSES];	/* the queue whose turn it is, what it has taken */
 	uint32_t class_now, used[ARBITER_CLASSES];

@@ -247,7 +247,7 @@ static void no_recording(const char *drive, const char *record, const char *cont
 	EXPECT(strstr(err, want) != NULL);
 }
 
-/* At its end a recording used to replace the drive, or another recording. */
+/* A recording whose name is that of an open drive or recording is refused: it would replace that file at its end. */
 static void a_recording_replaces_nothing_open(void)
 {
 	char other[sizeof(dir) + 16], same[sizeof(dir) + 16], part[sizeof(dir) + 16];
