@@ -89,7 +89,7 @@ uint64_t slate_map_bytes(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
 
-/* Zones (ftl.h). slate_zones() returns false if the drive has none. */
+/* Zones (ftl.h). slate_zones() returns false if the drive has none; without power slate_zone() returns zeroes. */
 bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
 

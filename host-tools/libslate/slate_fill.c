@@ -26,6 +26,8 @@ bool slate_zones(const struct slate_dev *d, struct ftl_zones *out)
 
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone)
 {
+	if (!d->power.on)
+		return (struct ftl_zone){ 0 };
 	return d->ftl->ops->zone(d->ftl, zone);
 }
 

@@ -73,13 +73,13 @@ typedef struct BDRVNandSsdState {
     NotifierList power;
     NandSsdCutFunc *cut_then;
     void *cut_opaque;
-    bool reset_registered;          /* nand-ssd-machine.c */
     bool on_at_reset;
 
     NandSsdPicture picture[NAND_SSD_READERS][NAND_SSD_LOGS];
 
     bool zoned;
     struct ftl_zones zones;         /* valid if zoned */
+    uint64_t zone_capacity;         /* bytes of a zone; valid if zoned */
 
     NandSsdGuestControl guest_control;
     bool read_only_file;            /* ephemeral because opened read-only */

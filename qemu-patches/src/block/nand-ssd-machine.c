@@ -58,17 +58,20 @@ static NandSsdPower *nand_ssd_power_info(BlockDriverState *bs)
     return info;
 }
 
-/* The node is found by name, because it may have been removed or replaced. */
+/* Power on each drive whose cut reset the machine. */
 static void nand_ssd_at_reset(void *opaque)
 {
-    BlockDriverState *bs = bdrv_find_node(opaque);
-    BDRVNandSsdState *s = bs ? nand_ssd_state(bs) : NULL;
-    Error *err = NULL;
+    BlockDriverState *bs = NULL;
 
-    if (s && s->on_at_reset) {
-        s->on_at_reset = false;
-        if (nand_ssd_power_on(bs, &err) < 0) {
-            error_report_err(err);
+    while ((bs = bdrv_next_node(bs))) {
+        BDRVNandSsdState *s = nand_ssd_state(bs);
+        Error *err = NULL;
+
+        if (s && s->on_at_reset) {
+            s->on_at_reset = false;
+            if (nand_ssd_power_on(bs, &err) < 0) {
+                error_report_err(err);
+            }
         }
     }
 }
@@ -108,12 +111,11 @@ static void nand_ssd_cut_happened(BlockDriverState *bs, void *opaque)
 int nand_ssd_machine_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
                               int then, Error **errp)
 {
-    BDRVNandSsdState *s = nand_ssd_state(bs);
+    static bool registered;
 
-    if (then == NAND_SSD_CUT_THEN_RESET && s && !s->reset_registered) {
-        qemu_register_reset(nand_ssd_at_reset,
-                            g_strdup(bdrv_get_node_name(bs)));
-        s->reset_registered = true;
+    if (then == NAND_SSD_CUT_THEN_RESET && !registered) {
+        qemu_register_reset(nand_ssd_at_reset, NULL);
+        registered = true;
     }
     return nand_ssd_plan_cut(bs, cut, nand_ssd_cut_happened,
                              GINT_TO_POINTER(then), errp);

@@ -86,6 +86,7 @@ int nand_ssd_zones_open(BlockDriverState *bs, Error **errp)
         s->dev = NULL;
         return -EINVAL;
     }
+    s->zone_capacity = slate_zone(s->dev, 0).capacity;
     /* virtio-blk looks there for conventional zones; there are none. */
     bs->wps = g_malloc0(sizeof(*bs->wps) +
                         sizeof(bs->wps->wp[0]) * s->zones.count);
@@ -112,8 +113,7 @@ void nand_ssd_zones_limits(BlockDriverState *bs)
     bs->bl.nr_zones = s->zones.count;
     bs->bl.max_open_zones = s->zones.open_max;
     bs->bl.max_active_zones = s->zones.active_max;
-    bs->bl.max_append_sectors = MIN(slate_zone(s->dev, 0).capacity,
-                                    BDRV_REQUEST_MAX_BYTES) >>
+    bs->bl.max_append_sectors = MIN(s->zone_capacity, BDRV_REQUEST_MAX_BYTES) >>
                                 BDRV_SECTOR_BITS;
     bs->bl.write_granularity = FTL_SECTOR_BYTES;
     /* Zeroes are written like other data, at the write pointer. */
