@@ -500,6 +500,18 @@ int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const stru
 	return SSD_OK;
 }
 
+void controller_rearbitrate(struct ftl *f, const struct ftl_config *c)
+{
+	struct controller *k = controller_of(f);
+
+	SSD_ASSERT(f->ops->submit == submit && k->c.arbitration == c->arbitration &&
+		   c->arbitration != FTL_ARBITRATION_FIFO);
+	k->c.arbitration_burst = c->arbitration_burst;
+	k->c.weight_high = c->weight_high;
+	k->c.weight_medium = c->weight_medium;
+	k->c.weight_low = c->weight_low;
+}
+
 const struct ftl *controller_behind(const struct ftl *f)
 {
 	return f->ops->submit == submit ? const_controller_of(f)->ftl : f;

@@ -47,6 +47,11 @@ size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *
 			    const struct nand_geometry *g);
 int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,
 		    struct nand *n, const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
+/*
+ * Take arbitration_burst and the weights of c, which has the arbitration of before, not FIFO. What is left of a turn or
+ * of a class's weight stays: the new numbers hold from the next turn and the next round on.
+ */
+void controller_rearbitrate(struct ftl *f, const struct ftl_config *c);
 /* Returns the FTL behind a controller, or f itself if there is none: for checkers. */
 const struct ftl *controller_behind(const struct ftl *f);
 

@@ -26,7 +26,7 @@ struct record {
 	char *path, *part;
 	uint64_t now_ns;		/* time of the last recorded call */
 	uint64_t requests;
-	bool queues;			/* an arbiter tells queues apart: STREAM is the request's */
+	enum ftl_arbitration arbitration;	/* not fifo: STREAM is the queue; weighted: and its priority */
 	struct open_io *open;
 	size_t open_count, open_room;
 };
@@ -54,14 +54,14 @@ static void forget(struct record *r)
 	free(r);
 }
 
-struct record *record_open(const char *path, const char *settings, bool mounted, bool queues,
+struct record *record_open(const char *path, const char *settings, bool mounted, enum ftl_arbitration arbitration,
 			   char err[SLATE_ERR_BYTES])
 {
 	struct record *r = calloc(1, sizeof(*r));
 	int fd;
 
 	SSD_ASSERT(r);
-	r->queues = queues;
+	r->arbitration = arbitration;
 	r->path = strdup(path);
 	if (asprintf(&r->part, "%s.part", path) < 0)
 		r->part = NULL;
@@ -79,7 +79,7 @@ struct record *record_open(const char *path, const char *settings, bool mounted,
 
 void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
 {
-	unsigned int stream = r->queues ? io->queue : 0;
+	unsigned int stream = r->arbitration != FTL_ARBITRATION_FIFO ? io->queue : 0;
 
 	r->now_ns = now_ns;
 	if (r->open_count == r->open_room) {
@@ -89,14 +89,15 @@ void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
 	}
 	r->open[r->open_count++] = (struct open_io){ io, r->requests++ };
 	if (io->op == FTL_FLUSH)
-		fprintf(r->out, "%" PRIu64 " %u flush\n", now_ns, stream);
+		fprintf(r->out, "%" PRIu64 " %u flush", now_ns, stream);
 	else
 		fprintf(r->out, "%" PRIu64 " %u %s %" PRIu64 " %" PRIu64 "%s", now_ns, stream,
 			op_names[io->op], io->offset, io->bytes, io->fua ? " fua" : "");
 	if (io->op == FTL_WRITE && io->handle)
 		fprintf(r->out, " handle=%u", io->handle);
-	if (io->op != FTL_FLUSH)
-		fputc('\n', r->out);
+	if (r->arbitration == FTL_ARBITRATION_WEIGHTED && io->priority)
+		fprintf(r->out, " priority=%u", io->priority);
+	fputc('\n', r->out);
 }
 
 void record_step(struct record *r, uint64_t now_ns)

@@ -15,10 +15,10 @@
 struct record;
 
 /*
- * Returns NULL with a sentence in err on an error. mounted: the drive existed before. queues: the column STREAM is the
- * request's submission queue, else 0.
+ * Returns NULL with a sentence in err on an error. mounted: the drive existed before. With FIFO arbitration the
+ * column STREAM is 0, else the request's submission queue; priorities are recorded with weighted arbitration.
  */
-struct record *record_open(const char *path, const char *settings, bool mounted, bool queues,
+struct record *record_open(const char *path, const char *settings, bool mounted, enum ftl_arbitration arbitration,
 			   char err[SLATE_ERR_BYTES]);
 void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io);
 void record_step(struct record *r, uint64_t now_ns);

@@ -433,7 +433,7 @@ static int open_records(struct slate_dev *d, const struct slate_options *o, char
 	}
 	if (o->record) {
 		d->record = record_open(o->record, d->settings, d->was_there,
-					d->profile.ftl.arbitration != FTL_ARBITRATION_FIFO, err);
+					d->profile.ftl.arbitration, err);
 		if (!d->record)
 			return SSD_E_INVAL;
 	}

@@ -74,6 +74,15 @@ uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
 uint32_t slate_cores(const struct slate_dev *d);		/* cores of its controller; 0: unlimited */
+
+struct slate_arbitration {
+	enum ftl_arbitration kind;
+	uint32_t burst;			/* 1 .. 65536 */
+	uint32_t high, medium, low;	/* weights, 1 .. 256 */
+};
+
+/* The controller's arbitration of submission queues (arbiter.h). slate_set() changes its numbers. */
+struct slate_arbitration slate_arbitration(const struct slate_dev *d);
 /* Can a completed write be lost until it is flushed? */
 bool slate_has_write_cache(const struct slate_dev *d);
 bool slate_trims(const struct slate_dev *d);			/* trimmed units read as zeroes */

@@ -205,8 +205,23 @@ static uint32_t refuse_set(struct slate_dev *d, uint32_t status, const char *why
 	return slate_refuse(d, SLATE_ADM_SET, 0, status, why);
 }
 
+/* The numbers of an arbiter. */
+static bool of_arbiter(const struct slate_dev *d, const char *text)
+{
+	static const char *const keys[] = { "arbitration_burst", "weight_high", "weight_medium", "weight_low", NULL };
+	size_t len;
+
+	if (d->profile.ftl.arbitration == FTL_ARBITRATION_FIFO || strncmp(text, "controller.", 11))
+		return false;
+	len = strcspn(text + 11, "=");
+	for (const char *const *k = keys; *k; k++)
+		if (text[11 + len] && strlen(*k) == len && !strncmp(*k, text + 11, len))
+			return true;
+	return false;
+}
+
 /*
- * Can the FTL change this knob while it runs? If not, the message lists the knobs that it can
+ * Can the FTL or the arbiter change this knob while it runs? If not, the message lists the knobs that it can
  * change.
  */
 static bool may_move(const struct slate_dev *d, const char *text, char *why, size_t room)
@@ -215,8 +230,12 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 	const char *equals = strchr(text, '=');
 	size_t len, used;
 
+	if (of_arbiter(d, text))
+		return true;
 	if (!equals || strncmp(text, "ftl.", 4)) {
-		snprintf(why, room, "'%.64s' is no setting: give ftl.key=value", text);
+		snprintf(why, room, "'%.64s' is no setting: give ftl.key=value%s", text,
+			 d->profile.ftl.arbitration == FTL_ARBITRATION_FIFO ? "" :
+			 ", or the arbiter's controller.arbitration_burst or weight_high, _medium or _low");
 		return false;
 	}
 	len = (size_t)(equals - text) - 4;
@@ -277,7 +296,10 @@ static uint32_t set(struct slate_dev *d, uint64_t now_ns, const char *text, stru
 	if (controller_footprint(p->ops, &p->ftl, &p->array.geo) != d->ftl_mem.bytes)
 		return refuse_set(d, SLATE_REFUSED, "the FTL would need other tables for that: open the drive "
 				  "with it");
-	d->ftl->ops->reconfigure(d->ftl, core_now(d, now_ns), &p->ftl);
+	if (of_arbiter(d, text))
+		controller_rearbitrate(d->ftl, &p->ftl);
+	else
+		d->ftl->ops->reconfigure(d->ftl, core_now(d, now_ns), &p->ftl);
 	take_settings(d, p);
 	return SLATE_DONE;
 }

@@ -31,6 +31,14 @@ struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone)
 	return d->ftl->ops->zone(d->ftl, zone);
 }
 
+struct slate_arbitration slate_arbitration(const struct slate_dev *d)
+{
+	const struct ftl_config *c = &d->profile.ftl;
+
+	return (struct slate_arbitration){ c->arbitration, c->arbitration_burst, c->weight_high, c->weight_medium,
+					   c->weight_low };
+}
+
 uint32_t slate_handles(const struct slate_dev *d)
 {
 	return d->profile.ftl.placement_handles;

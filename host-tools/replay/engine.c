@@ -324,7 +324,7 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	q->io.ahead = false;
 	q->io.handle = row->handle;
 	q->io.queue = (uint8_t)(stream % FTL_QUEUES);
-	q->io.priority = 0;
+	q->io.priority = row->priority;
 	q->reset = false;
 	q->io.offset = row->offset;
 	q->io.bytes = row->bytes;

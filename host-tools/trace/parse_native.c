@@ -5,8 +5,8 @@
  *   # slate-trace 1
  *   # set section.key=value		any number of such lines, before the first row
  *   # state mounted			the drive was not made for the recording
- *   NS STREAM read|write|trim OFFSET BYTES [fua] [handle=N]
- *   NS STREAM flush
+ *   NS STREAM read|write|trim OFFSET BYTES [fua] [handle=N] [priority=N]
+ *   NS STREAM flush [priority=N]
  *   NS STREAM step
  *   NS STREAM done REQUEST LATENCY_NS STATUS
  *   # end ops OP SOURCE COUNT		of the array, at the end of a recording
@@ -79,35 +79,50 @@ static bool take_status(const char **s, const char *end, int32_t *status)
 	return true;
 }
 
-/* Take the optional words at the end of a write's line: fua, then handle=N. */
-static bool take_write_words(const char *s, const char *end, struct trace_row *row)
+/* Take an optional word NAME=0..most. Returns false if the word is there, but not such a number. */
+static bool take_named(const char **s, const char *end, const char *name, uint64_t most, uint8_t *out)
 {
-	const char *word, *stop;
-	size_t len = take_word(&s, end, &word);
-	uint64_t handle;
+	const char *rest = *s, *word, *stop;
+	size_t len = take_word(&rest, end, &word);
+	uint64_t value;
 
-	row->fua = word_is(word, len, "fua");
-	if (row->fua)
-		len = take_word(&s, end, &word);
 	stop = word + len;
-	if (!len || s != end)
-		return !len;
-	if (!starts(&word, stop, "handle=") || !take_column(&word, stop, &handle) || word != stop ||
-	    handle > UINT8_MAX)
+	if (!len || !starts(&word, stop, name))
+		return true;
+	if (!take_column(&word, stop, &value) || word != stop || value > most)
 		return false;
-	row->handle = (uint8_t)handle;
+	*out = (uint8_t)value;
+	*s = rest;
 	return true;
+}
+
+/* Take the optional words at the end of a request's line: of a write fua, then handle=N; of all priority=N. */
+static bool take_words(const char *s, const char *end, struct trace_row *row)
+{
+	const char *rest = s, *word;
+	size_t len = take_word(&rest, end, &word);
+
+	if (row->op == TRACE_WRITE) {
+		row->fua = word_is(word, len, "fua");
+		if (row->fua)
+			s = rest;
+		if (!take_named(&s, end, "handle=", UINT8_MAX, &row->handle))
+			return false;
+	}
+	return take_named(&s, end, "priority=", TRACE_PRIORITY_MAX, &row->priority) && skip_blanks(s, end) == end;
 }
 
 static bool take_rest(const char *s, const char *end, struct trace_row *row)
 {
-	if (row->op == TRACE_FLUSH || row->op == TRACE_STEP)
+	if (row->op == TRACE_FLUSH)
+		return take_words(s, end, row);
+	if (row->op == TRACE_STEP)
 		return s == end;
 	if (!take_column(&s, end, &row->offset) || !take_column(&s, end, &row->bytes))
 		return false;
 	if (row->op == TRACE_DONE)
 		return take_status(&s, end, &row->status) && s == end;
-	return row->op == TRACE_WRITE ? take_write_words(s, end, row) : s == end;
+	return take_words(s, end, row);
 }
 
 enum line_kind parse_native(struct parse *p, const char *s, const char *end, struct trace_row *row,
@@ -136,7 +151,8 @@ enum line_kind parse_native(struct parse *p, const char *s, const char *end, str
 	row->op = (enum trace_op)op;
 	if (!take_rest(s, end, row)) {
 		*why = "OFFSET BYTES [fua] [handle=0..255] are expected behind write, OFFSET BYTES behind read and "
-		       "trim, nothing behind flush and step, REQUEST LATENCY_NS STATUS behind done";
+		       "trim, nothing behind flush, then [priority=0..3]; nothing behind step, REQUEST LATENCY_NS "
+		       "STATUS behind done";
 		return LINE_BAD;
 	}
 	p->head_over = true;

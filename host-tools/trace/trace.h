@@ -61,6 +61,8 @@ enum trace_format {
 };
 extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-terminated */
 
+#define TRACE_PRIORITY_MAX 3u
+
 enum trace_op {
 	TRACE_READ, TRACE_WRITE, TRACE_TRIM, TRACE_FLUSH,
 	TRACE_STEP,		/* native: the drive was told the time at_ns */
@@ -75,6 +77,7 @@ struct trace_row {
 	enum trace_op op;
 	bool fua;
 	uint8_t handle;		/* WRITE: placement handle; 0 if the row names none */
+	uint8_t priority;	/* of its submission queue: enum arbiter_class; 0 if the row names none */
 	int32_t status;		/* DONE: enum ssd_err */
 };
 

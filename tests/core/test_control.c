@@ -295,6 +295,32 @@ static void bad_knobs(void)
 	slate_close(dev);
 }
 
+/* The numbers of an arbiter move with any FTL; its kind does not. */
+static void arbiters_move(void)
+{
+	static const char *const weighted[] = { "controller.cores=1", "controller.arbitration=weighted", NULL };
+
+	if (open_with(NULL, tiny, weighted))
+		return;
+	EXPECT_EQ(slate_set(dev, now, "controller.weight_high=5"), SLATE_DONE);
+	EXPECT_EQ(slate_set(dev, now, "controller.arbitration_burst=65536"), SLATE_DONE);
+	EXPECT_EQ(slate_arbitration(dev).high, 5);
+	EXPECT_EQ(slate_arbitration(dev).burst, 65536);
+	EXPECT(strstr(slate_settings(dev), "controller.weight_high=5\n"));
+	EXPECT_EQ(slate_set(dev, now, "controller.weight_low=257"), SLATE_REFUSED);
+	EXPECT(says("1 .. 256"));
+	EXPECT_EQ(slate_set(dev, now, "controller.arbitration=fifo"), SLATE_REFUSED);
+	EXPECT(says("is no setting: give ftl.key=value, or the arbiter's controller.arbitration_burst or "
+		    "weight_high, _medium or _low"));
+	EXPECT_EQ(slate_set(dev, now, "controller.weight_low"), SLATE_REFUSED);
+	EXPECT_EQ(slate_arbitration(dev).low, 1);
+	slate_close(dev);
+	if (open_with(NULL, tiny, NULL))
+		return;
+	EXPECT_EQ(slate_set(dev, now, "controller.weight_high=5"), SLATE_REFUSED);
+	slate_close(dev);
+}
+
 static void not_while_calls_are_recorded(void)
 {
 	char path[] = "/tmp/slate-control-XXXXXX";
@@ -493,6 +519,7 @@ int main(int argc, char **argv)
 	RUN(flips_go_with_cells);
 	RUN(knobs_move);
 	RUN(bad_knobs);
+	RUN(arbiters_move);
 	RUN(not_while_calls_are_recorded);
 	RUN(every_ftl_collects_on_order);
 	RUN(orders_at_any_moment);
