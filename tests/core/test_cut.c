@@ -8,6 +8,11 @@
  * unit writes and trims, and the prefix holds all that was completed as flushed. With placement
  * handles this holds of each unit instead of all together (ftl.h).
  *
+ * With several submission queues the history is the order in which the controller hands requests to the FTL, which a
+ * host does not know. So a second oracle has only what the host knows: a flush keeps every write that had completed
+ * before the flush was submitted; nothing else is ordered, in one queue or between two. A sector must not hold a write
+ * that had completed before another was submitted that such a flush keeps.
+ *
  *   test_cut            every shape, OPS operations each
  *   test_cut -n OPS [NAME [SEED]]	only shapes with NAME in theirs
  *   test_cut ID         one cut again; ID is what a failing run prints
@@ -23,8 +28,7 @@
 #include <unistd.h>
 
 #include "controller.h"
-#include "gc_policy.h"
-#include "ftl.h"
+#include "cut_shapes.h"
 #include "oob.h"
 #include "test.h"
 
@@ -34,184 +38,11 @@
 #define MAX_HISTORY 20000
 #define WHENS 3
 
-struct shape {
-	const char *name;
-	struct nand_geometry g;
-	uint32_t unit, units, buffer_pages;
-	enum ftl_gc_mode gc;
-	bool multiplane;
-	uint32_t hot;	/* two of three requests go to the first `hot` sectors; 0: none */
-	uint32_t ways;
-	const char *ftl;	/* NULL: page */
-	uint32_t quota_permille, idle_gc_permille;
-	enum ftl_gc_frontier frontier;
-	enum ftl_gc_pages copies;
-	const struct gc_policy *policy;	/* NULL: greedy */
-	uint32_t map_cache_pages;
+struct change {
+	uint32_t sector, count;
+	uint64_t tag;		/* 0: trimmed */
+	uint32_t began, ended;	/* with queues: numbers of the events "submitted" and "completed"; ended 0: not yet */
 };
-
-enum {
-	IDLE = 64,	/* GC also works while the drive is idle */
-	FIXED = 128,	/* LSB and MSB pages in fixed order, */
-	RELAXED = 256,	/* relaxed order; in both orders torn MSB pages destroy LSB pages */
-	PAIRS = 1,	/* GC erases two victims in one command */
-	WORDS = 2,	/* GC reads the ECC words it moves */
-	COPYBACK = 8,	/* GC copies inside the chip */
-	SSDSIM = 4,	/* a write ends with its transfer, so that only flushes and FUA are durable */
-	LEVEL = 16,	/* wear is levelled to a difference of one erase */
-	CORRECTED = 32,	/* reads of every seventh page request relocation */
-	CORES = 512,	/* a controller of two cores is in front, */
-	CACHE = 32768,	/* with a read cache */
-	APART = 2048,	/* hot and cold pages have separate blocks */
-	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
-	NEXT = 65536,		/* parity pages lie in the next channel */
-	SET_ASIDE = 4096,	/* an SLC cache: two blocks of each plane are set aside for it; */
-	SPARE = 8192,		/* or at most two free blocks are used for it */
-	HANDLES = 131072,	/* three placement handles; each write names any of them. Copies are mixed, */
-	COPIES = 262144,	/* or have blocks of their own, too */
-	FOLDS = 16384,		/* the host waits for folding while the cache is full */
-};
-
-static const struct shape shapes[] = {
-	{ "one die", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0 },
-	{ "two channels", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4, FTL_GC_SLICED, false, 0 },
-	{ "packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0 },
-	{ "partial units", { 2, 1, 1, 1, 10, 4, 2048, 64, 25, 2048, 0, 1, 1 }, 1024, 52, 4, FTL_GC_BLOCKING, false, 0 },
-	{ "planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, true, 0 },
-	{ "hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2 },
-	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
-	{ "pairs", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, false, 0, PAIRS },
-	{ "pairs, hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 2, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2, PAIRS },
-	{ "words", { 2, 1, 1, 1, 10, 4, 2048, 64, 43, 1024, 0, 1, 1 }, 512, 88, 4, FTL_GC_SLICED, false, 0, WORDS },
-	{ "sent", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0, SSDSIM },
-	{ "pairs, words, sent", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 0, FTL_GC_BLOCKING, true, 0,
-	  PAIRS | WORDS | SSDSIM },
-	{ "copyback", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
-	  FTL_GC_SLICED, false, 0, COPYBACK },
-	{ "pairs, copyback", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 2, 1 }, 512, 22, 4, FTL_GC_SLICED, false, 0,
-	  PAIRS | COPYBACK },
-	{ "flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
-	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200 },
-	{ "flex, dies", { 2, 1, 1, 1, 14, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
-	  RELAXED | IDLE, "flex", 100, 600 },
-	{ "flex, planes", { 1, 1, 1, 2, 14, 8, 1024, 64, 0, 512, 0, 1, 2 }, 512, 120, 4, FTL_GC_BLOCKING, true, 0,
-	  RELAXED | WORDS, "flex", 50 },
-	{ "flex, unbuffered, hot", { 2, 1, 1, 1, 14, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 40, 0, FTL_GC_SLICED, false, 3,
-	  RELAXED, "flex", 0 },
-	{ "parity", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
-	  FTL_GC_SLICED, false, 0, FIXED, "parity" },
-	{ "parity, dies", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
-	  FIXED | IDLE, "parity", 0, 600 },
-	{ "parity, planes", { 1, 1, 1, 2, 14, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 100, 4, FTL_GC_BLOCKING, true, 0,
-	  RELAXED, "parity" },
-	{ "rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
-	  FTL_GC_SLICED, false, 0, FIXED | IDLE, "rtf", 0, 200 },
-	{ "rtf, dies", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4,
-	  FTL_GC_SLICED, false, 0, FIXED, "rtf" },
-	{ "flex, next channel", { 2, 1, 1, 1, 14, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
-	  RELAXED | IDLE | NEXT, "flex", 100, 600 },
-	{ "flex, next channel, planes", { 3, 1, 1, 2, 14, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 160, 0,
-	  FTL_GC_BLOCKING, true, 5, RELAXED | NEXT, "flex", 200, 0, FTL_GC_OWN },
-	{ "parity, next channel", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4,
-	  FTL_GC_SLICED, false, 0, FIXED | IDLE | NEXT, "parity", 0, 600 },
-	{ "parity, next channel, shared", { 2, 1, 1, 2, 14, 4, 512, 64, 0, 512, 0, 1, 2 }, 512, 100, 4,
-	  FTL_GC_BLOCKING, true, 6, FIXED | NEXT, "parity", 0, 0, FTL_GC_SHARED },
-	{ "rtf, next channel", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4, FTL_GC_SLICED, false, 0,
-	  FIXED | NEXT, "rtf" },
-	{ "shared", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, true, 0, PAIRS,
-	  NULL, 0, 0, FTL_GC_SHARED },
-	{ "shared, parity", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
-	  FIXED | IDLE, "parity", 0, 600, FTL_GC_SHARED },
-	{ "own, flex", { 2, 1, 1, 1, 16, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
-	  RELAXED | IDLE, "flex", 100, 600, FTL_GC_OWN },
-	{ "own, flex, hot", { 1, 1, 1, 1, 16, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 34, 0, FTL_GC_BLOCKING, false, 3,
-	  RELAXED, "flex", 50, 0, FTL_GC_OWN },
-	{ "own, rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
-	  FIXED | IDLE, "rtf", 0, 200, FTL_GC_OWN },
-	{ "fast copies, flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
-	  RELAXED, "flex", 200, 0, FTL_GC_AUTO, FTL_GC_FAST },
-	{ "levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 4, LEVEL },
-	{ "levelled, packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_BLOCKING, false, 8,
-	  LEVEL },
-	{ "corrected", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0,
-	  CORRECTED },
-	{ "all that moves", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 512, 0, 2, 1 }, 512, 24, 4, FTL_GC_SLICED, true, 4,
-	  PAIRS | WORDS | COPYBACK | LEVEL | CORRECTED },
-	{ "cores", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
-	  FTL_GC_SLICED, false, 0, CORES },
-	{ "read cache", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
-	  FTL_GC_SLICED, false, 0, CORES | CACHE },
-	{ "cores, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
-	  FTL_GC_SLICED, false, 0, CORES },
-	{ "suspended", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
-	  FTL_GC_SLICED, false, 0, SUSPENDS },
-	{ "suspended, planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
-	  FTL_GC_BLOCKING, true, 0, SUSPENDS | CORES },
-	{ "suspended, flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
-	  FTL_GC_SLICED, false, 0, RELAXED | SUSPENDS, "flex", 200 },
-	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4,
-	  FTL_GC_BLOCKING, true, 0, PAIRS },
-	{ "cost-benefit", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
-	  .policy = &gc_cost_benefit },
-	{ "fifo", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
-	  .policy = &gc_fifo },
-	{ "fifo, unbuffered, hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 0,
-	  FTL_GC_BLOCKING, false, 2, 0, .policy = &gc_fifo },
-	{ "random, pairs", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4,
-	  FTL_GC_SLICED, true, 0, PAIRS,
-	  .policy = &gc_random },
-	{ "d-choices, copyback", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0,
-	  COPYBACK, .policy = &gc_d_choices },
-	{ "windowed, levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2,
-	  FTL_GC_SLICED, false, 4, LEVEL,
-	  .policy = &gc_windowed },
-	{ "flex, fifo", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
-	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200, .policy = &gc_fifo },
-	{ "parity, random", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
-	  FTL_GC_SLICED, false, 0, FIXED, "parity", .policy = &gc_random },
-	{ "apart, shared", { 2, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4,
-	  FTL_GC_SLICED, false, 6, APART, NULL, 0, 0, FTL_GC_SHARED },
-	{ "apart, own", { 1, 1, 1, 2, 14, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 10,
-	  APART | PAIRS },
-	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0,
-	  FTL_GC_SLICED, false, 12, APART, NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
-	{ "slc static", { 1, 1, 1, 1, 12, 6, 512, 64, 16, 512, 0, 1, 3 }, 512, 24, 2, FTL_GC_SLICED, false, 0,
-	  SET_ASIDE },
-	{ "slc static, folds", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 70, 4,
-	  FTL_GC_SLICED, false, 0, SET_ASIDE | FOLDS },
-	{ "slc static, idle", { 1, 1, 1, 2, 12, 8, 1024, 64, 25, 1024, 0, 1, 4 }, 512, 90, 4,
-	  FTL_GC_BLOCKING, true, 0, SET_ASIDE | IDLE, NULL, 0, 400 },
-	{ "slc dynamic", { 1, 1, 1, 1, 12, 6, 512, 64, 16, 512, 0, 1, 3 }, 512, 24, 2, FTL_GC_SLICED, false, 0, SPARE },
-	{ "slc dynamic, folds, hot", { 2, 1, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 2 }, 512, 50, 0,
-	  FTL_GC_BLOCKING, false, 6, SPARE | FOLDS },
-	{ "slc dynamic, idle, planes", { 1, 1, 1, 2, 12, 6, 1024, 64, 25, 1024, 0, 2, 3 }, 512, 60, 4,
-	  FTL_GC_SLICED, true, 0, SPARE | FOLDS | IDLE | PAIRS | LEVEL | CORRECTED, NULL, 0, 600 },
-	{ "slc static, copyback", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 60, 4,
-	  FTL_GC_SLICED, false, 0, SET_ASIDE | FOLDS | COPYBACK | SUSPENDS, .frontier = FTL_GC_SHARED },
-	{ "slc dynamic, fifo", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 60, 4,
-	  FTL_GC_SLICED, false, 0, SPARE | SSDSIM, .policy = &gc_fifo },
-	{ "cached", { 1, 1, 1, 1, 92, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 640, 4,
-	  FTL_GC_SLICED, false, 0, .map_cache_pages = 3 },
-	{ "cached, planes, unbuffered", { 1, 1, 1, 2, 64, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 850, 0,
-	  FTL_GC_BLOCKING, true, 0, .map_cache_pages = 4 },
-	{ "cached, hot", { 1, 1, 1, 1, 74, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 500, 8,
-	  FTL_GC_SLICED, false, 140, .map_cache_pages = 3 },
-	{ "cached, packed", { 1, 1, 1, 1, 110, 8, 1024, 64, 25, 512, 0, 1, 1 }, 512, 1400, 4,
-	  FTL_GC_SLICED, false, 0, WORDS, .map_cache_pages = 5 },
-	{ "cached, suspended", { 2, 1, 1, 1, 48, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 600, 4,
-	  FTL_GC_SLICED, false, 0, SUSPENDS | CORES | CORRECTED, .map_cache_pages = 4 },
-	{ "handles", { 1, 1, 1, 1, 16, 4, 512, 64, 17, 512, 0, 1, 1 }, 512, 20, 6, FTL_GC_SLICED, false, 0, HANDLES },
-	{ "handles, packed", { 2, 1, 1, 1, 16, 4, 1024, 64, 26, 1024, 0, 1, 1 }, 512, 64, 6,
-	  FTL_GC_BLOCKING, false, 0, HANDLES },
-	{ "handles of copies", { 1, 1, 1, 2, 18, 4, 1024, 64, 26, 1024, 0, 2, 1 }, 512, 64, 6,
-	  FTL_GC_SLICED, true, 0, HANDLES | COPIES | PAIRS },
-	{ "handles, partial units", { 2, 1, 1, 1, 14, 4, 2048, 64, 26, 2048, 0, 1, 1 }, 1024, 64, 5,
-	  FTL_GC_SLICED, false, 6, HANDLES | COPIES | CORES | COPYBACK, .policy = &gc_fifo },
-	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
-	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
-};
-
-struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
 
 /* An FTL on an array, and the host's knowledge of its content. */
 struct drive {
@@ -228,12 +59,19 @@ struct drive {
 	uint32_t changes, durable;	/* history[0 .. durable) must survive */
 	uint64_t *base;			/* content before history[0] */
 	uint64_t tag;
+	uint32_t events;		/* with queues: submissions and completions so far */
+	uint32_t flushed;		/* the latest submission of a flush that has completed */
+	uint32_t began;			/* the latest submission of what the FTL got */
+	uint64_t overtakes;		/* requests that the FTL got after one that was submitted later */
+	struct ftl_ops spy;		/* the FTL's operations, but submit() is handed_over() */
 
 	struct host_io {
 		struct ftl_io io;
 		bool busy;
 		uint64_t tag;
 		uint32_t changes;	/* length of the history after it */
+		uint32_t first;		/* with queues: its first change, */
+		uint32_t began;		/* and event */
 		uint8_t data[MAX_SECTORS * FTL_SECTOR_BYTES];
 	} io[MAX_IOS];
 	uint64_t found[MAX_SECTORS];	/* content found by verify() */
@@ -280,6 +118,13 @@ static void on_done(void *opaque, struct ftl_io *io)
 
 	h->busy = false;
 	SSD_ASSERT(io->status == SSD_OK);
+	if (d->shape->ways & QUEUES) {
+		d->events++;
+		if (io->op == FTL_FLUSH && h->began > d->flushed)
+			d->flushed = h->began;
+		for (uint32_t i = h->first; io->op != FTL_READ && io->op != FTL_FLUSH && i < h->changes; i++)
+			d->history[i].ended = d->events;
+	}
 	if (durable && h->changes > d->durable)
 		d->durable = h->changes;
 }
@@ -344,9 +189,30 @@ static void add_front(struct ftl_config *fc, const struct shape *s)
 	add_handles(fc, s);
 	fc->cores = s->ways & CORES ? 2 : 0;
 	fc->completion_ns = s->ways & CORES ? 700 : 0;
+	if (s->ways & QUEUES) {
+		fc->cores = 1;
+		fc->overhead_ns = 5000;
+		fc->arbitration = s->ways & WEIGHTS ? FTL_ARBITRATION_WEIGHTED : FTL_ARBITRATION_ROUND_ROBIN;
+		fc->arbitration_burst = 2;
+		fc->weight_high = 3;
+		fc->weight_medium = 2;
+		fc->weight_low = 1;
+	}
 	fc->read_cache_units = s->ways & CACHE ? 16 : 0;
 	fc->read_ahead_units = s->ways & CACHE ? 4 : 0;
 }
+
+static void add_pairs(struct nand_array_config *c, const struct shape *s)
+{
+	if (!(s->ways & (FIXED | RELAXED)))
+		return;
+	c->geo.order = s->ways & FIXED ? NAND_ORDER_FPS : NAND_ORDER_RPS;
+	c->geo.paired_loss = true;
+	c->timing.read_ns[1] = 6000;
+	c->timing.program_ns[1] = 50000;
+}
+
+static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 
 static void drive_make(struct drive *d, const struct shape *s)
 {
@@ -358,12 +224,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 
 	memset(d, 0, sizeof(*d));
 	add_times(&c.timing, s);
-	if (s->ways & (FIXED | RELAXED)) {
-		c.geo.order = s->ways & FIXED ? NAND_ORDER_FPS : NAND_ORDER_RPS;
-		c.geo.paired_loss = true;
-		c.timing.read_ns[1] = 6000;
-		c.timing.program_ns[1] = 50000;
-	}
+	add_pairs(&c, s);
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
 	if (s->ways & SUSPENDS) {
@@ -396,6 +257,8 @@ static void drive_make(struct drive *d, const struct shape *s)
 	if (s->ways & (SET_ASIDE | SPARE))
 		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);
+	d->spy = *d->ops;
+	d->spy.submit = handed_over;
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
 	c.payload = true;
 	test_array_make(&d->ta, &c);
@@ -426,6 +289,8 @@ static void drive_mount(struct drive *d)
 	for (int i = 0; i < MAX_IOS; i++)
 		d->io[i].busy = false;
 	SSD_ASSERT(controller_init(d->ops, d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
+	if (d->shape->ways & QUEUES)
+		((struct ftl *)(uintptr_t)controller_behind(d->f))->ops = &d->spy;
 	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now_ns) == SSD_OK);
 	d->f->ops->check(d->f);
 	d->next_ns = d->f->ops->step(d->f, d->now_ns);
@@ -436,7 +301,7 @@ static void drive_mount(struct drive *d)
 static void remember(struct drive *d, uint32_t sector, uint32_t count, uint64_t tag)
 {
 	SSD_ASSERT(d->changes < MAX_HISTORY);
-	d->history[d->changes++] = (struct change){ sector, count, tag };
+	d->history[d->changes++] = (struct change){ .sector = sector, .count = count, .tag = tag };
 }
 
 /* Record a request's changes unit by unit, as the FTL accepts them. */
@@ -451,6 +316,44 @@ static void remember_write(struct drive *d, uint32_t at, uint32_t count, uint64_
 		at += n;
 		count -= n;
 	}
+}
+
+static void remember_io(struct drive *d, const struct host_io *h)
+{
+	uint32_t at = (uint32_t)(h->io.offset / FTL_SECTOR_BYTES), count = (uint32_t)(h->io.bytes / FTL_SECTOR_BYTES);
+
+	if (h->io.op == FTL_WRITE)
+		remember_write(d, at, count, h->tag);
+	else if (h->io.op == FTL_TRIM && other_ftl)
+		remember_write(d, at, count, 0);
+	else if (h->io.op == FTL_TRIM)
+		remember(d, at, count, 0);
+}
+
+/* The FTL gets the request: with queues, this is the order that counts. */
+static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	struct drive *d = &first;
+	struct host_io *h = io->host;
+
+	while (controller_behind(d->f) != f)
+		d = d == &first ? &second : &third;
+	h->first = d->changes;
+	remember_io(d, h);
+	h->changes = d->changes;
+	for (uint32_t i = h->first; i < h->changes; i++)
+		d->history[i].began = h->began;
+	d->overtakes += h->began < d->began;
+	if (h->began > d->began)
+		d->began = h->began;
+	d->ops->submit(f, now_ns, io);
+}
+
+static void choose_queue(struct drive *d, struct host_io *h)
+{
+	h->io.queue = (uint8_t)(rnd(&d->rng) % 4);
+	h->io.priority = h->io.queue;
+	h->began = ++d->events;
 }
 
 static void submit_random(struct drive *d, struct host_io *h)
@@ -485,12 +388,11 @@ static void submit_random(struct drive *d, struct host_io *h)
 
 				memcpy(h->data + i * FTL_SECTOR_BYTES + k, &v, 8);
 			}
-		remember_write(d, at, count, h->tag);
-	} else if (op == FTL_TRIM && other_ftl) {
-		remember_write(d, at, count, 0);
-	} else if (op == FTL_TRIM) {
-		remember(d, at, count, 0);
 	}
+	if (d->shape->ways & QUEUES)
+		choose_queue(d, h);
+	else
+		remember_io(d, h);
 	h->changes = d->changes;
 	h->busy = true;
 	d->f->ops->submit(d->f, d->now_ns, &h->io);
@@ -584,6 +486,30 @@ static void verify_units(struct drive *d, const struct drive *h)
 	cuts++;
 }
 
+/* The second oracle: is what the host's flushes keep there? */
+static void verify_flushed(const struct drive *d, const struct drive *h)
+{
+	uint32_t kept[MAX_SECTORS] = { 0 };	/* the latest submission of a write or trim that a flush keeps */
+	uint32_t ended[MAX_SECTORS] = { 0 };	/* when what was found was completed */
+
+	for (uint32_t k = 0; k < h->changes; k++) {
+		const struct change *c = &h->history[k];
+
+		for (uint32_t i = c->sector; i < c->sector + c->count; i++) {
+			if (c->ended && c->ended < h->flushed && c->began > kept[i])
+				kept[i] = c->began;
+			if (c->tag == d->found[i])	/* of several trims the latest */
+				ended[i] = c->ended ? c->ended : UINT32_MAX;
+		}
+	}
+	for (uint32_t i = 0; i < sectors(d); i++) {
+		if (ended[i] < kept[i])
+			fprintf(stderr, "sector %u holds what was completed at event %u, before a write of event %u "
+				"that the flush of event %u keeps\n", i, ended[i], kept[i], h->flushed);
+		SSD_ASSERT(ended[i] >= kept[i]);
+	}
+}
+
 /* Is the content of `d` a prefix of h's history that includes its durable part? */
 static void verify(struct drive *d, const struct drive *h)
 {
@@ -592,6 +518,8 @@ static void verify(struct drive *d, const struct drive *h)
 	bool found;
 
 	read_all(d);
+	if (d->shape->ways & QUEUES)
+		verify_flushed(d, h);
 	if (d->fc.placement_handles) {
 		verify_units(d, h);
 		return;
@@ -656,6 +584,7 @@ static bool cut_again(uint64_t m, int when, uint64_t seed)
 		read_all(&second);
 		memcpy(second.base, second.found, sizeof(second.found));
 		second.changes = second.durable = 0;
+		second.flushed = second.began = second.events = 0;
 		second.tag = first.tag + 1000;
 		second.rng = seed | 1;
 		oracle = &second;
@@ -742,6 +671,7 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 		SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);
 		first.ta.n->ops->get_stats(first.ta.n, &ns);
 		SSD_ASSERT(!(shapes[shape].ways & SUSPENDS) == !ns.suspends);
+		SSD_ASSERT(!(shapes[shape].ways & QUEUES) == !first.overtakes);
 		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
 		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
 		SSD_ASSERT(!(shapes[shape].ways & (SET_ASIDE | SPARE)) == !st->slc_pages);
