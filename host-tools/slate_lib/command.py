@@ -23,7 +23,14 @@ NODE = "ssd0"  # the first drive's node
 MARKS = "slate-marks"  # device of slate-mark in a guest with several drives
 GUEST_CONTROL = "logs"  # the default of a nand-ssd
 # Parts of the boot that a guest does not need; host-tools/guest/README.md says why.
-BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=off", "tsc=reliable")
+BOOT_FAST = (
+    "cryptomgr.notests",
+    "no_timer_check",
+    "init_on_alloc=0",
+    "rodata=off",
+    "tsc=reliable",
+    "random.trust_cpu=on",
+)
 # In virtual time the time-stamp counter counts ns. Linux would measure that, by 2.5 million reads of the PIT,
 # and find 1 ppm less.
 VIRTUAL_TSC = "tsc_early_khz=1000000"
