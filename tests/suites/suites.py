@@ -22,6 +22,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -310,4 +311,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    # An exception in place of the signal's own end: subprocess.run() then ends the guest.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main())
