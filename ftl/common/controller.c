@@ -5,6 +5,7 @@
 #include "arbiter.h"
 #include "ftl_knobs.h"
 #include "host.h"
+#include "memory.h"
 #include "rcache.h"
 
 /* the stage of an I/O, which ends at its done_ns */
@@ -21,6 +22,7 @@ struct controller {
 	struct ftl_config c;
 	struct ftl_host shell;
 	struct rcache cache;
+	struct memory memory;
 	struct arbiter arbiter;		/* commands that wait for a core; empty with FIFO */
 	struct io_list due[STAGES];
 	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* time at which each core becomes free */
@@ -126,6 +128,18 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->shell.done(k->shell.opaque, io);
 }
 
+/* The I/O has its answer; a read's data cross the memory. */
+static void answer(struct controller *k, struct ftl_io *io)
+{
+	if (k->memory.mb_s && io->op == FTL_READ && io->bytes) {
+		uint64_t crossed_ns = memory_cross(&k->memory, k->now_ns, io->done_ns, io->bytes);
+
+		io->where.buffer_ns += crossed_ns - io->done_ns;
+		io->done_ns = crossed_ns;
+	}
+	list_sorted(&k->due[STAGE_ANSWER], io);
+}
+
 /* ---- the read cache ---- */
 
 /* The cache answers the read, whose content is in memory at ready_ns. */
@@ -140,7 +154,7 @@ static void hit(struct controller *k, uint64_t now_ns, struct ftl_io *io, uint64
 	io->status = SSD_OK;
 	io->where = (struct ftl_breakdown){ .host_queue_ns = at_ns - io->submit_ns,
 					    .buffer_ns = k->c.buffer_ns, .link_ns = io->done_ns - sent_ns };
-	list_sorted(&k->due[STAGE_ANSWER], io);
+	answer(k, io);
 }
 
 /* Answer the read, let it wait, or let the FTL read it. */
@@ -201,6 +215,11 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 static void execute(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
 	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
+	if (k->memory.mb_s && io->op == FTL_WRITE && io->bytes) {
+		uint64_t crossed_ns = memory_cross(&k->memory, now_ns, now_ns, io->bytes);
+
+		io->done_ns = io->done_ns > crossed_ns ? io->done_ns : crossed_ns;
+	}
 	if (io->op != FTL_READ) {
 		if (io->done_ns < k->ordered_ns)
 			io->done_ns = k->ordered_ns;
@@ -266,7 +285,9 @@ static void answered(void *opaque, struct ftl_io *io)
 	if (k->cache.units && io->op == FTL_READ)
 		rcache_ended(&k->cache, io);
 	if (!io->ahead)
-		list_sorted(&k->due[STAGE_ANSWER], io);
+		answer(k, io);
+	else if (k->memory.mb_s)
+		(void)memory_cross(&k->memory, k->now_ns, io->done_ns, io->bytes);
 }
 
 static void copied(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
@@ -330,6 +351,7 @@ static const struct ftl_stats *stats(const struct ftl *base)
 	*k->shown = *k->ftl->ops->stats(k->ftl);
 	memcpy(k->shown->op, k->op, sizeof(k->op));
 	k->shown->core_busy_ns = k->busy_ns;
+	k->shown->dram_busy_ns = k->memory.busy_ns;
 	k->shown->read_cache_hits = k->cache.hits;
 	k->shown->read_ahead_units = k->cache.ahead_read;
 	return k->shown;
@@ -341,7 +363,7 @@ static void reset_stats(struct ftl *base)
 
 	k->ftl->ops->reset_stats(k->ftl);
 	host_no_ops(k->op);
-	k->busy_ns = k->cache.hits = k->cache.ahead_read = 0;
+	k->busy_ns = k->memory.busy_ns = k->cache.hits = k->cache.ahead_read = 0;
 }
 
 static uint64_t map_bytes(const struct ftl *base)
@@ -488,6 +510,7 @@ int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const stru
 	own = lay_out(NULL, c, &n->geo).used;
 	if (len < own)
 		return SSD_E_NOMEM;
+	n = memory_init(&k->memory, c->dram_mb_s, n);
 	result = ops->init((uint8_t *)mem + own, len - own, &its, n, &me, &k->ftl);
 	if (result)
 		return result;
@@ -542,6 +565,9 @@ static const struct knob rows[] = {
 	FTL_KNOB(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn"),
 	FTL_KNOB(weight_medium, 1, 256, "1", "likewise, medium"),
 	FTL_KNOB(weight_low, 1, 256, "1", "likewise, low"),
+	FTL_KNOB(dram_mb_s, 0, 1u << 20, "0",
+		 "bandwidth of the controller's memory in 10^6 bytes per second, which host data, copies and map pages "
+		 "cross once; 0: unlimited; only with cores"),
 	FTL_KNOB_LAST
 };
 

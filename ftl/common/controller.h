@@ -24,6 +24,9 @@
  * While the FTL does not work on an I/O, the I/O is on a list of the controller. Between the command
  * and the FTL a read may find its data in a read cache, or wait for them there (rcache.h).
  *
+ * With dram_mb_s, data cross the controller's memory (memory.h): a write's from the moment at which a
+ * core takes its command, before the FTL gets it; a read's after the FTL's or the cache's answer.
+ *
  * Invariants:
  *   C1  `ios` counts the I/Os that were accepted and have not ended: those on a list, those with the
  *       arbiter, and those that the FTL has;

@@ -99,6 +99,7 @@
 	X(zone_reports, "Zones: reports.") \
 	X(stray_pages, "Placement handles: pages put into a block of another handle for want of free ones.") \
 	X(reclaim_units, "Placement handles: reclaim units that handles went on to.") \
+	X(dram_busy_ns, "Time for which data crossed the controller's memory.") \
 	/* a new row goes here */
 
 #endif

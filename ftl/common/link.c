@@ -33,10 +33,9 @@ static void insert(struct link_way *w, uint32_t i, uint64_t start_ns, uint64_t e
 	}
 }
 
-uint64_t link_move(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes,
-		   uint32_t ps_per_byte)
+uint64_t link_hold(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, uint64_t len)
 {
-	uint64_t len = link_transfer_ns(bytes, ps_per_byte), at = earliest_ns;
+	uint64_t at = earliest_ns;
 	uint32_t i;
 
 	if (!len)
@@ -58,4 +57,10 @@ uint64_t link_move(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, ui
 	}
 	insert(w, i, at, at + len);
 	return at + len;
+}
+
+uint64_t link_move(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes,
+		   uint32_t ps_per_byte)
+{
+	return link_hold(w, now_ns, earliest_ns, link_transfer_ns(bytes, ps_per_byte));
 }

@@ -35,6 +35,8 @@ static inline uint64_t link_transfer_ns(uint64_t bytes, uint32_t ps_per_byte)
 	return (bytes * ps_per_byte + 999) / 1000;
 }
 
+/* Take the way for len_ns, as link_move() does for bytes. */
+uint64_t link_hold(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns);
 /*
  * Move bytes at ps_per_byte, at or after earliest_ns; spans that ended by now_ns are removed. Returns
  * when the last byte has arrived.

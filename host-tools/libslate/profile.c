@@ -543,6 +543,9 @@ static void check_controller(struct parse *s)
 		complain_of(s, profile_key_find("controller", "completion_ns"),
 			    "must be 0 unless controller.cores says how many cores spend it: set cores, or add the "
 			    "time to ftl.overhead_ns");
+	if (s->p->ftl.dram_mb_s && !s->p->ftl.cores)
+		complain_of(s, profile_key_find("controller", "dram_mb_s"),
+			    "must be 0 unless controller.cores says how many cores the memory serves: set cores");
 	if (s->p->ftl.arbitration != FTL_ARBITRATION_FIFO && !s->p->ftl.cores)
 		complain_of(s, profile_key_find("controller", "arbitration"),
 			    "must be fifo unless controller.cores says how many cores the commands wait for: set "

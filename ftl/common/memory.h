@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory.h - the bandwidth of the controller's memory, which every byte that a host reads or writes,
+ * that GC, wear levelling or a merge copies, and that is read of a map page crosses once.
+ *
+ * It is one more transfer at a time, as a direction of the host link is (link.h): a transfer takes
+ * the first gap that is long enough. A host's read ends when its data have crossed, and the FTL gets a
+ * write when they have. The bytes of copies and map pages cross from the end of their read on; the
+ * FTL does not wait for them, but what crosses later does. So if nothing else limits the drive, the
+ * host's bytes and these together are dram_mb_s.
+ *
+ * Copies are seen where all FTLs make them, at the array: the FTL gets a struct nand that passes each
+ * call on and takes note of reads that are not the host's. A copyback moves no data out of its chip.
+ *
+ * Rejected: to let an FTL's copies wait, because each engine would need a state between a read and its
+ * program; they would wait for the host's transfers, which wait for them.
+ */
+#ifndef SLATE_MEMORY_H
+#define SLATE_MEMORY_H
+
+#include "link.h"
+#include "nand.h"
+
+struct memory {
+	struct nand nand;		/* what the FTL gets; valid if mb_s is not 0 */
+	struct nand *array;
+	struct link_way way;
+	uint32_t mb_s;			/* 10^6 bytes per second; 0: unlimited */
+	uint64_t busy_ns;
+};
+
+/* Returns the array for the FTL. */
+struct nand *memory_init(struct memory *m, uint32_t mb_s, struct nand *array);
+/* Let bytes cross at or after earliest_ns. Returns when the last one has crossed. */
+uint64_t memory_cross(struct memory *m, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes);
+
+#endif

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bandwidth of the controller's memory: at 1024 MB/s a page of 4 KiB crosses in 4,000 ns."""
+
+import unittest
+
+from support import READ, ROOT, TINY, WRITE, Case
+
+COMMAND, LOOKUP = 1000, 200
+CORES = ("--set", f"ftl.overhead_ns={COMMAND}", "--set", f"ftl.map_ns={LOOKUP}", "--set", "controller.cores=4")
+MEMORY = ("--set", "controller.dram_mb_s=1024")
+CROSS = 4000
+N = 4800
+
+
+class Memory(Case):
+    """Ceilings and latencies by arithmetic, on tiny.ini."""
+
+    def test_reads(self):
+        """Unwritten units: the first read waits for its command, and from then on data always cross."""
+        found = self.json(*CORES, *MEMORY, "--closed", 16, f"gen:rand4k,foot=6M,n={N},read=1000")
+        self.assertEqual(found["time"]["end_ns"] - found["time"]["begin_ns"], COMMAND + LOOKUP + N * CROSS)
+        self.assertEqual(found["ftl_counts"]["dram_busy_ns"], N * CROSS)
+        read = found["host"]["read"]
+        self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
+
+    def test_one_request_at_a_time(self):
+        """A write's data cross while a core takes its command, a read's behind its flash."""
+        trace = self.native("0 0 write 0 4096", "1 0 read 0 4096", "2 0 flush")
+        rows = self.rows(*CORES, *MEMORY, trace)
+        own = COMMAND + LOOKUP
+        self.assertEqual([row["latency_ns"] for row in rows], [CROSS + WRITE, own + READ + CROSS, own])
+        self.assertEqual([row["controller_ns"] for row in rows], [CROSS - own, 0, 0])
+        self.assertEqual([row["buffer_ns"] for row in rows], [0, CROSS, 0])
+
+    def test_copies_cross(self):
+        """At 16 MB/s the memory is the limit of random writes with GC: the host's bytes and the copied ones."""
+        cross = 4096 * 1000 // 16
+        found = self.json(*CORES, "--set", "controller.dram_mb_s=16", "--fill", 100, "--age", 1, "--closed", 16,
+                          f"gen:rand4k,foot=6M,n={N}")  # fmt: skip
+        copied = found["nand"]["ops"]["read"]["gc"]
+        self.assertGreater(copied, N)
+        busy = found["ftl_counts"]["dram_busy_ns"]
+        self.assertEqual(busy, (N + copied) * cross)
+        took = found["time"]["end_ns"] - found["time"]["begin_ns"]
+        self.assertLess(abs(took - busy) / busy, 0.01)
+
+    def test_every_ftl(self):
+        """What crosses is the host's bytes and those of all reads that are not the host's."""
+        names = ("small", "qlc-small", "superblock-small", "pen-small", "rps-small", "tlc-slc-small", "spread-small")
+        for name in names:
+            found = self.json("--set", "controller.cores=2", *MEMORY, "--fill", 95, "--closed", 8, "--check",
+                              "gen:rand4k,foot=160M,n=6000,read=300",
+                              profile=ROOT / f"nand-emu/profiles/{name}.ini")  # fmt: skip
+            others = sum(size for source, size in found["nand"]["user_read_bytes"].items() if source != "host")
+            host = sum(found["host"][op]["bytes"] for op in ("read", "write"))
+            self.assertEqual(found["ftl_counts"]["dram_busy_ns"] * 1024, (host + others) * 1000, name)
+
+    def test_map_pages_cross(self):
+        """Twelve map pages of 1024 units, of which four are in memory."""
+        found = self.json(*CORES, *MEMORY, "--set", "geometry.blocks_per_plane=512", "--set", "ftl.capacity_mib=48",
+                          "--set", "ftl.map_cache_pages=4", "--fill", 100, "--closed", 4,
+                          "gen:rand4k,foot=48M,n=1000,read=1000")  # fmt: skip
+        pages = found["nand"]["ops"]["read"]["map"]
+        self.assertGreater(pages, 500)
+        self.assertEqual(found["ftl_counts"]["dram_busy_ns"], (1000 + pages) * CROSS)
+
+    def test_only_with_cores(self):
+        self.refused("--profile", TINY, *MEMORY, "gen:rand4k,foot=1M,n=1", words=("controller.dram_mb_s", "set cores"))
+        found = self.json(*CORES, "gen:rand4k,foot=6M,n=100")
+        self.assertNotIn("dram_busy_ns", found["ftl_counts"])
+
+
+if __name__ == "__main__":
+    unittest.main()
