@@ -552,6 +552,23 @@ static void check_controller(struct parse *s)
 			    "cores");
 }
 
+/* Their table is data of the host's, in the order of the host's writes. */
+static void check_namespaces(struct parse *s)
+{
+	const struct profile *p = s->p;
+	const char *why = NULL;
+
+	if (p->ops && p->ops->zones)
+		why = "must be 0, because ftl.type = zns has zones, and their drive is one namespace";
+	else if (p->ftl.placement_handles)
+		why = "must be 0 with placement handles, which belong to one namespace: set ftl.placement_handles = 0, "
+		      "or namespaces = 0";
+	else if (!p->ftl.payload)
+		why = "must be 0 with ftl.payload = no, because flash keeps the namespaces' table as data";
+	if (p->namespaces && why)
+		complain_of(s, profile_key_find("drive", "namespaces"), "%s", why);
+}
+
 static void derive(struct parse *s)
 {
 	struct profile *p = s->p;
@@ -566,6 +583,7 @@ static void derive(struct parse *s)
 	derive_errors(s);
 	derive_link(s);
 	check_controller(s);
+	check_namespaces(s);
 	if (s->result)
 		return;
 	check_read_cache(s);

@@ -103,6 +103,12 @@ bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
 
 /*
+ * The number of namespaces that a host may create (drive.namespaces), at most 16; 0: it has one over the whole
+ * capacity. The shell keeps them, and writes their table to the last mapping unit.
+ */
+uint32_t slate_namespaces(const struct slate_dev *d);
+
+/*
  * The number of placement handles (ftl.h); 0: the drive has none. The functions after the next take a
  * handle below that number. Without power, all fields of a handle are 0, and renewing it does nothing.
  */

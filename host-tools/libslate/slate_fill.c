@@ -39,6 +39,11 @@ struct slate_arbitration slate_arbitration(const struct slate_dev *d)
 					   c->weight_low };
 }
 
+uint32_t slate_namespaces(const struct slate_dev *d)
+{
+	return d->profile.namespaces;
+}
+
 uint32_t slate_handles(const struct slate_dev *d)
 {
 	return d->profile.ftl.placement_handles;

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apps, content, load, paths
+from . import apps, content, load, namespaces, paths
 from .drives import Drive
 from .errors import SlateError
 from .options import RunOptions
@@ -256,6 +256,7 @@ def device(drive: Drive, front: str, **more: str) -> list[str]:
     """Return the words of the guest's device. The namespace of a drive with placement handles has all of them."""
     count = drive.handles() if front == "nvme" else 0
     if not count:
+        more |= namespaces.device_property(drive.namespaces)
         words = keyval(driver=front, serial=drive.serial, drive=drive.node, **more)
         return ["-device", words.removeprefix("driver=")]
     group, controller = f"group{drive.number}", f"fdp{drive.number}"

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import drivefile, names, paths
+from . import drivefile, names, namespaces, paths
 from .errors import SlateError
+from .namespaces import Namespace
 
 if TYPE_CHECKING:
     from .options import RunOptions
@@ -32,6 +33,7 @@ _ALONE = {
     "content": "give --profile once",
     "load": "a trace is replayed on one drive: give --profile once",
     "boot_from_ssd": "give --profile once, or boot from a virtio disk with --image alone",
+    "namespace": "give --profile once, or create namespaces in the guest (--set N:drive.namespaces=16)",
     "cut_after_commands": "it counts the commands of one drive: use --cut-at",
 }
 
@@ -51,6 +53,7 @@ class Drive:
     age: float | None = None  # times the capacity
     precondition: str = "instant"
     settings: list[str] = field(default_factory=list)
+    namespaces: list[Namespace] = field(default_factory=list)  # made on a new drive; empty: one, over all of it
     number: int = 0  # in the guest: nvme0n1, nvme1n1, ...
 
     @property
@@ -77,8 +80,9 @@ class Drive:
 
     def overrides(self) -> list[str]:
         """Return 'section.key=value' for the drive; the user's own settings are last."""
-        if self.drive_kept:
-            return self.settings
+        if self.drive_kept:  # a profile that is given again does not say whether there is a table of namespaces
+            kept = namespaces.allowed(dict(line.split("=", 1) for line in self.drive_kept.settings))
+            return ([f"{namespaces.KEY}={kept}"] if kept else []) + self.settings
         instant = []
         if self.precondition == "instant":
             if self.fill is not None:
@@ -89,6 +93,8 @@ class Drive:
                 instant.append(f"precondition.seed={self.seed + self.number}")
         else:
             instant = ["precondition.fill_permille=0", "precondition.age_permille=0"]
+        if self.namespaces:
+            instant.append(f"{namespaces.KEY}={namespaces.MOST}")
         own = {line.partition("=")[0] for line in self.settings}
         return [line for line in instant if line.partition("=")[0] not in own] + self.settings
 
@@ -171,7 +177,7 @@ def _times(count: int) -> str:
 def check_alone(args: argparse.Namespace, count: int) -> None:
     """Refuse options that only one drive can have."""
     for name, fix in _ALONE.items():
-        if getattr(args, name) not in (None, False):
+        if getattr(args, name) not in (None, False, []):
             raise SlateError(f"--{name.replace('_', '-')} does not go with {count} drives", fix)
 
 

@@ -155,6 +155,7 @@ def repeat_command(options: RunOptions) -> str:
     several = len(options.drives) > 1
     settings_ = [f"{drive.number}:{line}" if several else line for drive in options.drives for line in drive.settings]
     for name, given in (
+        ("namespace", options.namespaces),
         ("set", settings_),
         ("kernel-arg", options.kernel_args),
         ("qemu-arg", options.qemu_args),
@@ -195,6 +196,7 @@ def settings(options: RunOptions) -> Json:
         "age": options.age,
         "precondition": options.precondition,
         "set": options.settings,
+        "namespaces": [str(namespace) for namespace in options.namespaces],
         "qemu_args": options.qemu_args,
         **({"drives": [_drive(drive) for drive in options.drives]} if options.more else {}),
     }

@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
 # Devices of a machine; a drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
 _DISK = re.compile(r"/dev/(sd|hd|vd|xvd|mmcblk|nvme|ng|md|dm-|mapper/)")
-_DRIVE = re.compile(r"/dev/(?:nvme(\d+)n1|vda)(?:p?\d+)?|/dev/ng(\d+)n1")
+_DRIVE = re.compile(r"/dev/(?:nvme(\d+)n(\d+)|vda)(?:p\d+)?|/dev/vda\d+|/dev/ng(\d+)n(\d+)")
 _NO_FILES = {"null", "cpuio", "net", "netsplice", "exec"}
 _OWN_FILES = ("exec_prerun", "read_iolog")
 
@@ -60,9 +60,12 @@ def sections(path: object, text: str) -> list[Section]:
 
 
 def check(
-    path: object, text: str, environment: dict[str, str], engines: Iterable[str], capacities: list[int | None]
+    path: object, text: str, environment: dict[str, str], engines: Iterable[str], drives: list[list[int | None]]
 ) -> None:
-    """Raise a SlateError with the line of the first job that cannot do its I/O on the drives."""
+    """Raise a SlateError with the line of the first job that cannot do its I/O on the drives.
+
+    drives: the sizes of each drive's namespaces in bytes; None: unknown.
+    """
     if re.search(r"^\s*include\s", text, re.MULTILINE):
         return  # parts of the job are in another file
     known = set(engines)
@@ -75,8 +78,8 @@ def check(
         engine = options.get("ioengine", "psync").partition(",")[0]
         _check_engine(where, engine, known)
         if engine not in _NO_FILES and not any(key in options for key in _OWN_FILES):
-            _check_files(where, options, len(capacities))
-        room = [capacities[number] for number in _drives_of(options) if number < len(capacities)]
+            _check_files(where, options, drives)
+        room = [drives[place.drive][place.namespace] for place in _places_of(options) if place.is_on(drives)]
         if room and (capacity := min(one or 0 for one in room)):
             _check_place(where, options, capacity)
 
@@ -93,32 +96,52 @@ def _files(options: dict[str, str]) -> list[str]:
     return [name.replace("\\:", ":") for name in _COLON.split(options.get("filename", ""))]
 
 
-def _number(file: str) -> int | None:
-    """Return the number of a drive; None: the guest has no such drive."""
+@dataclass(frozen=True)
+class Place:
+    """A namespace of a drive, both counted from 0."""
+
+    drive: int
+    namespace: int
+
+    def is_on(self, drives: list[list[int | None]]) -> bool:
+        """Do the drives have it?"""
+        return self.drive < len(drives) and 0 <= self.namespace < len(drives[self.drive])
+
+
+def _place(file: str) -> Place | None:
+    """Return the namespace that a file is; None: it is not named as one."""
     match = _DRIVE.fullmatch(file)
-    return int(match[1] or match[2] or 0) if match else None
+    return Place(int(match[1] or match[3] or 0), int(match[2] or match[4] or 1) - 1) if match else None
 
 
-def _drives_of(options: dict[str, str]) -> list[int]:
-    """Return the numbers of the drives that a job names, or of the first drive if it names none."""
-    found = [number for file in _files(options) if (number := _number(file)) is not None]
-    return found or [0]
+def _places_of(options: dict[str, str]) -> list[Place]:
+    """Return the namespaces that a job names, or the first drive's first if it names none."""
+    return [place for file in _files(options) if (place := _place(file))] or [Place(0, 0)]
 
 
-def _check_files(where: str, options: dict[str, str], drives: int) -> None:
+def _check_files(where: str, options: dict[str, str], drives: list[list[int | None]]) -> None:
     if "filename" not in options:
         if "directory" in options or "opendir" in options or "filename_format" in options:
             return
         raise SlateError(f"{where} names no file, so it would not touch the drive", "add filename=/dev/nvme0n1")
     for file in _files(options):
-        number = _number(file)
-        if number is not None and number >= drives:
-            here = "one drive, /dev/nvme0n1" if drives == 1 else f"{drives} drives, to /dev/nvme{drives - 1}n1"
+        place = _place(file)
+        if place and place.drive >= len(drives):
+            count = len(drives)
+            here = "one drive, /dev/nvme0n1" if count == 1 else f"{count} drives, to /dev/nvme{count - 1}n1"
             raise SlateError(
                 f"{where}: filename={file}, and this run has {here}",
-                f"give --profile {number + 1} times, once for each drive; or change the job",
+                f"give --profile {place.drive + 1} times, once for each drive; or change the job",
             )
-        if _DISK.match(file) and number is None:
+        if place and not place.is_on(drives):
+            count = len(drives[place.drive])
+            raise SlateError(
+                f"{where}: filename={file}, and that drive has {count} namespace{'s' * (count > 1)}",
+                f"give --namespace {place.namespace + 1} times, once for each; or change the job"
+                if place.namespace > 0
+                else "namespaces count from 1: /dev/nvme0n1",
+            )
+        if _DISK.match(file) and not place:
             raise SlateError(f"{where}: filename={file} is not the drive", "in the guest it is /dev/nvme0n1")
         if not file.startswith("/dev/") and "directory" not in options:
             raise SlateError(

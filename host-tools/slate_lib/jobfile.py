@@ -91,9 +91,15 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
     return job
 
 
-def check_on_drives(job: JobFile, environment: dict[str, str], capacities: list[int | None]) -> None:
-    """Raise a SlateError unless the jobs can do their I/O on these drives. Sizes in bytes; None: unknown."""
-    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), capacities)
+def check_on_drives(
+    job: JobFile, environment: dict[str, str], capacities: list[int | None], namespaces: list[list[int | None]]
+) -> None:
+    """Raise a SlateError unless the jobs can do their I/O on these drives. Sizes in bytes; None: unknown.
+
+    namespaces: those of each drive, if it may have several.
+    """
+    known = [one or [capacity] for one, capacity in zip(namespaces, capacities)]
+    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known)
 
 
 def _add_hints(job: JobFile, text: str, number: int) -> None:

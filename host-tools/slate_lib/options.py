@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from . import apps, content, drives, jobfile, load, names, ownguest, paths, powercut, processors, units
+from . import apps, content, drives, jobfile, load, names, namespaces, ownguest, paths, powercut, processors, units
 from .drives import Drive
 from .errors import SlateError
 
@@ -197,6 +197,13 @@ DRIVE = (
         None,
         "fill and age in no device time (default), or by I/O in device time",
         choices=("instant", "device"),
+    ),
+    Option(
+        "namespace",
+        "size=SIZE[,lba=512|4096]",
+        "make a namespace on the new drive: /dev/nvme0n1, and with further --namespace nvme0n2 and so on "
+        "(docs/namespaces.md)",
+        words=True,
     ),
     Option("frontend", None, "the guest's device (default nvme)", choices=("nvme", "virtio-blk")),
 )
@@ -445,6 +452,7 @@ def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> No
         if not drive.drive_kept:
             _fill_and_age(drive, asked, empty)
     drives.check_run(options)
+    namespaces.from_arguments(options, args)
 
 
 def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:

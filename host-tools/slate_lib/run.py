@@ -23,6 +23,7 @@ from . import (
     fioresult,
     jobfile,
     load,
+    namespaces,
     paths,
     powercut,
     process,
@@ -501,13 +502,25 @@ def dry_run(options: RunOptions) -> int:
 
 def check_job(options: RunOptions) -> None:
     """Check the job before a boot as far as possible: --qemu-arg may add devices unknown to the launcher."""
-    derived = [_derived(drive) for drive in options.drives] if options.job or options.kernel == "small" else []
+    known = options.job or options.kernel == "small" or options.namespaces
+    derived = [_derived(drive) for drive in options.drives] if known else []
+    if derived:
+        namespaces.check(options, derived[0])
     if options.kernel == "small" and any(drive.get("ftl") == "zns" for drive in derived):
         raise SlateError("--kernel small has no zones: its guest would not see the drive", "use --kernel debian")
     if not options.job or options.qemu_args:
         return
     sizes = [drive.get("exported_bytes") for drive in derived]
-    jobfile.check_on_drives(options.job, options.environment, sizes)
+    several = [_namespaces(drive, found) for drive, found in zip(options.drives, derived)]
+    jobfile.check_on_drives(options.job, options.environment, sizes, several)
+
+
+def _namespaces(drive: Drive, derived: Json) -> list[int | None]:
+    """Return the sizes of a drive's namespaces from /dev/nvmeXn1 on; None: unknown, the guest may create it."""
+    kept = drive.drive_kept.settings if drive.drive_kept else []
+    settings = derived.get("settings") or dict(line.split("=", 1) for line in kept + drive.settings)
+    found: list[int | None] = [namespace.bytes for namespace in drive.namespaces]
+    return found + [None] * (namespaces.allowed(settings) - len(found))
 
 
 def _derived(drive: Drive) -> Json:

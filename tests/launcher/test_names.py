@@ -134,7 +134,8 @@ class Jobs(unittest.TestCase):
     """What is refused before a boot."""
 
     def check(self, text, *capacities):
-        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, list(capacities or (256 << 20,)))
+        drives = [one if isinstance(one, list) else [one] for one in capacities or (256 << 20,)]
+        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, drives)
 
     def test_refused(self):
         for text, what in (
@@ -173,6 +174,21 @@ class Jobs(unittest.TestCase):
                 self.check(text, *room)
             self.assertIn(what, str(caught.exception))
 
+    def test_namespaces(self):
+        two = "[a]\nfilename=/dev/nvme0n2\noffset=20m\n"
+        self.check(two, [1 << 20, 32 << 20])
+        self.check(two, [1 << 20, None])
+        self.check("[a]\nfilename=/dev/nvme0n2p1:/dev/ng0n3\n", [None] * 3)
+        for text, sizes, what in (
+            (two, [32 << 20, 20 << 20], "offset=20m is beyond the drive's end, 20 MiB"),
+            (two, [1 << 20], "and that drive has 1 namespace\n  fix: give --namespace 2 times, once for each"),
+            ("[a]\nfilename=/dev/ng0n9\n", [None] * 8, "and that drive has 8 namespaces\n  fix: give --namespace 9"),
+            ("[a]\nfilename=/dev/nvme0n0\n", [1 << 20], "  fix: namespaces count from 1: /dev/nvme0n1"),
+        ):
+            with self.subTest(text=text, sizes=sizes), self.assertRaises(SlateError) as caught:
+                self.check(text, sizes)
+            self.assertIn(what, str(caught.exception))
+
     def test_accepted(self):
         for text in (
             "[global]\nfilename=${SLATE_DEV}\n[a]\nrw=read\noffset=50%\nbs=4k,64k\n",
@@ -189,7 +205,7 @@ class Jobs(unittest.TestCase):
     def test_every_shipped_job(self):
         variables = {"SLATE_DEV": "/dev/nvme0n1", "SIZE": "100%", "LOOPS": "1", "RUNTIME": "1", "IOS": "0"}
         for path in paths.JOBS.glob("*.fio"):
-            jobcheck.check(path, path.read_text(encoding="utf-8"), variables, (), [256 << 20] * 2)
+            jobcheck.check(path, path.read_text(encoding="utf-8"), variables, (), [[256 << 20]] * 2)
 
 
 if __name__ == "__main__":

@@ -184,6 +184,7 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->write_optimal = z.write_optimal;
     sizes->trim_granularity = z.trim_granularity;
     sizes->atomic = z.atomic;
+    sizes->namespaces = slate_namespaces(s->dev);
     sizes->write_cache = slate_has_write_cache(s->dev);
 }
 

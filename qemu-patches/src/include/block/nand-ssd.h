@@ -117,6 +117,7 @@ typedef struct NandSsdSizes {           /* bytes */
     uint32_t write_optimal;
     uint32_t trim_granularity;
     uint32_t atomic;
+    uint32_t namespaces;                /* at most, not bytes; 0: no table */
     bool write_cache;                   /* writes may be lost until flushed */
 } NandSsdSizes;
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Namespaces under Linux: fio on two at a time, nvme-cli's commands, a restart, a power cut, and bad input."""
+
+import unittest
+
+from support import HERE, GuestTest
+
+WORK = HERE / "namespaces.sh"
+MIB, UNIT = 1 << 20, 4096
+SPACE = 256 * MIB - UNIT  # of small.ini
+TWO = ("--namespace", "size=64M", "--namespace", "size=32M,lba=4096")
+FREE = SPACE - 96 * MIB
+
+
+class Namespaces(GuestTest):
+    """slate run --namespace."""
+
+    kernel = "debian"
+
+    def work(self, *args, **more):
+        return self.slate("--fill", "0", "--cmd", WORK, *args, **more)
+
+    def assert_verified(self, result, name, ios):
+        """fio has verified both namespaces, each as often as it is large."""
+        jobs = result.json(f"fio-{name}.json")["jobs"]
+        self.assertEqual([(job["jobname"], job["error"], job["read"]["total_ios"]) for job in jobs],
+                         [("one", 0, ios), ("two", 0, ios)])
+
+    def test_life_and_restart(self):
+        file = self.folder / "drive"
+        result = self.work(*TWO, "--cmd-arg", "write", "--drive", file, seconds=300)
+        self.assertEqual(result.text("state.txt"), f"/dev/nvme0n1 {64 * MIB} 512\n/dev/nvme0n2 {32 * MIB} 4096\n")
+        self.assert_verified(result, "do_verify=1", 1024)
+        steps = dict(line.split() for line in result.text("tools.txt").splitlines())
+        self.assertEqual({name for name, status in steps.items() if status != "0"},
+                         {"attached-again", "too-large", "no-format"})
+        for name, words in (("attached-again", "0x2118"), ("too-large", "0x2115"), ("no-format", "0x210a")):
+            self.assertRegex(result.text(f"{name}.txt").lower(), f"{words}|{words[3:]}")
+        self.assertRegex(result.text("id-ns.txt"), r"(?m)^nsze +: 0x4000\n")  # 8 MiB in blocks of 512 bytes
+        self.assertRegex(result.text("id-ctrl.txt"), rf"(?m)^tnvmcap +: {SPACE}$")
+        self.assertEqual(result.text("lists.txt").splitlines(), [
+            f"before all0x10x2 attached0x10x2 free {FREE}",
+            f"create all0x10x20x3 attached0x10x2 free {FREE - 8 * MIB}",
+            f"attach all0x10x20x3 attached0x10x20x3 free {FREE - 8 * MIB}",
+            f"detach all0x10x20x3 attached0x10x2 free {FREE - 8 * MIB}",
+            f"delete all0x10x2 attached0x10x2 free {FREE}",
+        ])
+        self.assertEqual(result.device.total.op["trim"].bytes, 8 * MIB + 8 * MIB + 8 * UNIT, "format, deletions")
+        self.assertEqual(result.json("run.json")["settings"]["namespaces"],
+                         [f"size={64 * MIB},lba=512", f"size={32 * MIB},lba=4096"])
+        self.assertIn(f"namespace=size={64 * MIB},lba=512", result.json("run.json")["repeat"])
+        self.assert_clean(result.device)
+        again = self.slate("--cmd", WORK, "--cmd-arg", "check", "--drive", file)
+        self.assertEqual(again.text("state.txt"), result.text("state.txt"))
+        self.assertEqual(again.text("lists.txt"), f"after all0x10x2 attached0x10x2 free {FREE}\n")
+        self.assert_verified(again, "verify_only=1", 1024)
+        self.refused("--cmd", WORK, "--namespace", "size=1M", "--drive", file,
+                     words=("holds a drive already, with the namespaces that it has", "nvme create-ns"))
+
+    def test_refused(self):
+        job = self.folder / "three.fio"
+        job.write_text("[a]\nfilename=/dev/nvme0n3\n", encoding="utf-8")
+        for words, args in (
+            (("drive has 268431360 bytes for namespaces", "larger drive"), ("--namespace", "size=256M")),
+            (("not a multiple of 4096 bytes, the mapping unit", "give 4096"), ("--namespace", "size=5000")),
+            (("'1G' is not size=SIZE", "for instance size=1G"), ("--namespace", "1G")),
+            (("lba=520", "512 or 4096"), ("--namespace", "size=1M,lba=520")),
+            (("of the type of its FTL", "leave type out"), ("--namespace", "size=1M,type=zns")),
+            (("17 times: a drive has 16",), ("--namespace", "size=1M") * 17),
+            (("ftl.type = zns has zones",), ("--namespace", "size=1M", "--set", "ftl.type=zns")),
+            (("must be 0 with placement handles",), ("--namespace", "size=1M", "--set", "ftl.placement_handles=2")),
+            (("--frontend virtio-blk",), ("--namespace", "size=1M", "--frontend", "virtio-blk")),
+            (("does not go with 2 drives",), ("--namespace", "size=1M", *("--profile", "small") * 2)),
+            (("that drive has 1 namespace", "--namespace 3 times"), ("--job", job)),
+        ):
+            with self.subTest(words=words[0]):
+                self.refused(*args, words=words)
+
+
+if __name__ == "__main__":
+    unittest.main()
