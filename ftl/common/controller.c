@@ -202,7 +202,7 @@ static bool look_again(struct controller *k, uint64_t now_ns)
 
 static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
-	if (k->cache.units && io->op == FTL_READ && io->bytes) {
+	if (k->cache.units && io->op == FTL_READ && io->bytes && io->crossing == FTL_CROSS_ALL) {
 		read_cached(k, now_ns, io);
 		return;
 	}

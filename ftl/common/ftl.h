@@ -60,6 +60,16 @@ enum ftl_zone_op {
 				 * ends */
 };
 
+/*
+ * What of an I/O crosses the host link. The FTL moves data between host and buffer for all of them
+ * (ftl_host.copy()); the shell decides what it does with them.
+ */
+enum ftl_crossing {
+	FTL_CROSS_ALL,		/* command, data and completion */
+	FTL_CROSS_COMMAND,	/* no data: a Verify is such a READ, a Write Uncorrectable such a WRITE */
+	FTL_CROSS_NOTHING,	/* a part of a command that the drive executes in several (Copy) */
+};
+
 struct ftl_io {
 	enum ftl_op op;
 	bool fua;			/* WRITE: forced unit access */
@@ -68,6 +78,10 @@ struct ftl_io {
 	uint8_t handle;			/* WRITE: placement handle, below ftl_config.placement_handles; 0 without any */
 	uint8_t queue;			/* the host's submission queue, below FTL_QUEUES (arbiter.h) */
 	uint8_t priority;		/* of that queue: enum arbiter_class */
+	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
+	bool lost;			/* WRITE of whole mapping units, if ftl_ops.writes_lost: their content is lost,
+					 * so reads of a unit end with SSD_E_UNCORR until it is written whole, or
+					 * trimmed. Else as any write; copy() is not called */
 	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
@@ -346,6 +360,7 @@ struct ftl_zones {
 struct ftl_ops {
 	const char *name;
 	enum ftl_durability durability;
+	bool writes_lost;	/* takes writes of lost content (struct ftl_io) */
 	/*
 	 * Returns NULL, or a sentence that says which flushed data a power cut may destroy on this
 	 * array. If the pointer is NULL, the FTL refuses such arrays.

@@ -102,6 +102,8 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 	if (io->op == FTL_FLUSH)
 		io->offset = io->bytes = 0;
 	SSD_ASSERT(!io->zone || h->base.ops->zones);
+	SSD_ASSERT(!io->lost || (h->base.ops->writes_lost && io->op == FTL_WRITE &&
+				 io->offset % h->c.unit_bytes == 0 && io->bytes % h->c.unit_bytes == 0));
 	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
 	SSD_ASSERT(io->offset <= h->c.capacity_bytes && io->bytes <= h->c.capacity_bytes - io->offset);
 	io->submit_ns = io->done_ns = h->now_ns;
@@ -113,16 +115,21 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 	if (io->op != FTL_WRITE)
 		return;
 	h->stats.fua_writes += io->fua;
-	if (!h->c.link_ps_per_byte)
+	if (!h->c.link_ps_per_byte || io->crossing != FTL_CROSS_ALL)
 		return;
 	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, io->bytes, h->c.link_ps_per_byte) -
 		      h->now_ns;
 	h->stats.link_to_drive_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
 }
 
-/* Move bytes between the host and buf (struct ftl_host). */
+/* Move bytes between the host and buf (struct ftl_host). A write of lost content stores zeroes. */
 static inline void host_copy(const struct host *h, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
+	if (SSD_UNLIKELY(io->lost)) {
+		SSD_ASSERT(buf);
+		memset(buf, 0, len);
+		return;
+	}
 	h->shell.copy(h->shell.opaque, io, at, buf, len);
 }
 
@@ -177,9 +184,10 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	uint64_t at = done_ns + io->link_ns;
 
 	SSD_ASSERT(done_ns >= h->now_ns);
-	if (io->op == FTL_READ && status == SSD_OK && !io->ahead)
+	if (io->op == FTL_READ && status == SSD_OK && !io->ahead && io->crossing == FTL_CROSS_ALL)
 		at = host_link_read(h, io, at);
-	at += h->c.link_latency_ns;
+	if (io->crossing != FTL_CROSS_NOTHING)
+		at += h->c.link_latency_ns;
 	io->where.link_ns = at - done_ns;
 	SSD_ASSERT(ftl_breakdown_sum(&io->where) == at - io->submit_ns);	/* H3 */
 	io->done_ns = at;

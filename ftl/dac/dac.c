@@ -530,6 +530,7 @@ static struct ftl_block block_info(const struct ftl *f, pbn_t b)
 const struct ftl_ops dac_ftl_ops = {
 	.name = "dac",
 	.durability = FTL_FLUSHED,
+	.writes_lost = true,
 	.oob_bytes = oob_bytes,
 	.validate = validate,
 	.footprint = footprint,

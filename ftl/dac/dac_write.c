@@ -169,7 +169,7 @@ static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t 
 		merge = part && fill_base(d, i, older);
 	}
 	if (!part)
-		d->buf[i].lost = false;
+		d->buf[i].lost = io->lost;
 	host_copy(&d->host, io, io->at, d->buf[i].data + from, bytes);
 	if (merge) {
 		d->buf[i].state = DAC_U_MERGE;

@@ -432,7 +432,7 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
  * knobs and online.
  */
 #define DIRECT_OPS_COMMON \
-	.durability = FTL_WRITE_THROUGH, \
+	.durability = FTL_WRITE_THROUGH, .writes_lost = true, \
 	.not_safe = direct_not_safe, \
 	.oob_bytes = direct_oob_bytes, \
 	.mount = direct_mount, \

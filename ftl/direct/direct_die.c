@@ -175,6 +175,7 @@ static bool issue_base(struct direct *d, uint64_t now_ns, uint32_t die)
 	}
 	if (part && d->host.c.payload)
 		memset(x->wdata, 0, d->g->page_bytes);
+	x->w.lost = op->io->lost;
 	x->w.stage = DIRECT_PLACE;
 	return false;
 }

@@ -570,7 +570,8 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 		       const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
 /* The members of struct ftl_ops that are the same for all page FTLs. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
-	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
+	.durability = FTL_PREFIX, .writes_lost = true,                                      \
+	.mount = page_ftl_mount, .submit = page_ftl_submit,                                 \
 	.step = page_ftl_step, .check = page_ftl_check, HOST_OPS_COMMON,                    \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
 	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block,                       \

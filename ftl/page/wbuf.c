@@ -205,7 +205,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 			find_base(f, now_ns, s, old);
 	}
 	if (whole)
-		f->buf.slot[s].lost = false;
+		f->buf.slot[s].lost = io->lost;
 	if (f->host.c.payload)
 		host_copy(&f->host, io, io->at, slot_data(f, s) + from, bytes);
 	f->buf.slot[s].have |= whole ? f->shape.sectors_mask : sector_bits(from, bytes);

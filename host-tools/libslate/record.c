@@ -35,6 +35,10 @@ static const char *const op_names[FTL_NOPS] = {
 	[FTL_READ] = "read", [FTL_WRITE] = "write", [FTL_TRIM] = "trim", [FTL_FLUSH] = "flush",
 };
 
+static const char *const crossings[] = {
+	[FTL_CROSS_COMMAND] = " cross=command", [FTL_CROSS_NOTHING] = " cross=nothing",
+};
+
 static void write_head(struct record *r, const char *settings, bool mounted)
 {
 	fprintf(r->out, "# slate-trace 1\n# state %s\n", mounted ? "mounted" : "fresh");
@@ -95,6 +99,10 @@ void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
 			op_names[io->op], io->offset, io->bytes, io->fua ? " fua" : "");
 	if (io->op == FTL_WRITE && io->handle)
 		fprintf(r->out, " handle=%u", io->handle);
+	if ((io->op == FTL_READ || io->op == FTL_WRITE) && io->crossing)
+		fputs(crossings[io->crossing], r->out);
+	if (io->lost)
+		fputs(" lost", r->out);
 	if (r->arbitration == FTL_ARBITRATION_WEIGHTED && io->priority)
 		fprintf(r->out, " priority=%u", io->priority);
 	fputc('\n', r->out);

@@ -225,6 +225,11 @@ void record_content_submit(struct record_content *w, uint64_t now_ns, struct ftl
 		fail(w, EFBIG);
 		return;
 	}
+	if (io->lost || io->crossing) {
+		w->why = "a Verify, a Copy or a Write Uncorrectable, which a content trace has no record for";
+		fail(w, ENOTSUP);
+		return;
+	}
 	put_byte(w, ops[io->op] | (io->op == FTL_WRITE && io->fua ? CONTENT_FUA : 0u));
 	put_varint(w, now_ns - w->last_ns);
 	w->last_ns = now_ns;

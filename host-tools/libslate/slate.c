@@ -647,12 +647,23 @@ static bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 	return true;
 }
 
+/* Does the FTL take this write of lost content (ftl.h)? */
+static bool can_lose(const struct slate_dev *d, const struct ftl_io *io)
+{
+	return io->op == FTL_WRITE && d->profile.ops->writes_lost &&
+	       (io->offset | io->bytes) % d->profile.ftl.unit_bytes == 0;
+}
+
 static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
+	if (SSD_UNLIKELY(io->lost) && !can_lose(d, io)) {
+		refuse(d, now_ns, io, SSD_E_INVAL);
+		return;
+	}
 	if (SSD_UNLIKELY(io->zone) && !d->profile.ops->zones) {
 		refuse(d, now_ns, io, SSD_E_INVAL);
 		return;

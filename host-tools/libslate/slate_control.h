@@ -67,6 +67,8 @@ struct slate_health {
 };
 void slate_get_health(const struct slate_dev *d, struct slate_health *out);
 
+#define SLATE_COPY_MAX (1u << 30)
+
 /*
  * The sizes that suit the drive best and those that a power cut does not tear, in bytes; see also
  * slate_has_write_cache().
@@ -76,6 +78,9 @@ struct slate_sizes {
 	uint32_t write_optimal;		/* size of one full program */
 	uint32_t trim_granularity;
 	uint32_t atomic;		/* a write within one such unit is stored wholly or not at all */
+	uint32_t copy;			/* largest Copy: its data are in the write buffer, without one in a page of each
+					 * plane, between their read and their write */
+	uint32_t lost;			/* a write of lost content has whole such units; 0: the FTL takes none */
 };
 void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out);
 

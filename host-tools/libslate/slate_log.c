@@ -358,7 +358,13 @@ void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out)
 {
 	const struct nand_geometry *g = &d->profile.array.geo;
 	bool planes = d->profile.ftl.multiplane;
+	uint64_t copy;
 
 	out->write_granularity = out->trim_granularity = out->atomic = slate_unit_bytes(d);
 	out->write_optimal = g->page_bytes * (planes ? g->planes_per_die : 1);
+	out->lost = d->profile.ops->writes_lost ? slate_unit_bytes(d) : 0;
+	copy = (uint64_t)d->profile.ftl.buffer_units * slate_unit_bytes(d);
+	if (!copy)
+		copy = geo_planes(g) * (uint64_t)g->page_bytes;
+	out->copy = copy < SLATE_COPY_MAX ? (uint32_t)copy : SLATE_COPY_MAX;
 }

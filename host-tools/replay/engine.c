@@ -317,12 +317,16 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	};
 	struct request *q = take_free(r->engine);
 
+	_Static_assert((int)TRACE_CROSS_COMMAND == FTL_CROSS_COMMAND &&
+		       (int)TRACE_CROSS_NOTHING == FTL_CROSS_NOTHING, "trace.h");
 	clear_io(&q->io);
 	q->io.op = ops[row->op];
 	q->io.fua = row->fua;
 	q->io.zone = FTL_ZONE_NONE;
 	q->io.ahead = false;
 	q->io.handle = row->handle;
+	q->io.crossing = row->crossing;
+	q->io.lost = row->lost;
 	q->io.queue = (uint8_t)(stream % FTL_QUEUES);
 	q->io.priority = row->priority;
 	q->reset = false;

@@ -5,7 +5,7 @@
  *   # slate-trace 1
  *   # set section.key=value		any number of such lines, before the first row
  *   # state mounted			the drive was not made for the recording
- *   NS STREAM read|write|trim OFFSET BYTES [fua] [handle=N] [priority=N]
+ *   NS STREAM read|write|trim OFFSET BYTES [fua] [handle=N] [cross=command|nothing] [lost] [priority=N]
  *   NS STREAM flush [priority=N]
  *   NS STREAM step
  *   NS STREAM done REQUEST LATENCY_NS STATUS
@@ -96,19 +96,32 @@ static bool take_named(const char **s, const char *end, const char *name, uint64
 	return true;
 }
 
-/* Take the optional words at the end of a request's line: of a write fua, then handle=N; of all priority=N. */
+static bool take_flag(const char **s, const char *end, const char *name)
+{
+	const char *rest = *s, *word;
+	size_t len = take_word(&rest, end, &word);
+	bool is = word_is(word, len, name);
+
+	if (is)
+		*s = rest;
+	return is;
+}
+
+/*
+ * Take the optional words at the end of a request's line, in their order: of a write fua and handle=N, of a read or
+ * write cross=command|nothing, of a write lost; of all priority=N.
+ */
 static bool take_words(const char *s, const char *end, struct trace_row *row)
 {
-	const char *rest = s, *word;
-	size_t len = take_word(&rest, end, &word);
+	bool write = row->op == TRACE_WRITE;
 
-	if (row->op == TRACE_WRITE) {
-		row->fua = word_is(word, len, "fua");
-		if (row->fua)
-			s = rest;
-		if (!take_named(&s, end, "handle=", UINT8_MAX, &row->handle))
-			return false;
-	}
+	row->fua = write && take_flag(&s, end, "fua");
+	if (write && !take_named(&s, end, "handle=", UINT8_MAX, &row->handle))
+		return false;
+	if (row->op <= TRACE_WRITE)
+		row->crossing = take_flag(&s, end, "cross=command") ? TRACE_CROSS_COMMAND :
+				take_flag(&s, end, "cross=nothing") ? TRACE_CROSS_NOTHING : TRACE_CROSS_ALL;
+	row->lost = write && take_flag(&s, end, "lost");
 	return take_named(&s, end, "priority=", TRACE_PRIORITY_MAX, &row->priority) && skip_blanks(s, end) == end;
 }
 
@@ -150,9 +163,9 @@ enum line_kind parse_native(struct parse *p, const char *s, const char *end, str
 	}
 	row->op = (enum trace_op)op;
 	if (!take_rest(s, end, row)) {
-		*why = "OFFSET BYTES [fua] [handle=0..255] are expected behind write, OFFSET BYTES behind read and "
-		       "trim, nothing behind flush, then [priority=0..3]; nothing behind step, REQUEST LATENCY_NS "
-		       "STATUS behind done";
+		*why = "OFFSET BYTES [fua] [handle=0..255] [cross=command|nothing] [lost] are expected behind write, "
+		       "OFFSET BYTES [cross=command|nothing] behind read, OFFSET BYTES behind trim, nothing behind "
+		       "flush, then [priority=0..3]; nothing behind step, REQUEST LATENCY_NS STATUS behind done";
 		return LINE_BAD;
 	}
 	p->head_over = true;

@@ -7,7 +7,7 @@
  * is read once, from front to back, in constant memory.
  *
  * Formats, told from the first line unless one is forced:
- *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [fua] [handle=N]],
+ *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [WORDS]],
  *             OP one of read, write, trim, flush; see docs/replay.md. Also what a
  *             drive records: step and done
  *   msr       MSR Cambridge CSV (Narayanan et al., FAST 2008):
@@ -69,6 +69,10 @@ enum trace_op {
 	TRACE_DONE,		/* native: request number `offset` took `bytes` ns, with status */
 };
 
+enum trace_crossing {		/* enum ftl_crossing (ftl.h) */
+	TRACE_CROSS_ALL, TRACE_CROSS_COMMAND, TRACE_CROSS_NOTHING,
+};
+
 struct trace_row {
 	uint64_t at_ns;		/* time on the trace's own clock */
 	uint64_t device;	/* DiskNumber, device, MAJ << 20 | MIN, number of the file, or stream */
@@ -78,6 +82,8 @@ struct trace_row {
 	bool fua;
 	uint8_t handle;		/* WRITE: placement handle; 0 if the row names none */
 	uint8_t priority;	/* of its submission queue: enum arbiter_class; 0 if the row names none */
+	uint8_t crossing;	/* native: enum trace_crossing */
+	bool lost;		/* native: a write of lost content */
 	int32_t status;		/* DONE: enum ssd_err */
 };
 

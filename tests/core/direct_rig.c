@@ -60,8 +60,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 	if (io->status == SSD_OK)
 		return;
 	if (io->op == FTL_READ) {
-		SSD_ASSERT(r->may_lose && io->status == SSD_E_UNCORR);
-		r->lost++;
+		SSD_ASSERT((r->may_lose || r->ops->writes_lost) && io->status == SSD_E_UNCORR);
+		r->lost += r->may_lose;
 		return;
 	}
 	SSD_ASSERT(r->may_fail && (io->status == SSD_E_NOSPC || io->status == SSD_E_WORNOUT));
@@ -244,7 +244,7 @@ static uint32_t sector_tag(const struct rig *r, uint32_t place, uint32_t tag)
 {
 	uint8_t data[FTL_SECTOR_BYTES];
 
-	if (!r->shape->pool)
+	if (!r->shape->pool || tag == RIG_LOST)
 		return tag;
 	pool_sector(r, data, place, tag);
 	return hash_of(data);
@@ -267,6 +267,8 @@ static uint32_t tag_of(const struct rig *r, const uint8_t *at, uint32_t sector)
 {
 	uint64_t v;
 
+	if (test_unread(at))
+		return RIG_LOST;
 	if (r->shape->pool)
 		return hash_of(at);
 	memcpy(&v, at, 8);
@@ -288,6 +290,8 @@ static bool allowed(const struct rig *r, uint32_t unit, const uint32_t *saw, uin
 			return true;
 		if (i == u->changes)
 			return false;
+		if (state[0] == RIG_LOST && u->change[i].count < r->per)
+			continue;
 		for (uint32_t k = 0; k < u->change[i].count; k++)
 			state[u->change[i].first + k] = sector_tag(r, u->change[i].first + k, u->change[i].tag);
 	}
@@ -314,6 +318,7 @@ static void check_read(struct rig *r, const struct rig_io *q)
 {
 	uint32_t at = (uint32_t)(q->io.offset / FTL_SECTOR_BYTES);
 	uint32_t end = at + (uint32_t)(q->io.bytes / FTL_SECTOR_BYTES), begin = at;
+	bool lost = false;
 
 	while (at < end) {
 		uint32_t unit = at / r->per, from = at % r->per, saw[RIG_PER_UNIT];
@@ -321,12 +326,14 @@ static void check_read(struct rig *r, const struct rig_io *q)
 
 		for (uint32_t i = from; i < to; i++, at++)
 			saw[i - from] = tag_of(r, q->data + (at - begin) * FTL_SECTOR_BYTES, at);
+		lost |= saw[0] == RIG_LOST;
 		if (!allowed(r, unit, saw, from, to, q->mark[unit])) {
 			complain(r, unit, saw, q->mark[unit]);
 			SSD_ASSERT(!"a read saw what was never there");
 		}
 		r->reads_checked++;
 	}
+	SSD_ASSERT(lost == (q->io.status == SSD_E_UNCORR));
 }
 
 /* ---- requests ---------------------------------------------------------------- */
@@ -352,7 +359,7 @@ static void complete(struct rig *r, struct rig_io *q)
 
 	q->busy = false;
 	r->busy--;
-	if (q->io.status != SSD_OK)
+	if (q->io.status != SSD_OK && (q->io.op != FTL_READ || r->may_lose))
 		return;
 	if (q->io.op == FTL_READ)
 		check_read(r, q);
@@ -408,9 +415,9 @@ static void remember(struct rig *r, struct rig_io *q, uint32_t at, uint32_t coun
 	}
 }
 
-static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at, uint32_t count)
+static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at, uint32_t count, bool lost)
 {
-	q->io = (struct ftl_io){ .op = op, .host = q, .fua = rnd(&r->rng) % 8 == 0,
+	q->io = (struct ftl_io){ .op = op, .host = q, .fua = rnd(&r->rng) % 8 == 0, .lost = lost,
 				 .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES };
 	q->busy = true;
@@ -420,7 +427,9 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 		q->tag = ++r->tag;
 		if (r->shape->pool)
 			q->tag = (uint32_t)(rnd(&r->rng) % (r->shape->pool * (rnd(&r->rng) % 4 ? 3 : 60)));
-		for (uint32_t i = 0; i < count; i++)
+		if (lost)
+			q->tag = RIG_LOST;
+		for (uint32_t i = 0; i < count && !lost; i++)
 			stamp(r, q->data + i * FTL_SECTOR_BYTES, at + i, q->tag);
 		remember(r, q, at, count);
 	} else if (changes_units(r, op)) {
@@ -428,6 +437,7 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 		SSD_ASSERT(r->per == 1);
 		remember(r, q, at, count);
 	} else if (op == FTL_READ) {
+		memset(q->data, TEST_UNREAD, q->io.bytes);
 		for (uint32_t u = at / r->per; u * r->per < at + count; u++)
 			q->mark[u] = r->unit[u].settled;
 	} else if (op == FTL_FLUSH) {
@@ -444,12 +454,15 @@ static void submit_random(struct rig *r, struct rig_io *q)
 	uint64_t dice = rnd(&r->rng) % 100;
 	enum ftl_op op = dice < 70 ? FTL_WRITE : dice < 90 ? FTL_READ : dice < 95 ? FTL_TRIM : FTL_FLUSH;
 	uint32_t units = r->sectors / r->per, unit = (uint32_t)(rnd(&r->rng) % units), at, count;
+	bool lost = op == FTL_WRITE && r->ops->writes_lost && !r->may_lose && rnd(&r->rng) % 16 == 0;
 
 	if (r->shape->hot && rnd(&r->rng) % 3)
 		unit %= r->shape->hot;
 	at = unit * r->per;
 	count = r->per;
-	if (rnd(&r->rng) % 2) {		/* parts of units, or several units */
+	if (lost) {
+		count *= 1 + (uint32_t)(rnd(&r->rng) % 3);
+	} else if (rnd(&r->rng) % 2) {	/* parts of units, or several units */
 		at += (uint32_t)(rnd(&r->rng) % r->per);
 		count = 1 + (uint32_t)(rnd(&r->rng) % (3 * r->per));
 	}
@@ -457,7 +470,7 @@ static void submit_random(struct rig *r, struct rig_io *q)
 		count = r->sectors;
 	if (count > r->sectors - at)
 		count = r->sectors - at;
-	submit(r, q, op, at, count);
+	submit(r, q, op, at, count, lost);
 }
 
 static bool history_full(const struct rig *r)
@@ -537,7 +550,7 @@ enum ssd_err rig_write(struct rig *r, uint32_t sector, uint32_t count)
 
 	while (q->busy)
 		q++;
-	submit(r, q, FTL_WRITE, sector, count);
+	submit(r, q, FTL_WRITE, sector, count, false);
 	rig_drain(r);
 	return q->io.status;
 }
@@ -559,7 +572,7 @@ void rig_read_all(struct rig *r)
 			r->now_ns = r->next_ns;
 		}
 		for (uint32_t i = 0; i < r->per; i++)
-			r->found[unit * r->per + i] = q->io.status != SSD_OK ? ~0u :
+			r->found[unit * r->per + i] = q->io.status != SSD_OK ? RIG_LOST :
 				tag_of(r, q->data + i * FTL_SECTOR_BYTES, unit * r->per + i);
 	}
 }
@@ -572,7 +585,7 @@ void rig_verify(struct rig *r, const struct rig *host)
 		uint32_t low = r->ops->durability != FTL_WRITE_THROUGH ? host->unit[unit].flushed :
 			       host->unit[unit].settled;
 
-		if (!(r->may_lose && *saw == ~0u) && !allowed(host, unit, saw, 0, r->per, low)) {
+		if (!(r->may_lose && *saw == RIG_LOST) && !allowed(host, unit, saw, 0, r->per, low)) {
 			complain(host, unit, saw, low);
 			SSD_ASSERT(!"not what a drive of its kind may hold");
 		}

@@ -10,7 +10,8 @@
  * compress well or badly. The tag of a write is then the number of its content, and the tag of a
  * sector is a hash of its bytes.
  *
- * A write is a change of each unit that it touches; a trim is a change only with FTL_PREFIX.
+ * A write is a change of each unit that it touches; a trim is a change only with FTL_PREFIX. Every
+ * 16th write makes whole units lost (struct ftl_io): their tag is RIG_LOST, also after a write of a part.
  * Sectors contain their number and the tag of their write. `settled` counts the changes of a unit
  * that are certain: its content is at least as new as history[settled - 1], or as base.
  */
@@ -26,6 +27,7 @@
 #define RIG_PER_UNIT 8u			/* maximum of sectors in a unit */
 #define RIG_SECTORS (RIG_UNITS * RIG_PER_UNIT)
 #define RIG_IOS 6u
+#define RIG_LOST (~0u)			/* tag of a sector whose unit is lost */
 #define RIG_HISTORY 512u		/* maximum of a unit's changes between two mounts */
 
 struct rig_shape {

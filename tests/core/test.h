@@ -110,6 +110,17 @@ static inline void test_copy(const struct ftl_io *io, uint8_t *data, void *buf, 
 		memset(data, 0, len);
 }
 
+/*
+ * Before a read its buffer is filled with this byte, so that sectors that the drive did not deliver
+ * can be told: their units are lost, and the read must end with SSD_E_UNCORR.
+ */
+#define TEST_UNREAD 0xee
+
+static inline bool test_unread(const uint8_t *sector)
+{
+	return sector[0] == TEST_UNREAD && !memcmp(sector, sector + 1, FTL_SECTOR_BYTES - 1);
+}
+
 /* CPU time of this program, for rates. */
 static inline uint64_t test_cpu_ns(void)
 {

@@ -6,7 +6,8 @@
  * At each command the array is copied, the copy loses power, and a fresh FTL
  * mounts it. The oracle: the content is that of some prefix of the submitted
  * unit writes and trims, and the prefix holds all that was completed as flushed. With placement
- * handles this holds of each unit instead of all together (ftl.h).
+ * handles this holds of each unit instead of all together (ftl.h). Some writes make units lost
+ * (tag LOST); writes to these are widened to whole units, since one of a part may leave them lost.
  *
  * With several submission queues the history is the order in which the controller hands requests to the FTL, which a
  * host does not know. So a second oracle has only what the host knows: a flush keeps every write that had completed
@@ -37,6 +38,7 @@
 #define MAX_IOS 8
 #define MAX_HISTORY 20000
 #define WHENS 3
+#define LOST (~(uint64_t)0)		/* tag of a sector whose unit is lost */
 
 struct change {
 	uint32_t sector, count;
@@ -58,6 +60,7 @@ struct drive {
 	struct change *history;
 	uint32_t changes, durable;	/* history[0 .. durable) must survive */
 	uint64_t *base;			/* content before history[0] */
+	bool lost[MAX_SECTORS];		/* by sector: its unit was last made lost */
 	uint64_t tag;
 	uint32_t events;		/* with queues: submissions and completions so far */
 	uint32_t flushed;		/* the latest submission of a flush that has completed */
@@ -117,7 +120,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	h->busy = false;
-	SSD_ASSERT(io->status == SSD_OK);
+	SSD_ASSERT(io->status == SSD_OK || (io->op == FTL_READ && io->status == SSD_E_UNCORR && d->ops->writes_lost));
 	if (d->shape->ways & QUEUES) {
 		d->events++;
 		if (io->op == FTL_FLUSH && h->began > d->flushed)
@@ -301,6 +304,7 @@ static void drive_mount(struct drive *d)
 static void remember(struct drive *d, uint32_t sector, uint32_t count, uint64_t tag)
 {
 	SSD_ASSERT(d->changes < MAX_HISTORY);
+	memset(d->lost + sector, tag == LOST, count * sizeof(*d->lost));
 	d->history[d->changes++] = (struct change){ .sector = sector, .count = count, .tag = tag };
 }
 
@@ -323,7 +327,7 @@ static void remember_io(struct drive *d, const struct host_io *h)
 	uint32_t at = (uint32_t)(h->io.offset / FTL_SECTOR_BYTES), count = (uint32_t)(h->io.bytes / FTL_SECTOR_BYTES);
 
 	if (h->io.op == FTL_WRITE)
-		remember_write(d, at, count, h->tag);
+		remember_write(d, at, count, h->io.lost ? LOST : h->tag);
 	else if (h->io.op == FTL_TRIM && other_ftl)
 		remember_write(d, at, count, 0);
 	else if (h->io.op == FTL_TRIM)
@@ -362,6 +366,7 @@ static void submit_random(struct drive *d, struct host_io *h)
 	uint64_t dice = rnd(&d->rng) % 100;
 	uint32_t at = (uint32_t)(rnd(&d->rng) % all), count = 1 + (uint32_t)(rnd(&d->rng) % 6);
 	enum ftl_op op = dice < 75 ? FTL_WRITE : dice < 85 ? FTL_TRIM : dice < 92 ? FTL_FLUSH : FTL_READ;
+	bool lost;
 
 	if (d->shape->hot && rnd(&d->rng) % 3) {
 		at %= d->shape->hot;
@@ -375,9 +380,14 @@ static void submit_random(struct drive *d, struct host_io *h)
 	}
 	if (at + count > all)
 		count = all - at;
+	lost = op == FTL_WRITE && d->ops->writes_lost && !(d->shape->ways & QUEUES) && rnd(&d->rng) % 16 == 0;
+	if (lost || (op == FTL_WRITE && (d->lost[at] || d->lost[at + count - 1]))) {
+		count = (count + at % per + per - 1) / per * per;
+		at -= at % per;
+	}
 	h->io = (struct ftl_io){ .op = op, .host = h, .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES,
-				 .fua = rnd(&d->rng) % 8 == 0 };
+				 .fua = rnd(&d->rng) % 8 == 0, .lost = lost };
 	if (d->fc.placement_handles)
 		h->io.handle = (uint8_t)(rnd(&d->rng) % d->fc.placement_handles);
 	if (op == FTL_WRITE) {
@@ -423,8 +433,10 @@ static void work(struct drive *d, uint32_t ops)
 static void read_all(struct drive *d)
 {
 	struct host_io *h = &d->io[0];
+	bool lost = false;
 
 	h->io = (struct ftl_io){ .op = FTL_READ, .host = h, .bytes = d->fc.capacity_bytes };
+	memset(h->data, TEST_UNREAD, d->fc.capacity_bytes);
 	h->busy = true;
 	d->f->ops->submit(d->f, d->now_ns, &h->io);
 	while (h->busy) {
@@ -440,11 +452,14 @@ static void read_all(struct drive *d)
 		const uint8_t *s = h->data + i * FTL_SECTOR_BYTES;
 		uint64_t v;
 
+		d->lost[i] = test_unread(s);
+		lost |= d->lost[i];
 		memcpy(&v, s, 8);
 		SSD_ASSERT(!memcmp(s, s + 8, FTL_SECTOR_BYTES - 8));	/* all words of the sector are equal */
-		SSD_ASSERT(!v || (v & 0xfffff) == i);			/* the sector is at its own place */
-		d->found[i] = v >> 20;
+		SSD_ASSERT(!v || d->lost[i] || (v & 0xfffff) == i);	/* it is at its own place */
+		d->found[i] = d->lost[i] ? LOST : v >> 20;
 	}
+	SSD_ASSERT(h->io.status == (lost ? SSD_E_UNCORR : SSD_OK));
 }
 
 static uint32_t apply(uint64_t *state, const uint64_t *found, const struct change *c, uint32_t wrong)

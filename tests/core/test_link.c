@@ -146,10 +146,70 @@ static void an_io_crosses_the_link(void)
 	test_array_free(&t);
 }
 
+/* Run an I/O alone; returns its latency. */
+static uint64_t alone(uint64_t *now, struct ftl_io *io)
+{
+	*now += 10000000;
+	f->ops->submit(f, *now, io);
+	settle_down(now);
+	return io->done_ns - io->submit_ns;
+}
+
+static uint64_t alone_of(uint64_t *now, enum ftl_op op, uint64_t unit, enum ftl_crossing crossing)
+{
+	struct ftl_io io = { .op = op, .offset = unit * 4096, .bytes = 4096, .crossing = (uint8_t)crossing };
+	uint64_t ns = alone(now, &io);
+
+	EXPECT_EQ(io.status, SSD_OK);
+	return ns;
+}
+
+static enum ssd_err status_of(uint64_t *now, struct ftl_io io)
+{
+	(void)alone(now, &io);
+	return io.status;
+}
+
+/* Verify, the parts of a Copy, and Write Uncorrectable: their data use no link. */
+static void data_that_stay_in_the_drive(void)
+{
+	const uint64_t front = 200 + 1000, move = 2048, flash = 100 + 50000 + 4096 + 64, buffer = 2000, latency = 700;
+	struct ftl_io lost = { .op = FTL_WRITE, .bytes = 4096, .crossing = FTL_CROSS_COMMAND, .lost = true };
+	const struct ftl_io flush = { .op = FTL_FLUSH }, read = { .op = FTL_READ, .bytes = 4096 };
+	const struct ftl_io part = { .op = FTL_WRITE, .bytes = 512 }, whole = { .op = FTL_WRITE, .bytes = 4096 };
+	uint64_t now = make();
+
+	EXPECT_EQ(alone_of(&now, FTL_WRITE, 0, FTL_CROSS_ALL), buffer + front + move + latency);
+	EXPECT_EQ(status_of(&now, flush), SSD_OK);
+	EXPECT_EQ(alone_of(&now, FTL_READ, 0, FTL_CROSS_ALL), front + flash + move + latency);
+	EXPECT_EQ(alone_of(&now, FTL_READ, 0, FTL_CROSS_COMMAND), front + flash + latency);
+	EXPECT_EQ(alone_of(&now, FTL_READ, 0, FTL_CROSS_NOTHING), front + flash);
+	EXPECT_EQ(alone_of(&now, FTL_WRITE, 1, FTL_CROSS_NOTHING), buffer + front);
+	EXPECT_EQ(alone_of(&now, FTL_WRITE, 2, FTL_CROSS_COMMAND), buffer + front + latency);
+	EXPECT_EQ(alone(&now, &lost), buffer + front + latency);
+	EXPECT_EQ(lost.status, SSD_OK);
+	EXPECT_EQ(status_of(&now, read), SSD_E_UNCORR);		/* in the buffer */
+	EXPECT_EQ(status_of(&now, flush), SSD_OK);
+	lost.op = FTL_READ;
+	lost.lost = false;
+	EXPECT_EQ(alone(&now, &lost), front + flash + latency);	/* Verify reads the page */
+	EXPECT_EQ(lost.status, SSD_E_UNCORR);
+	EXPECT_EQ(status_of(&now, part), SSD_OK);		/* the rest of the unit is lost */
+	EXPECT_EQ(status_of(&now, read), SSD_E_UNCORR);
+	EXPECT_EQ(status_of(&now, whole), SSD_OK);
+	EXPECT_EQ(status_of(&now, read), SSD_OK);
+	EXPECT_EQ(f->ops->stats(f)->link_to_drive_busy_ns, 2 * move + move / 8);
+	EXPECT_EQ(f->ops->stats(f)->link_to_host_busy_ns, 2 * move);
+	EXPECT_EQ(f->ops->stats(f)->op[FTL_WRITE].bytes, 5 * 4096 + 512);
+	free(f);
+	test_array_free(&t);
+}
+
 int main(void)
 {
 	RUN(the_first_gap_that_is_long_enough);
 	RUN(a_full_calendar_goes_to_its_end);
 	RUN(an_io_crosses_the_link);
+	RUN(data_that_stay_in_the_drive);
 	return test_result();
 }

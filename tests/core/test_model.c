@@ -4,7 +4,9 @@
  * tags. The FTL's own check() runs around every step.
  *
  * The oracle allows what ftl.h allows: a sector read while writes to it are in
- * flight may be any of their versions or the one before.
+ * flight may be any of their versions or the one before. A read that delivers no data for a sector
+ * ends with SSD_E_UNCORR, and one of these versions is a write of lost content. Writes of parts of a
+ * unit that may be lost are widened to whole units, so that each version is of the request alone.
  *
  *   test_model             every geometry and mode, OPS operations each
  *   test_model ID          one run; ID is what a failing run prints
@@ -82,11 +84,11 @@ struct world {
 	uint64_t tag;
 	uint64_t *newest;		/* tag of the last submitted write or trim */
 	uint64_t *settled;		/* tag of the last completed write or trim */
-	bool *zero;			/* by tag: is it a trim? (ring of all tags) */
+	bool *zero, *lost;		/* by tag: is it a trim, a write of lost content? (ring of all tags) */
 	struct request req[QUEUE];
 	uint32_t busy;
 	uint64_t rng, fault_rng;
-	uint64_t reads_checked;
+	uint64_t reads_checked, lost_seen;
 };
 
 static char id[128];
@@ -135,23 +137,37 @@ static uint64_t tag_of(const uint8_t *sector, uint32_t number)
 	return v[0];
 }
 
+/* May a read see a version of sector s, low or newer, of this kind? */
+static bool may_see(const struct world *w, const bool *kind, uint32_t s, uint64_t low)
+{
+	for (uint64_t t = low; t <= w->newest[s]; t++)
+		if (kind[t])
+			return true;
+	return false;
+}
+
 static void check_read(struct world *w, struct request *r)
 {
+	bool lost = false;
+
 	for (uint32_t i = 0; i < r->io.bytes / FTL_SECTOR_BYTES; i++) {
 		uint32_t s = (uint32_t)(r->io.offset / FTL_SECTOR_BYTES) + i;
-		uint64_t got = tag_of(r->data + i * FTL_SECTOR_BYTES, s);
+		uint64_t got;
 
-		if (got == 0) {	/* never written, or a trim that the read may see */
-			bool may = r->low[i] == 0;
-
-			for (uint64_t t = r->low[i]; t && t <= w->newest[s] && !may; t++)
-				may = w->zero[t];
-			SSD_ASSERT(may);
-		} else {
-			SSD_ASSERT(got >= r->low[i] && got <= w->tag && !w->zero[got]);
-		}
 		w->reads_checked++;
+		if (test_unread(r->data + i * FTL_SECTOR_BYTES)) {
+			SSD_ASSERT(may_see(w, w->lost, s, r->low[i]));
+			w->lost_seen++;
+			lost = true;
+			continue;
+		}
+		got = tag_of(r->data + i * FTL_SECTOR_BYTES, s);
+		if (got == 0)	/* never written, or a trim that the read may see */
+			SSD_ASSERT(r->low[i] == 0 || may_see(w, w->zero, s, r->low[i]));
+		else
+			SSD_ASSERT(got >= r->low[i] && got <= w->tag && !w->zero[got] && !w->lost[got]);
 	}
+	SSD_ASSERT(r->io.status == (lost ? SSD_E_UNCORR : SSD_OK));
 }
 
 static void complete_due(struct world *w)
@@ -163,7 +179,7 @@ static void complete_due(struct world *w)
 			continue;
 		r->busy = false;
 		w->busy--;
-		SSD_ASSERT(r->io.status == SSD_OK);
+		SSD_ASSERT(r->io.status == SSD_OK || r->io.op == FTL_READ);
 		if (r->io.op == FTL_READ)
 			check_read(w, r);
 		if (r->io.op != FTL_WRITE && r->io.op != FTL_TRIM)
@@ -199,36 +215,58 @@ static void advance(struct world *w, uint64_t to_ns)
 		w->now_ns = to_ns;
 }
 
+/* Is the newest version of the unit that sector s is in lost? */
+static bool is_lost(const struct world *w, uint32_t s, uint32_t per)
+{
+	return w->lost[w->newest[s - s % per]];
+}
+
+/* Widen a request to whole units. The drive's capacity is a multiple of them. */
+static void widen(uint32_t *at, uint32_t *sectors, uint32_t per)
+{
+	*sectors += *at % per;
+	*at -= *at % per;
+	*sectors = (*sectors + per - 1) / per * per;
+}
+
 /* The model orders a sector's writes by tag, so a trim covers whole units only. */
 static void submit(struct world *w, struct request *r, enum ftl_op op, uint32_t unit)
 {
 	uint32_t sectors = 1 + (uint32_t)(rnd(&w->rng) % MAX_SECTORS);
-	uint32_t at = (uint32_t)(rnd(&w->rng) % w->sectors);
+	uint32_t at = (uint32_t)(rnd(&w->rng) % w->sectors), per = unit / FTL_SECTOR_BYTES;
+	bool lost;
 
 	if (rnd(&w->rng) % 3 == 0)
 		at = (uint32_t)(rnd(&w->rng) % (w->sectors / 8 + 1));	/* hot */
 	if (rnd(&w->rng) % 2)
 		sectors = 1 + sectors % 9;
 	if (op == FTL_TRIM) {
-		at -= at % (unit / FTL_SECTOR_BYTES);
-		sectors = (1 + sectors % 5) * (unit / FTL_SECTOR_BYTES);
+		at -= at % per;
+		sectors = (1 + sectors % 5) * per;
 	}
 	if (at + sectors > w->sectors)
 		sectors = w->sectors - at;
+	if (sectors > MAX_SECTORS - 2 * per)
+		sectors = MAX_SECTORS - 2 * per;
+	lost = op == FTL_WRITE && ops_of->writes_lost && rnd(&w->rng) % 16 == 0;
+	if (lost || (op == FTL_WRITE && (is_lost(w, at, per) || is_lost(w, at + sectors - 1, per))))
+		widen(&at, &sectors, per);
 	r->io = (struct ftl_io){ .op = op, .host = r, .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)sectors * FTL_SECTOR_BYTES,
-				 .fua = rnd(&w->rng) % 16 == 0 };
+				 .fua = rnd(&w->rng) % 16 == 0, .lost = lost };
 	r->busy = true;
 	r->due_ns = FTL_IDLE;
 	w->busy++;
 	if (op == FTL_WRITE || op == FTL_TRIM) {
 		r->tag = ++w->tag;
 		w->zero[r->tag] = op == FTL_TRIM;
+		w->lost[r->tag] = lost;
 		for (uint32_t i = 0; i < sectors; i++) {
 			w->newest[at + i] = r->tag;
 			stamp(r->data + i * FTL_SECTOR_BYTES, at + i, r->tag);
 		}
 	} else if (op == FTL_READ) {
+		memset(r->data, TEST_UNREAD, sectors * FTL_SECTOR_BYTES);
 		for (uint32_t i = 0; i < sectors; i++)
 			r->low[i] = w->settled[at + i];
 	}
@@ -300,6 +338,7 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 	w->newest = calloc(w->sectors, sizeof(*w->newest));
 	w->settled = calloc(w->sectors, sizeof(*w->settled));
 	w->zero = calloc(ops + 2, sizeof(*w->zero));
+	w->lost = calloc(ops + 2, sizeof(*w->lost));
 	w->next_ns = FTL_IDLE;
 }
 
@@ -329,14 +368,18 @@ static void run(uint32_t vi, uint32_t mi, uint64_t seed, uint64_t ops)
 		SSD_ASSERT(ns.violations[i] == 0);
 	if (modes[mi].moves && ops >= 3000)
 		SSD_ASSERT(w->f->ops->stats(w->f)->wl_runs && w->f->ops->stats(w->f)->relocations);
-	printf("# %" PRIu64 " ops, %" PRIu64 " sectors read right, %" PRIu64 " erases, %" PRIu64 " units moved\n",
-	       ops, w->reads_checked, ns.ops[NAND_ERASE][NAND_SRC_GC], w->f->ops->stats(w->f)->gc_units);
+	if (ops >= 3000)
+		SSD_ASSERT(!ops_of->writes_lost == !w->lost_seen);
+	printf("# %" PRIu64 " ops, %" PRIu64 " sectors read right, %" PRIu64 " of them lost, %" PRIu64 " erases, %"
+	       PRIu64 " units moved\n", ops, w->reads_checked, w->lost_seen,
+	       ns.ops[NAND_ERASE][NAND_SRC_GC], w->f->ops->stats(w->f)->gc_units);
 	words_only_free(&w->only);
 	test_array_free(&w->ta);
 	free(w->mem);
 	free(w->newest);
 	free(w->settled);
 	free(w->zero);
+	free(w->lost);
 	free(w);
 }
 

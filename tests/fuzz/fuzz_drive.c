@@ -235,6 +235,8 @@ static bool one_io(struct ftl_io *io)
 	if (io->bytes > capacity - io->offset)
 		io->bytes = capacity - io->offset;
 	io->fua = io->op == FTL_WRITE && roll() % 16 == 0;
+	io->lost = io->op == FTL_WRITE && roll() % 16 == 0;	/* zones, and parts of units, are refused */
+	io->crossing = (uint8_t)(roll() % 3);
 	if (slate_zones(dev, &zones))
 		zone_io(io, &zones);
 	pending++;
