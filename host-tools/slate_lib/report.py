@@ -117,6 +117,7 @@ class Report:
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),
+            *([f"{len(made)} namespace{'s' * (len(made) > 1)}"] if (made := settings.get("namespaces")) else []),
             f"{settings['smp']} vCPU{'s' * (settings['smp'] != 1)}"
             + (f" at {settings['cpu_rate']} GIPS" if settings.get("cpu_rate") else "")
             + (", small kernel" if settings.get("kernel") == "small" else ""),

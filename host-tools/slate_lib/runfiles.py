@@ -39,6 +39,7 @@ _FILES = {
             "virtual_time": bool,
             "cpu_rate?": _TEXT,
             "set?": [str],
+            "namespaces?": [str],
             "fill_percent?": (None, float),
             "age?": (None, float),
             "drive?": (None, _DRIVE),

@@ -49,6 +49,7 @@ class Namespaces(GuestTest):
         self.assertEqual(result.json("run.json")["settings"]["namespaces"],
                          [f"size={64 * MIB},lba=512", f"size={32 * MIB},lba=4096"])
         self.assertIn(f"namespace=size={64 * MIB},lba=512", result.json("run.json")["repeat"])
+        self.assertIn(" · 2 namespaces · ", result.text("report.txt"))
         self.assert_clean(result.device)
         again = self.slate("--cmd", WORK, "--cmd-arg", "check", "--drive", file)
         self.assertEqual(again.text("state.txt"), result.text("state.txt"))

@@ -5,9 +5,12 @@ small.ini has 256 MiB, in units of 4 KiB, of which the last one holds the table.
 
 from __future__ import annotations
 
+import os
+import random
 import struct
 import tempfile
 import unittest
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ ONES = 0xFFFFFFFF
 CHANGED_LIST = 4  # a log
 EVENT_TOLD = 2 | CHANGED_LIST << 16  # a notice, of information 0
 BY_4K = 4  # index of the format with 4096 bytes
+SIZES = {0: 512, BY_4K: 4096, 6: 4096 + 16}  # bytes of a block with its metadata
 HEAD, ROW = "<8sHHIII8x", "<IIQIBBBx"
 
 
@@ -51,6 +55,59 @@ def record(*rows: tuple[int, ...], magic: bytes = b"SLATE-NS", version: int = 1,
     data += b"".join(struct.pack(ROW, *row) for row in rows)
     data = data.ljust(508, b"\0")
     return data + struct.pack("<I", crc32c(data) ^ more.get("flip", 0))
+
+
+@dataclass
+class Row:
+    """A namespace of the model."""
+
+    start: int
+    units: int
+    blocks: int
+    on: bool = False
+
+
+class Model:
+    """Namespaces as extents of a drive, each in the first place that is free: an array of units says which."""
+
+    def __init__(self, units: int, most: int):
+        self.units, self.most = units, most
+        self.rows = {1: Row(0, units, units * UNIT // 512, True)}
+
+    def create(self, blocks: int, lbaf: int) -> tuple[int, int]:
+        """Return the status and the NSID."""
+        free = [nsid for nsid in range(1, self.most + 1) if nsid not in self.rows]
+        if not free:
+            return NO_IDENTIFIER, 0
+        units = -(-blocks * SIZES[lbaf] // UNIT)
+        used = bytearray(self.units)
+        for row in self.rows.values():
+            used[row.start : row.start + row.units] = b"\1" * row.units
+        start = used.find(bytes(units))
+        if start < 0:
+            return NO_CAPACITY, 0
+        self.rows[free[0]] = Row(start, units, blocks)
+        return 0, free[0]
+
+    def delete(self, nsid: int) -> int:
+        """Return the status."""
+        return 0 if self.rows.pop(nsid, None) else INVALID_FIELD
+
+    def attach(self, nsid: int, on: bool) -> int:
+        """Return the status."""
+        row = self.rows.get(nsid)
+        if not row or row.on == on:
+            return INVALID_FIELD if not row else ATTACHED if on else NOT_ATTACHED
+        row.on = on
+        return 0
+
+    def format(self, nsid: int, lbaf: int) -> int:
+        """Return the status."""
+        row = self.rows.get(nsid)
+        if not row or not row.on:
+            return INVALID_FIELD
+        row.blocks = row.units * UNIT // SIZES[lbaf]
+        return 0
 
 
 class NamespaceTest(test_nvme.NvmeTest):
@@ -323,6 +380,50 @@ class Kept(NamespaceTest):
         self.assertEqual([self.blocks(nsid) for nsid in (1, 2, 3)], [131072, 8192, 9 * UNIT // (UNIT + 16)])
         self.assertEqual([self.identify(0x11, nsid)[120:128] for nsid in (1, 2, 3)], names)
         self.assert_holds(2, 5, b"kept", UNIT)
+
+    def test_random_commands(self) -> None:
+        """Random commands, resets, power cuts and kills beside a model. SEED=N repeats a run."""
+        seed = int(os.environ.get("SEED", "1"))
+        rng, model = random.Random(seed), Model(SPACE // UNIT, ROWS)
+        self.begin("", self.options())
+        for step in range(40):
+            with self.subTest(seed=seed, step=step):
+                kind = rng.choice(("create", "create", "delete", "attach", "detach", "format", "reset", "cut", "kill"))
+                nsid, lbaf = rng.randint(1, ROWS), rng.choice((0, BY_4K, 6))
+                if kind == "create":
+                    units = rng.choice((1, 3, 1000, model.units // 2, model.units))
+                    blocks = units * UNIT // SIZES[lbaf] - rng.randint(0, 2)
+                    done = self.create(max(blocks, 1), lbaf)
+                    self.assertEqual((done.code, done.result), model.create(max(blocks, 1), lbaf))
+                elif kind == "delete":
+                    self.assertEqual(self.delete(nsid), model.delete(nsid))
+                elif kind in ("attach", "detach"):
+                    how = ATTACH if kind == "attach" else DETACH
+                    self.assertEqual(self.attach(nsid, how), model.attach(nsid, kind == "attach"))
+                elif kind == "format":
+                    self.assertEqual(self.admin(FORMAT, nsid, dw10=lbaf).code, model.format(nsid, lbaf))
+                else:
+                    self.interrupt(kind)
+                self.assertEqual(self.table(), (sorted(model.rows), [n for n in sorted(model.rows) if model.rows[n].on]))
+                self.assertEqual(self.capacity(), (SPACE, SPACE - sum(row.units for row in model.rows.values()) * UNIT))
+                self.assertEqual([self.blocks(n) for n in model.rows], [row.blocks for row in model.rows.values()])
+
+    def interrupt(self, kind: str) -> None:
+        """Reset the controller, or end the drive's power or QEMU, and go on."""
+        if kind == "reset":
+            self.nvme.disable()
+        elif kind == "cut":
+            self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+            self.vm.step(1000)
+            self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+            self.vm.step(50_000_000)
+            self.nvme = Nvme(self.vm)
+        else:
+            self.vm.kill()
+            self.vm.close()
+            self.begin("", self.options())
+            return
+        self.nvme.enable()
 
     def cut_in(self, work: Any, at_ns: int) -> None:
         """Begin a command, cut the power at_ns after its first request, and switch it on."""
