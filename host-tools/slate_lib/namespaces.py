@@ -68,6 +68,11 @@ def from_arguments(options: RunOptions, args: argparse.Namespace) -> None:
         raise SlateError(
             f"--namespace does not go with --frontend {options.frontend}, which has one disk", "use --frontend nvme"
         )
+    if options.own and options.own.from_ssd:
+        raise SlateError(
+            "--namespace does not go with --boot-from-ssd: the image is copied to the whole drive",
+            "leave one of them out",
+        )
     if options.drive_kept:
         raise SlateError(
             f"--namespace: {options.drive} holds a drive already, with the namespaces that it has",

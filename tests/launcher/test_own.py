@@ -168,6 +168,7 @@ class Refusals(OwnCase):
     def test_boot_from_ssd(self):
         self.refuse("--boot-from-ssd", words=("the drive holds no system", "--image FILE"))
         self.refuse("--image", self.image, "--boot-from-ssd", "--fill", "50", words=("--fill", "leave it out"))
+        self.refuse("--image", self.image, "--boot-from-ssd", "--namespace", "size=1M", words=("the whole drive",))
         tool("resize", "-f", "raw", self.image, "257M")
         self.refuse("--image", self.image, "--boot-from-ssd", words=("has 257 MiB, and the drive 256 MiB",))
         drive = self.folder / "a.slate"
