@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# instrument.sh - the core and QEMU once more, under a sanitizer: sourced by tsan.sh, asan.sh
-# and fuzz.sh. Both are built from the sources that build.sh has patched, in folders of their
+# instrument.sh - builds the core and QEMU with a sanitizer. tsan.sh, asan.sh and fuzz.sh source
+# this file. Both are built from the sources that build.sh has patched, in folders of their
 # own: build/core-NAME and build/qemu-NAME. Knobs: SLATE_BUILD (build), JOBS (all processors).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")

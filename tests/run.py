@@ -49,7 +49,7 @@ class Suite:
     name: str
     what: str
     command: list[str]
-    needs: Path  # not there: the suite can not run
+    needs: Path  # without this file the suite cannot run
     again: str  # reruns one test; {test}
     only: str = ""  # option that selects tests; {word}
     junit: Path | None = None

@@ -129,7 +129,7 @@ class Child:
             self._run()
 
     def _run(self) -> None:
-        """Run the tests; end with what they have asked for at exit, and nothing of the parent's."""
+        """Run the tests, then the exit handlers that they registered, but not those of the parent process."""
         status = 1
         try:
             atexit._clear()

@@ -297,7 +297,7 @@ static int mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 
 	survey_begin(&b->survey, b->n, now_ns);
 	err = survey_pages(&b->survey, visit, b);
-	b->left = b->next == NONE ? 0 : (ppb - b->next % ppb) % ppb;	/* not half erased (B3) */
+	b->left = b->next == NONE ? 0 : (ppb - b->next % ppb) % ppb;	/* its erase was complete (B3) */
 	b->host.worn = b->host.frozen = !survey_number(&b->survey, &b->number, b->upp);
 	b->number = b->stable = (b->number / b->upp + 1) * b->upp;
 	b->free = 0;
@@ -336,7 +336,7 @@ static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry
 
 static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
 {
-	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* of so many valid GC gains a page */
+	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* most valid units of a victim */
 
 	*why = c->unit_bytes != UNIT || !c->payload ?
 		"unit_bytes must be 512, payload yes: this FTL maps and keeps sectors" :

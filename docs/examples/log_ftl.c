@@ -251,7 +251,7 @@ static int mount_plane(struct direct *d, uint32_t plane)
 		if (!l->valid[b]) {
 			direct_mount_free(d, b);
 		} else if (l->used[b] < d->g->pages_per_block && p->open == NONE) {
-			p->open = b;	/* not half erased, because GC erases no valid page */
+			p->open = b;	/* its erase was complete: GC erases no valid page */
 			p->next = l->used[b];
 		}
 	}

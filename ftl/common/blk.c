@@ -91,7 +91,7 @@ static void append_changed(const struct blk_table *t, struct blk_plane *pl, uint
 	pl->changed_last = b;
 }
 
-/* Returns where the table stores the last block of the bucket with so many valid units. */
+/* Returns where the table stores the last block of the bucket for this number of valid units. */
 static inline uint32_t *oldest_of(const struct blk_table *t, const struct blk_plane *pl, uint32_t valid)
 {
 	return &t->oldest[(size_t)(pl - t->plane) * (t->units_per_block + 1) + valid];

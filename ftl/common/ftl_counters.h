@@ -74,7 +74,7 @@
 	X(plain_bytes, "DAC: bytes that the delta units take if compressed alone (ftl.count_plain).") \
 	X(reference_hits, "DAC: references needed and found without a flash read.") \
 	X(reference_reads, "DAC: references read from flash, for writes and reads.") \
-	/* defined in ftl/dac/DESIGN.md */ \
+	/* the limit of shared objects is in ftl/dac/DESIGN.md, Space */ \
 	X(refused_references, "DAC: units stored alone because too many objects were shared already.") \
 	X(link_to_host_busy_ns, "Time for which the host link moved data to the host.") \
 	X(link_to_drive_busy_ns, "Time for which the host link moved data to the drive.") \

@@ -32,7 +32,7 @@ static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t 
 	return BLK_NONE;
 }
 
-/* Returns the block with so many valid units that has been unchanged for the longest time. */
+/* Returns the block with this number of valid units that has been unchanged for the longest time. */
 static uint32_t oldest_settled(const struct blk_table *t, uint32_t plane, uint32_t valid)
 {
 	uint32_t b = BLK_NONE;

@@ -42,7 +42,7 @@ struct oob_head {
 	enum oob_kind kind;
 };
 
-/* Little-endian, as the array's image and the machines are: one or two stores. */
+/* OOB numbers are little-endian. All supported hosts are, too, so memcpy() needs no conversion. */
 static inline void oob_put4(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &v, 4);

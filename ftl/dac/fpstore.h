@@ -26,7 +26,7 @@ struct fingerprint {
 	uint32_t part[FP_PARTS];
 };
 
-/* Compute the fingerprints of a page of so many bytes, a multiple of FP_PARTS. */
+/* Compute the fingerprints of a page. bytes: a multiple of FP_PARTS. */
 void fingerprint_of(const void *page, size_t bytes, struct fingerprint *fp);
 
 struct fpstore;

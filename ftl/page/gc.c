@@ -2,10 +2,10 @@
 /*
  * gc.c - garbage collection: one victim per plane at a time, or two together.
  *
- * A plane's collector is woken when fewer than gc_start_blocks are free, a block must
- * be retired, or control.c orders it, and works until gc_stop_blocks are; then, and for blocks
- * that must move because of errors, level.c may name a victim. `gc_run` issues
- * its next command on the plane's idle die:
+ * A plane's collector is woken when fewer than gc_start_blocks are free, when a block must be
+ * retired, or by control.c. It works until gc_stop_blocks are free. Then level.c may name a victim;
+ * it may also do so before, if a block must move because of errors. `gc_run` issues the
+ * collector's next command on the plane's idle die:
  *
  *   1  if there is no victim, ask the policy for one
  *   2  if a page's worth of valid units is in hand, or the last of them, program them

@@ -309,7 +309,7 @@ bool map_stands(const struct page_ftl *f, const struct uread *u)
 	       f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn) }) == at->erases;
 }
 
-/* Take the address out of the map page, which is in memory. Returns false if there is none. */
+/* Look the address up in the map page, which is in memory. Returns false if the unit has none. */
 static bool take_address(struct page_ftl *f, const struct uread *u)
 {
 	struct uread_map *at = uread_map_of(f, u);

@@ -17,7 +17,7 @@ bool zns_log_is_open(const struct zns *z)
 	return z->log.count && z->log.page < z->g->pages_per_block;
 }
 
-/* Has the page a record in the log's oldest block, which is needed until the page is on flash? */
+/* Is a record of this page in the log's oldest block? It is needed until the page is on flash. */
 static bool in_oldest(const struct zns *z, const struct zns_cell *c)
 {
 	return c->state != ZNS_EMPTY && c->logged && c->logged < z->log.first[1];
@@ -275,7 +275,7 @@ static void part_noted(struct zns *z)
 	struct zns_cell *cell = &z->buf[z->log.buf].cell[z->log.slot];
 
 	if (!cell->logging)
-		return;			/* the whole page is on flash meanwhile */
+		return;			/* the whole page has reached flash, so the record is not needed */
 	cell->logging = false;
 	cell->logged = z->log.record_serial;
 	if (!z->zone[z->buf[z->log.buf].zone].failed || cell->logged_sectors != z->log.sectors)

@@ -143,7 +143,7 @@ fetch_source() # NAME
 	mv ./*.dsc "$debs/"
 }
 
-# Of versions that are no longer in use.
+# Remove the files of versions that are no longer in use.
 forget_old()
 {
 	local file name version
@@ -192,7 +192,7 @@ unpack()
 	done
 }
 
-# Programs and tests of source packages, as they are there.
+# Copy programs and tests of source packages unchanged.
 add_suites()
 {
 	local tests=$work/root/usr/share/nvme-cli/tests

@@ -49,7 +49,7 @@ done
 
 # ---- is there anything to do? ----------------------------------------------
 
-# Everything the outputs are made of, and the outputs, as one hash.
+# Print one hash of all inputs and of the outputs.
 current_stamp()
 {
 	{

@@ -27,7 +27,7 @@ MIN_FREE_MB=500
 
 read_options "$@"
 
-# What the fio is made of, and the fio, as one hash.
+# Print one hash of all inputs of this fio and of its program.
 current_stamp()
 {
 	{

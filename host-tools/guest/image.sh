@@ -82,7 +82,7 @@ after_configure() # ROOT
 	EOF
 	cp "$(find_fio)" "$1/usr/local/bin/fio"
 	chroot "$1" systemctl -q enable systemd-networkd
-	# not for a guest that lives for minutes; the later stages of cloud-init have no modules
+	# A guest that runs for minutes does not need these; cloud-init's later stages have no modules.
 	chroot "$1" systemctl -q mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
 		e2scrub_all.timer e2scrub_reap.service fstrim.timer systemd-binfmt.service \
 		cloud-config.service cloud-final.service

@@ -71,7 +71,7 @@ compiler()
 	ld --version 2>/dev/null | sed -n 1p
 }
 
-# Everything the kernel is made of, and the products, as one hash.
+# Print one hash of all inputs of the kernel and of the products.
 current_stamp()
 {
 	{

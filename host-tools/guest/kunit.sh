@@ -139,7 +139,7 @@ put_text() # TEXT FILE
 	[ "$(cat "$2" 2>/dev/null)" = "$1" ] || echo "$1" >"$2"
 }
 
-# The folder that Kbuild wants: modules' sources below it, objects beside them.
+# Lay out the folder for Kbuild: modules' sources below it, objects beside them.
 lay_out()
 {
 	local name

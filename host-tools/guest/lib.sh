@@ -39,7 +39,7 @@ installed_versions()
 		awk '$2 == "installed" { print $1, $3 }' | sort
 }
 
-# $versions: what installed_versions said
+# $versions: the output of installed_versions
 need_packages()
 {
 	local missing
@@ -156,7 +156,7 @@ derive_sources()
 update_lists()
 {
 	derive_sources
-	# A source of no interest to us may fail; candidate() sees whether ours did.
+	# A package source that is not used here may fail; candidate() detects the failure of one that is.
 	apt-get "${apt_options[@]}" update || echo "apt-get update: status $?"
 }
 
@@ -221,7 +221,7 @@ read_options() # WORD...
 # For apps.sh and content.sh: $who.img and $who.json in $out, made by $who.sh of what
 # $chosen lists, with $stamp; $also is a further file that it depends on.
 
-# Everything the image is made of, and the products, as one hash.
+# Print one hash of all inputs of the image and of the products.
 image_stamp()
 {
 	{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate_power.c - power cuts of a drive whose shell lives on. See slate_power.h.
+ * slate_power.c - power cuts of a drive after which its shell continues. See slate_power.h.
  *
  * The array cuts its power and the FTL mounts; this file decides when. A plan is a time on the
  * shell's clock (d->cut_ns), or a number of commands (d->commands_left) that the array's hook

@@ -25,7 +25,7 @@ class Row:
     unit: str
     ours: float | None
     paper: float | None = None
-    low: float | None = None  # minimum and maximum over several seeds; ours is the mean
+    low: float | None = None  # minimum and maximum over several seeds, of which `ours` is the mean
     high: float | None = None
 
     @property

@@ -45,7 +45,7 @@ GRID: dict[str, tuple[float, ...]] = {
 }
 PAIRS = (("region_density", "region_kib"), ("recent", "window"))
 FLOOR = 0.002  # smaller misses count as equal
-SEED = "fit"  # validate.py has others
+SEED = "fit"  # validate.py uses other seeds
 
 
 def distance(real: Curve, made: Curve) -> float:

@@ -86,7 +86,7 @@ class GuestRun:
     sets: tuple[str, ...]
     tags: tuple[tuple[str, str], ...]  # section of the job file, tag of the trace that it stands for
     args: tuple[str, ...] = ()  # more of slate run's options
-    depth: int = 0  # iodepth=32 of the file becomes this; 0: as it is
+    depth: int = 0  # replaces the job file's iodepth=32; 0: leaves it
     interval_ms: int = 0  # length of the intervals in which completions are counted; 0: no intervals
 
     @property
@@ -112,8 +112,8 @@ SUPERBLOCKS = ((4, 5), (4, 8))
 # consecutive pages to a block, so: all of a block; the sweep has SSDSim's page each.
 STRIPES = (1, 72, 576)
 CLOSED = ("--closed", "8")
-DEPTHS = (1, 8, 32)  # requests in flight; the text does not say
-SLICES = (1, 4, 16, 64)  # copies of one turn of GFTL, which the text does not have
+DEPTHS = (1, 8, 32)  # requests in flight, which the paper does not state
+SLICES = (1, 4, 16, 64)  # copies in one turn of GFTL, which the paper does not state
 FILL = ("--fill", "95", "--fold")
 
 
@@ -149,7 +149,7 @@ class Pen:
         return Config(name, "pen", drive + sets, args + FILL)
 
     def exported_mib(self, lost: int) -> int:
-        """Return the exported size of a drive that lacks the lost permille: 64 planes, over-provisioning of 10 %."""
+        """Return the exported size of a drive without `lost` permille of its blocks (64 planes, OP 10 %)."""
         return self.blocks(1888, lost) * 64 * 576 * 16 // 1024 * 10 // 11
 
     def nftl(self, name: str = "nftl", *sets: str, **how: Any) -> Config:

@@ -149,7 +149,7 @@ def runs(full: bool) -> list[Run]:
 
 
 def said(command: list[str], what: str) -> None:
-    """Run a command. Raises StudyError with what it said."""
+    """Run a command. Raises StudyError with its output if it fails."""
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise StudyError(f"{what}: exit status {done.returncode}: {done.stdout.strip()}")

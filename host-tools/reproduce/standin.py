@@ -349,7 +349,7 @@ class Maker:
         self.reads = Direction(want.count[0], want.units[0], want.cover[0], 1 / how.read_beta, how.read_run_kib)
         self.writes = Direction(want.count[1], want.units[1], want.cover[1], 1 / how.beta, how.run_kib)
         self.written_at: list[list[int]] = [[] for _ in SIZES]  # ns, beside writes.past
-        self.young_from = [0] * len(SIZES)  # index into these two
+        self.young_from = [0] * len(SIZES)  # index into written_at[size] and writes.past
         self.discount = min(how.beta, DISCOUNT_MAX)
 
     def pick(self, n: int) -> int:
@@ -437,7 +437,7 @@ class Maker:
     def read(self, now_ns: int) -> int:
         """Return the extent of the next read."""
         who, extents = self.reads, self.extents
-        young_ns = now_ns - self.want.duration_ns // HOURS  # written after it: young
+        young_ns = now_ns - self.want.duration_ns // HOURS  # extents written after this time are young
         young = self.random() < self.how.young
         size = -1 if who.wants_new() else self.class_again(who)
         if size < 0:

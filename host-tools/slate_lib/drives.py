@@ -43,7 +43,7 @@ class Drive:
     """A drive: its settings, and its content at the boot of the guest."""
 
     profile: Path | None  # None: the settings kept in the drive file
-    drive: Path | None = None  # the drive file; None: the drive lives in memory
+    drive: Path | None = None  # the drive file; None: the drive is in memory
     drive_kept: drivefile.DriveFile | None = None  # the head of the drive file, if there was one
     ephemeral: bool = False
     record: Path | None = None  # every call into the drive, for slate-replay

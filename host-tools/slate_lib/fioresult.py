@@ -75,7 +75,7 @@ class GuestRow:
         return None if found is None else min(found, self.max_ns)
 
     def join(self, other: GuestRow) -> None:
-        """Add a clone."""
+        """Add the result of another clone of the job."""
         both = self.ios + other.ios
         self.mean_ns = (self.mean_ns * self.ios + other.mean_ns * other.ios) / both
         self.ios = both

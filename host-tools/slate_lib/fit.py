@@ -59,7 +59,7 @@ FEW = {
     "ftl.map_cache_pages": "0",
 }
 BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the parallelism
-# Pages of a block: this many, or those of so many bytes if they are more. 'timing.erase_ns' is cut alike.
+# Pages of a block: PAGES, or BLOCK_BYTES' worth if that is more. 'timing.erase_ns' is reduced likewise.
 PAGES, BLOCK_BYTES = 24, 192 << 10
 CORES = 4
 SEQ_BYTES = 128 << 10
@@ -340,7 +340,7 @@ class Fit:
                 return
 
     def _add(self, target: str, key: str) -> None:
-        """Fit a time that adds to each request by adding the difference to it."""
+        """Fit a key whose time is part of each request: add the difference between target and result."""
         wanted = self.sheet.targets.get(target)
         if wanted is None or not self._free(key):
             return

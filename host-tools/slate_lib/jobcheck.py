@@ -109,7 +109,7 @@ class Place:
 
 
 def _place(file: str) -> Place | None:
-    """Return the namespace that a file is; None: it is not named as one."""
+    """Return the number of the namespace with this device file; None: the name is not that of a namespace."""
     match = _DRIVE.fullmatch(file)
     return Place(int(match[1] or match[3] or 0), int(match[2] or match[4] or 1) - 1) if match else None
 

@@ -20,7 +20,7 @@ class Recordings:
         self.before = [_identity(path) for _, path in self.files]
 
     def check(self, said: list[str]) -> None:
-        """Check, after QEMU has ended, that there is a new file. said: QEMU's messages."""
+        """Check, after QEMU has ended, that there is a new file. said: QEMU's output."""
         for (option, path), was in zip(self.files, self.before):
             if _identity(path) == was:
                 why = next((line for line in said if str(path.resolve()) in line), "QEMU does not say why")

@@ -8,7 +8,7 @@ from .account import Account, Device
 from .rows import Row
 from .shape import Json
 
-LATE_SHARE = 0.1  # of the drive's mean latency: more is not the drive
+LATE_SHARE = 0.1  # warn if completions are late by more than this share of the drive's mean latency
 
 
 def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
@@ -51,7 +51,7 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
 
 
 def _late(device: Device) -> list[str]:
-    """Warn, in real time, if completions were so late that the guest's latencies are not the drive's."""
+    """Warn, in real time, if lateness is a large part of the latencies that the guest measured."""
     late = device.late()
     ios = sum(op.ios for op in device.total.op.values())
     if not late or not ios:

@@ -65,7 +65,7 @@ extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-termina
 
 enum trace_op {
 	TRACE_READ, TRACE_WRITE, TRACE_TRIM, TRACE_FLUSH,
-	TRACE_STEP,		/* native: the drive was told the time at_ns */
+	TRACE_STEP,		/* native: the shell passed the time at_ns to the drive */
 	TRACE_DONE,		/* native: request number `offset` took `bytes` ns, with status */
 };
 

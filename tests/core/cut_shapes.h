@@ -41,8 +41,8 @@ enum {
 	NEXT = 65536,		/* parity pages lie in the next channel */
 	SET_ASIDE = 4096,	/* an SLC cache: two blocks of each plane are set aside for it; */
 	SPARE = 8192,		/* or at most two free blocks are used for it */
-	HANDLES = 131072,	/* three placement handles; each write names any of them. Copies are mixed, */
-	COPIES = 262144,	/* or have blocks of their own, too */
+	HANDLES = 131072,	/* three placement handles; each write names any of them */
+	COPIES = 262144,	/* with HANDLES: the copies of each handle have blocks of their own */
 	FOLDS = 16384,		/* the host waits for folding while the cache is full */
 	QUEUES = 524288,	/* a controller of one core is in front that takes turns among four queues, */
 	WEIGHTS = 1048576,	/* by weight, each of another priority */

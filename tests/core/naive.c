@@ -737,7 +737,7 @@ void naive_power_on(struct naive *n)
 	n->powered = true;
 }
 
-/* Count the first erases of a group once more; the array shows how many. */
+/* Count a second time as many of a group's first erases as the array did. */
 static void count_twice(struct naive *n, const struct naive_flight *f)
 {
 	uint32_t per_block = n->c.geo.pages_per_block, from, to;

@@ -200,7 +200,7 @@ static bool is_blank(const struct naive *n, uint32_t first_ppn)
 	return true;
 }
 
-/* SLC mode: each page has a word line of its own, so that of the order by word lines C1 is left. */
+/* In SLC mode each page has a word line of its own, so only C1 of the order by word lines applies. */
 static bool r2_slc(const struct naive *n, ppn_t p)
 {
 	const struct nand_geometry *g = &n->c.geo;

@@ -334,7 +334,7 @@ static void remember_io(struct drive *d, const struct host_io *h)
 		remember(d, at, count, 0);
 }
 
-/* The FTL gets the request: with queues, this is the order that counts. */
+/* Called when the controller passes a request to the FTL. With queues the prefix is in this order. */
 static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct drive *d = &first;

@@ -185,7 +185,7 @@ static void copybacks_and_pairs_stay_apart(void)
 	gone();
 }
 
-/* Isolation goes on after power cuts: the handle of a block is found on flash. */
+/* Handles stay isolated after power cuts, because the mount reads each block's handle from flash. */
 static void a_mount_keeps_them_apart(void)
 {
 	make(FTL_ISOLATED_PERSISTENTLY);

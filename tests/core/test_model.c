@@ -137,7 +137,7 @@ static uint64_t tag_of(const uint8_t *sector, uint32_t number)
 	return v[0];
 }
 
-/* May a read see a version of sector s, low or newer, of this kind? */
+/* May a read return a version of sector s, low or newer, that is of this kind? */
 static bool may_see(const struct world *w, const bool *kind, uint32_t s, uint64_t low)
 {
 	for (uint64_t t = low; t <= w->newest[s]; t++)

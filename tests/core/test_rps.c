@@ -114,7 +114,7 @@ static void flex_choice(void)
 	EXPECT_EQ(choose(FRONT_HOST, 0, false), FRONT_NONE);
 }
 
-/* The slot for copies, with the same blocks. */
+/* The slot that flexFTL chooses for GC's copies, with the blocks of flex_choice(). */
 static void flex_copies(void)
 {
 	static struct front_plane plane;

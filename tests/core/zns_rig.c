@@ -270,7 +270,7 @@ static void compare_reports(struct zr *r)
 		if (r->may_fail && (z.state == FTL_ZONE_READONLY || z.state == FTL_ZONE_OFFLINE)) {
 			s->failed = true;
 		}
-		if (s->failed) {	/* refused operations left it as it was */
+		if (s->failed) {	/* refused operations do not change the state */
 			s->state = z.state;
 			continue;
 		}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.sh SECONDS [WORD] - fuzz the array against its model (fuzz_nand.c) for so long,
+# run.sh SECONDS [WORD] - fuzz the array against its model (fuzz_nand.c) for SECONDS,
 # and drive files (fuzz_drive.c), the trace readers (fuzz_trace.c) and XMatchPRO
 # (fuzz_xmatch.c) for a sixth of that time each. All begin with what earlier runs found, in
 # build/fuzz. Print TAP. FUZZ_JOBS=2: two processes at once. Needs clang with libFuzzer, and skips without.
@@ -46,7 +46,7 @@ seed_fuzz_drive() { # CORPUS
 	done
 }
 
-# Two bytes in front: the format (0: told), and the device (any).
+# The first two bytes choose the format (0: by the content) and the device (any).
 seed_fuzz_trace() { # CORPUS
 	local trace content_head sha
 	for trace in tests/traces/*.gz; do

@@ -42,7 +42,7 @@ refused flip 1 fault flip 4294967295 1
 sleep 1	# GC empties the block whose program failed, and gives it up
 ctl wear >"$OUT/wear.json" || exit 1
 
-# the same bytes for nvme-cli
+# nvme-cli must read the same bytes
 nvme get-log /dev/nvme0 --namespace-id=1 --log-id=0xd1 --log-len=64 --raw-binary >"$OUT/nvme.bin" || exit 1
 nvme smart-log $dev -o json >"$OUT/smart.json" || exit 1
 ctl watch --interval 5 --count 3 >"$OUT/watch.json" || exit 1
@@ -50,7 +50,7 @@ slatectl watch --interval 5 --count 2 >"$OUT/watch.txt" || exit 1
 refused none 1 --device /dev/null info
 ctl counters >"$OUT/last.json"
 
-# the drive goes while someone watches
+# the drive is removed while 'slatectl watch' runs
 slatectl watch --interval 5 >"$OUT/gone.txt" 2>"$OUT/gone.err" &
 sleep 0.1
 echo 1 >/sys/class/nvme/nvme0/device/remove

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# cut-now.sh: slatectl takes the drive's power. cut.txt: its status, the seconds it took, what it said.
+# cut-now.sh: slatectl takes the drive's power. cut.txt: its exit status, its seconds, its output.
 read -r before _ </proc/uptime
 slatectl cut now >"$OUT/said.txt" 2>&1
 status=$?

@@ -81,7 +81,7 @@ umount /mnt/a
 slate-load --log /dev/full $dev gen:rand4k,foot=128MiB,n=2000,read=1000 >/dev/null 2>"$OUT/full.err"
 [ $? -eq 1 ] || { echo "full: not failed"; exit 1; }
 
-# cut short by a signal: what was done until then is told
+# A signal ends the load early; the summary then has the requests up to that time.
 slate-load --json "$OUT/stopped.json" $dev gen:rand4k,foot=128MiB,n=100000000,read=1000 2>"$OUT/stopped.err" >/dev/null &
 sleep 0.1
 kill -INT $!

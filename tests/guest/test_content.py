@@ -73,7 +73,7 @@ class Content(GuestTest):
             self.assertTrue(drive[(1 << 20) + at] == text[at : at + 512], at)
             self.assertTrue(drive[(2 << 20) + at] == text[at : at + 512], at)
         (found,) = self.tool("slate-content", "--json", names[0])
-        # 40 blocks, once more, and 16 of zeroes; nothing else writes
+        # 40 blocks, the same 40 again, and 16 of zeroes; nothing else writes
         self.assertEqual(
             [found[key] for key in ("blocks", "distinct_blocks", "duplicate_blocks", "zero_blocks", "fua_writes")],
             [96, 40, 40, 16, 16],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest sees an SLC cache and a map that does not fit as the profile's arithmetic says."""
+"""The speed of an SLC cache and of a cached map in a guest agrees with arithmetic on the profile."""
 
 import re
 import unittest

@@ -135,7 +135,7 @@ class Exactness(GuestTest):
         return [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
 
     def assert_one_cost(self, costs, shares):
-        """shares: pairs of ns and the share of reads that must be within so many ns of the most common time."""
+        """shares: pairs (ns, share). This share of the reads must be within ns of the most common time."""
         cost = Counter(costs).most_common(1)[0][0]
         found = {ns: sum(abs(one - cost) <= ns for one in costs) / len(costs) for ns in shares}
         figures = ", ".join(f"within {ns} ns {100 * share:.2f} %" for ns, share in found.items())

@@ -15,7 +15,7 @@ APART = (*TWO, "--set", "ftl.placement_isolation=persistently")
 
 
 def numbers(data: bytes) -> tuple[int, int, int]:
-    """Bytes of the host, of the media, and erased, of a statistics log."""
+    """Return from a statistics log the bytes that the host wrote, that were programmed, and that were erased."""
     host, _, media, _, erased, _ = struct.unpack_from("<6Q", data)
     return host, media, erased
 

@@ -21,7 +21,7 @@ class Namespaces(GuestTest):
         return self.slate("--fill", "0", "--cmd", WORK, *args, **more)
 
     def assert_verified(self, result, name, ios):
-        """fio has verified both namespaces, each as often as it is large."""
+        """Check that fio has verified both namespaces, each with `ios` reads."""
         jobs = result.json(f"fio-{name}.json")["jobs"]
         self.assertEqual([(job["jobname"], job["error"], job["read"]["total_ios"]) for job in jobs],
                          [("one", 0, ios), ("two", 0, ios)])

@@ -85,7 +85,7 @@ class Guests(GuestTest):
             self.assertEqual(line["bad_blocks"], 2)
 
     def test_a_drive_becomes_read_only(self):
-        """A case that goes on until the drive is read-only is good: its data are still there."""
+        """A case that ends because the drive is read-only passes if its data can still be read."""
         one = dataclasses.replace(soak.case(1, 0), drive="small", settings=())
         for fs in ("raw", "ext4"):
             one.words = ["--env", "SEED=1", "--env", f"FS={fs}", "--env", "STEPS=write write ruin write", "--fill", "0"]

@@ -268,7 +268,7 @@ class Placement(FdpTest):
         unit = PLANES * 16 * PAGE
         written = turns // 2 * chunk
         self.assertEqual(written % unit, 0)
-        for left in self.left():  # of whole units; planes need not fill at the same time
+        for left in self.left():  # what is left is a whole number of pages; planes need not fill at the same time
             self.assertEqual(left * LBA % PAGE, 0)
             self.assertLess(left * LBA, unit + 1)
 
@@ -298,7 +298,7 @@ class Orders(FdpTest):
             self.assertEqual(self.read(unit), pattern(unit))
 
     def test_invalid_identifiers_are_logged(self) -> None:
-        """The newest 63 are kept; the write goes to placement handle 0, whose events these are."""
+        """Writes with invalid identifiers go to placement handle 0 and log its event; the newest 63 events are kept."""
         self.begin()
         self.write(0, 9)
         self.assertEqual(self.host_events(), [])

@@ -309,7 +309,7 @@ class Several(PowerTest):
         self.assertEqual(nvme.do_write(0, PAGE).code, 0)
 
     def test_another_controller_detaches_the_drive(self) -> None:
-        """Without its drive the controller used to be off until QEMU ended."""
+        """A detached drive no longer keeps its controller off. Before, the controller was off until QEMU ended."""
         self.vm = self.machine(
             [drive(**QUICK)],
             *("-device", "nvme-subsys,id=sub,nqn=n"),

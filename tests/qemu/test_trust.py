@@ -135,7 +135,7 @@ class Numbers(TrustTest):
         self.assertEqual(nvme.do_write(0, PAGE).code, 0)
 
     def test_an_order_at_a_cut_in_a_mount(self) -> None:
-        """This order used to end QEMU by an assertion."""
+        """QEMU once failed an assertion after these commands in this order."""
         self.start().do_write(0, PAGE)
         self.cut_now()
         self.vm.step(1000)
@@ -187,7 +187,7 @@ class Interrupts(TrustTest):
     """Interrupts with MSI-X, and without."""
 
     def test_msix_disabled_with_a_high_vector(self) -> None:
-        """The next completion used to end QEMU by an assertion."""
+        """The completion after this command once failed an assertion of QEMU."""
         nvme = self.start()
         msix = nvme.capability(0x11)
         nvme.config_write(msix, nvme.config(msix) | 1 << 31)

@@ -364,7 +364,7 @@ class Writes(ZonesTest):
         self.assertEqual(self.nvme.do_read(2 * ZONE + 16384, 512), b"x" * 512)
 
     def test_appends_in_flight(self) -> None:
-        """Many at once: each has its own place, in the order of submission."""
+        """Appends in flight at the same time are written one after another, in the order of submission."""
         nvme = self.start()
         for i in range(16):
             nvme.start(APPEND, ZONE, data=bytes([i + 1]) * 4096)
@@ -483,7 +483,7 @@ class Times(ZonesTest):
         self.assertEqual(self.nvme.do_read(0, 4096), bytes(4096))
 
     def test_reset_of_all_works_side_by_side(self) -> None:
-        """Two zones of one page each: their blocks are on the same plane, and two of all dies are erased at once."""
+        """Two zones share their planes, so their erases wait for each other, and for no more."""
         self.start()
         for zone in range(2):
             for lba in (0, 16):
@@ -618,7 +618,7 @@ class Thread(MachineTest):
             self.assertIn("append sector is 0x10", said)
 
     def test_beyond_the_end(self) -> None:
-        """An append there used to end the program by an assertion."""
+        """An append beyond the last zone is refused. It once failed an assertion."""
         for at in (ZONES * ZONE, 1 << 40, (1 << 63) - ZONE):
             said = self.said(f"zap -p {at} 0x1000", f"zo {at} {hex(ZONE)}", f"zrp {at} 1", "length", code=1)
             self.assertRegex(said, "zone append failed: (Invalid argument|Input/output error)")

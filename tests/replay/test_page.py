@@ -232,7 +232,7 @@ class BadFiles(Replays):
         super().setUp()
         self.raw = json.loads(made(TINY, "--open", "--interval", 1, "--timeline", "gen:rand4k,foot=1M,n=40,gap=200000"))
 
-    def refused(self, said):  # type: ignore[override]  # by the reader, not by slate-replay
+    def refused(self, said):  # type: ignore[override]  # the reader refuses, not slate-replay
         with self.assertRaises(SlateError) as caught:
             runfiles.load(self.file(json.dumps(self.raw)))
         self.assertIn("replay.json is not what slate-replay writes with --json: ", str(caught.exception))

@@ -69,7 +69,7 @@ class Regions(unittest.TestCase):
     def test_place(self):
         # five free units in ten: gaps of 3 and 1, sorted 1 and 3
         self.assertEqual(maker(0.5, 0.2).place([2, 3], 10, ordered=True), [1, 5])
-        # keys 0.9 and 0.1: the second first, at gap 1; the first after its three units, at gap 3
+        # With keys 0.9 and 0.1 the second region is placed first, after gap 1, and the first after gap 3.
         self.assertEqual(maker(0.9, 0.1, 0.5, 0.2).place([2, 3], 10), [6, 1])
 
     def test_addresses(self):

@@ -207,7 +207,7 @@ def show(line: dict[str, Any]) -> None:
 
 
 def earlier(log: Path, seed: int) -> list[dict[str, Any]]:
-    """The lines of a log that goes on. Raises ValueError if it is not a log of this seed."""
+    """Return the lines of the log of an earlier, interrupted run. Raises ValueError if it has another seed."""
     if not log.exists():
         return []
     lines: list[dict[str, Any]] = []

@@ -41,7 +41,7 @@ make_fs()
 	tell app-fs
 }
 
-# Prepared data is on the drive, and no longer in the guest's memory.
+# Write prepared data to the drive, and drop it from the guest's memory.
 prepared()
 {
 	in-apps --remount

@@ -117,7 +117,7 @@ typedef struct NandSsdSizes {           /* bytes */
     uint32_t write_optimal;
     uint32_t trim_granularity;
     uint32_t atomic;
-    uint32_t namespaces;                /* at most, not bytes; 0: no table */
+    uint32_t namespaces;                /* maximum number (no size); 0: no table */
     bool write_cache;                   /* writes may be lost until flushed */
 } NandSsdSizes;
 
@@ -140,7 +140,7 @@ typedef struct NandSsdPlacement {
 
 #ifdef CONFIG_SLATE
 void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p);
-/* What the handle takes before it goes on to another reclaim unit. */
+/* Returns what can still be written with the handle before it changes to another reclaim unit. */
 uint64_t nand_ssd_handle_left(BlockDriverState *bs, uint32_t handle);
 /* Go on to another now. Returns what the old one had left. */
 uint64_t nand_ssd_renew_handle(BlockDriverState *bs, uint32_t handle);
