@@ -15,8 +15,6 @@ FREE = SPACE - 96 * MIB
 class Namespaces(GuestTest):
     """slate run --namespace."""
 
-    kernel = "debian"
-
     def work(self, *args, **more):
         return self.slate("--fill", "0", "--cmd", WORK, *args, **more)
 

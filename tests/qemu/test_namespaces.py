@@ -404,7 +404,8 @@ class Kept(NamespaceTest):
                     self.assertEqual(self.admin(FORMAT, nsid, dw10=lbaf).code, model.format(nsid, lbaf))
                 else:
                     self.interrupt(kind)
-                self.assertEqual(self.table(), (sorted(model.rows), [n for n in sorted(model.rows) if model.rows[n].on]))
+                attached = [n for n in sorted(model.rows) if model.rows[n].on]
+                self.assertEqual(self.table(), (sorted(model.rows), attached))
                 self.assertEqual(self.capacity(), (SPACE, SPACE - sum(row.units for row in model.rows.values()) * UNIT))
                 self.assertEqual([self.blocks(n) for n in model.rows], [row.blocks for row in model.rows.values()])
 
@@ -522,18 +523,18 @@ class Kept(NamespaceTest):
         qemu_io(f"write -s {data} {SPACE} 512", "flush", opts=options)
 
     def test_bad_options(self) -> None:
-        for words, first, more in (
-            ("set drive.namespaces of a nand-ssd", "4096:512", {"drive__namespaces": 0}),
-            ("not BYTES:BLOCK", "4096", {}),
-            ("not BYTES:BLOCK", "4096:x", {}),
-            ("a multiple of them and of the mapping unit, 4096 bytes", "512:512", {}),
-            ("a multiple of them and of the mapping unit, 4096 bytes", "0:512", {}),
-            ("blocks have 512 or 4096 bytes", "4096:1024", {}),
-            ("does not fit: the drive has 4 namespaces at most, and 268431360 bytes", f"{SPACE + UNIT}:512", {}),
-            ("does not fit", ";".join(["4096:512"] * 5), {}),
+        for words, first, rows in (
+            ("set drive.namespaces of a nand-ssd", "4096:512", 0),
+            ("not BYTES:BLOCK", "4096", ROWS),
+            ("not BYTES:BLOCK", "4096:x", ROWS),
+            ("a multiple of them and of the mapping unit, 4096 bytes", "512:512", ROWS),
+            ("a multiple of them and of the mapping unit, 4096 bytes", "0:512", ROWS),
+            ("blocks have 512 or 4096 bytes", "4096:1024", ROWS),
+            ("does not fit: the drive has 4 namespaces at most, and 268431360 bytes", f"{SPACE + UNIT}:512", ROWS),
+            ("does not fit", ";".join(["4096:512"] * 5), ROWS),
         ):
             with self.subTest(words=words), self.assertRaisesRegex(AssertionError, words):
-                self.begin(first, **more)
+                self.begin(first, drive__namespaces=rows)
 
 
 if __name__ == "__main__":
