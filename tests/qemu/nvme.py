@@ -40,12 +40,19 @@ class Completion:
 class Queue:
     """A submission queue and its completion queue."""
 
-    def __init__(self, nvme: Nvme, qid: int, sq: int, cq: int):
-        self.nvme, self.qid, self.sq, self.cq = nvme, qid, sq, cq
+    def __init__(self, nvme: Nvme, qid: int, sq: int, cq: int, depth: int = DEPTH):
+        self.nvme, self.qid, self.sq, self.cq, self.depth = nvme, qid, sq, cq, depth
         self.tail = self.head = 0
         self.phase = 1
-        nvme.machine.write(sq, bytes(DEPTH * 64))
-        nvme.machine.write(cq, bytes(DEPTH * 16))
+        nvme.machine.write(sq, bytes(depth * 64))
+        nvme.machine.write(cq, bytes(depth * 16))
+
+    def create(self, priority: int = 0) -> Queue:
+        """Tell the controller of the pair, without interrupts; priority is QPRIO."""
+        size = self.qid | (self.depth - 1) << 16
+        self.nvme.do_admin(CREATE_CQ, prp1=self.cq, dwords={10: size, 11: 1})
+        self.nvme.do_admin(CREATE_SQ, prp1=self.sq, dwords={10: size, 11: 1 | priority << 1 | self.qid << 16})
+        return self
 
     def put(
         self,
@@ -64,7 +71,7 @@ class Queue:
         for at, value in (dwords or {}).items():
             words[at] = value
         self.nvme.machine.write(self.sq + 64 * self.tail, struct.pack("<16I", *words))
-        self.tail = (self.tail + 1) % DEPTH
+        self.tail = (self.tail + 1) % self.depth
         return cid
 
     def ring(self) -> None:
@@ -79,7 +86,7 @@ class Queue:
         )
         if status & 1 != self.phase:
             return None
-        self.head = (self.head + 1) % DEPTH
+        self.head = (self.head + 1) % self.depth
         self.phase ^= self.head == 0
         self.nvme.set32(0x1000 + 8 * self.qid + 4, self.head)
         return Completion(cid, status >> 1, result)
@@ -139,23 +146,22 @@ class Nvme:
 
     # ---- starting and stopping the controller ----
 
-    def enable(self, css: int = 0) -> None:
-        """Start the controller and make the I/O queue; css: 6 selects all command sets."""
+    def enable(self, css: int = 0, ams: int = 0, ready: int = 1) -> None:
+        """Start the controller and make the I/O queue; css: 6 selects all command sets; ready: CSTS."""
         self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
         self.set32(AQA, DEPTH - 1 | (DEPTH - 1) << 16)
         self.set32(ASQ, ADMIN_SQ)
         self.set32(ASQ + 4, 0)
         self.set32(ACQ, ADMIN_CQ)
         self.set32(ACQ + 4, 0)
-        self.set32(CC, CC_ENABLE | css << 4)
-        assert self.get32(CSTS) == 1, "the controller is not ready"
-        self.make_io_queue()
+        self.set32(CC, CC_ENABLE | css << 4 | ams << 11)
+        assert self.get32(CSTS) == ready, "the controller is not ready"
+        if ready == 1:
+            self.make_io_queue()
 
     def make_io_queue(self) -> None:
         """A queue pair without interrupts."""
-        self.io = Queue(self, 1, IO_SQ, IO_CQ)
-        self.do_admin(CREATE_CQ, prp1=IO_CQ, dwords={10: 1 | (DEPTH - 1) << 16, 11: 1})
-        self.do_admin(CREATE_SQ, prp1=IO_SQ, dwords={10: 1 | (DEPTH - 1) << 16, 11: 1 | 1 << 16})
+        self.io = Queue(self, 1, IO_SQ, IO_CQ).create()
 
     def disable(self) -> None:
         """Clear CC.EN; returns when the register was written, before the controller is disabled."""

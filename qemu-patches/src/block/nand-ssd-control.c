@@ -188,7 +188,71 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->write_cache = slate_has_write_cache(s->dev);
 }
 
+/* Arbitration */
+
+QEMU_BUILD_BUG_ON((NAND_SSD_REQ_QUEUE >> NAND_SSD_REQ_QUEUE_SHIFT) + 1 !=
+                  FTL_QUEUES);
+QEMU_BUILD_BUG_ON((int)NAND_SSD_REQ_FROM != (int)BDRV_REQ_QUEUE_MASK);
+
+void nand_ssd_get_arbitration(BlockDriverState *bs, NandSsdArbitration *a)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    struct slate_arbitration now;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    now = slate_arbitration(s->dev);
+    a->queues = now.kind != FTL_ARBITRATION_FIFO;
+    a->weighted = now.kind == FTL_ARBITRATION_WEIGHTED;
+    a->burst = now.burst;
+    a->high = now.high;
+    a->medium = now.medium;
+    a->low = now.low;
+}
+
+static bool nand_ssd_set_number(BDRVNandSsdState *s, const char *key,
+                                uint32_t was, uint32_t number)
+{
+    g_autofree char *text = g_strdup_printf("controller.%s=%u", key, number);
+
+    return number == was || slate_set(s->dev, s->now_ns, text) == SLATE_DONE;
+}
+
+bool nand_ssd_set_arbitration(BlockDriverState *bs, const NandSsdArbitration *a)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    struct slate_arbitration was;
+    bool done;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    was = slate_arbitration(s->dev);
+    done = nand_ssd_set_number(s, "arbitration_burst", was.burst, a->burst);
+    if (was.kind == FTL_ARBITRATION_WEIGHTED) {
+        done = nand_ssd_set_number(s, "weight_high", was.high, a->high) && done;
+        done = nand_ssd_set_number(s, "weight_medium", was.medium,
+                                   a->medium) && done;
+        done = nand_ssd_set_number(s, "weight_low", was.low, a->low) && done;
+    }
+    return done;
+}
+
 /* Placement handles */
+
+void nand_ssd_set_flags(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    bs->supported_write_flags = BDRV_REQ_FUA;
+    if (slate_handles(s->dev)) {
+        bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
+    }
+    bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP;
+    if (slate_arbitration(s->dev).kind != FTL_ARBITRATION_FIFO) {
+        bs->supported_read_flags |= NAND_SSD_REQ_FROM;
+        bs->supported_write_flags |= NAND_SSD_REQ_FROM;
+        bs->supported_zero_flags |= NAND_SSD_REQ_FROM;
+    }
+}
 
 void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
 {

@@ -102,6 +102,17 @@ BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
 /* nand-ssd.c: hand a request with op, zone, fua, range and qiov to the drive */
 int coroutine_fn nand_ssd_co_run(BDRVNandSsdState *s, NandSsdRequest *req);
 
+/* The submission queue in a request's flags, and its priority */
+static inline uint8_t nand_ssd_queue_of(BdrvRequestFlags flags)
+{
+    return (flags & NAND_SSD_REQ_QUEUE) >> NAND_SSD_REQ_QUEUE_SHIFT;
+}
+
+static inline uint8_t nand_ssd_priority_of(BdrvRequestFlags flags)
+{
+    return (flags & NAND_SSD_REQ_PRIORITY) >> NAND_SSD_REQ_PRIORITY_SHIFT;
+}
+
 /* nand-ssd-zones.c */
 const char *nand_ssd_zone_op_name(enum ftl_zone_op op);
 int nand_ssd_zones_open(BlockDriverState *bs, Error **errp);
@@ -116,7 +127,8 @@ int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
                                          QEMUIOVector *qiov,
                                          BdrvRequestFlags flags);
 int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
-                                         int64_t bytes, bool fua);
+                                         int64_t bytes,
+                                         BdrvRequestFlags flags);
 
 /* nand-ssd-power.c; nand_ssd_check_power() with the lock held */
 void nand_ssd_check_power(BDRVNandSsdState *s);
@@ -124,7 +136,8 @@ void nand_ssd_tell_power_lost(BDRVNandSsdState *s);
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
                         uint32_t *lost);
 
-/* nand-ssd-control.c */
+/* nand-ssd-control.c; sets the flags of requests that the drive supports */
+void nand_ssd_set_flags(BlockDriverState *bs);
 void nand_ssd_forget_pictures(BDRVNandSsdState *s);
 
 /* nand-ssd-processors.c */

@@ -279,6 +279,8 @@ int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
             .op = FTL_WRITE,
             .zone = FTL_ZONE_APPEND,
             .fua = flags & BDRV_REQ_FUA,
+            .queue = nand_ssd_queue_of(flags),
+            .priority = nand_ssd_priority_of(flags),
             .offset = *offset,
             .bytes = qiov->size,
         },
@@ -305,14 +307,20 @@ int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
 
 /* One request, so that no other write comes between its parts. */
 int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
-                                         int64_t bytes, bool fua)
+                                         int64_t bytes,
+                                         BdrvRequestFlags flags)
 {
     BDRVNandSsdState *s = bs->opaque;
     g_autofree void *zeroes = g_malloc0(ZEROES_BYTES);
     QEMUIOVector qiov;
     NandSsdRequest req = {
         .io = {
-            .op = FTL_WRITE, .fua = fua, .offset = offset, .bytes = bytes,
+            .op = FTL_WRITE,
+            .fua = flags & BDRV_REQ_FUA,
+            .queue = nand_ssd_queue_of(flags),
+            .priority = nand_ssd_priority_of(flags),
+            .offset = offset,
+            .bytes = bytes,
         },
         .qiov = &qiov,
     };

@@ -427,6 +427,8 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
             .fua = flags & BDRV_REQ_FUA,
             .handle = (flags & NAND_SSD_REQ_HANDLE) >>
                       NAND_SSD_REQ_HANDLE_SHIFT,
+            .queue = nand_ssd_queue_of(flags),
+            .priority = nand_ssd_priority_of(flags),
             .offset = offset,
             .bytes = bytes,
         },
@@ -442,7 +444,8 @@ nand_ssd_co_preadv_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                         QEMUIOVector *qiov, size_t qiov_offset,
                         BdrvRequestFlags flags)
 {
-    return nand_ssd_co_io(bs, FTL_READ, offset, bytes, 0, qiov, qiov_offset);
+    return nand_ssd_co_io(bs, FTL_READ, offset, bytes,
+                          flags & NAND_SSD_REQ_FROM, qiov, qiov_offset);
 }
 
 static int coroutine_fn GRAPH_RDLOCK
@@ -480,14 +483,14 @@ nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
     BDRVNandSsdState *s = bs->opaque;
 
     if (s->zoned) {
-        return nand_ssd_co_zone_zeroes(bs, offset, bytes,
-                                       flags & BDRV_REQ_FUA);
+        return nand_ssd_co_zone_zeroes(bs, offset, bytes, flags);
     }
     if (!(flags & BDRV_REQ_MAY_UNMAP) || !slate_trims(s->dev) ||
         !QEMU_IS_ALIGNED(offset | bytes, bs->bl.pwrite_zeroes_alignment)) {
         return -ENOTSUP;
     }
-    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, 0, NULL, 0);
+    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes,
+                          flags & NAND_SSD_REQ_FROM, NULL, 0);
 }
 
 /* Opening and closing */
@@ -660,11 +663,7 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
         }
     }
 
-    bs->supported_write_flags = BDRV_REQ_FUA;
-    if (slate_handles(s->dev)) {
-        bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
-    }
-    bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP;
+    nand_ssd_set_flags(bs);
     nand_ssd_enable_trim(bs);
     return 0;
 }

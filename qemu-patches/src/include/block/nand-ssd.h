@@ -138,6 +138,47 @@ typedef struct NandSsdPlacement {
     uint64_t erased_bytes;
 } NandSsdPlacement;
 
+/*
+ * Submission queues (controller.arbitration other than fifo). A request names
+ * its queue, 0 to 63, and the queue's priority in bits of its BdrvRequestFlags.
+ * Queues of a drive without weights have no priorities. Other nodes drop the
+ * bits.
+ */
+#define NAND_SSD_REQ_QUEUE_SHIFT 15
+#define NAND_SSD_REQ_QUEUE (0x3f << NAND_SSD_REQ_QUEUE_SHIFT)
+#define NAND_SSD_REQ_PRIORITY_SHIFT 21
+#define NAND_SSD_REQ_PRIORITY (3 << NAND_SSD_REQ_PRIORITY_SHIFT)
+#define NAND_SSD_REQ_FROM (NAND_SSD_REQ_QUEUE | NAND_SSD_REQ_PRIORITY)
+
+/* Priorities are NVMe's QPRIO: urgent, high, medium, low. */
+#define NAND_SSD_HIGH 1
+
+typedef struct NandSsdArbitration {
+    bool queues;                        /* false: first come, first served */
+    bool weighted;                      /* urgent queues first, then weights */
+    uint32_t burst;                     /* 1 to 65536 */
+    uint32_t high, medium, low;         /* weights, 1 to 256 */
+} NandSsdArbitration;
+
+#ifdef CONFIG_SLATE
+void nand_ssd_get_arbitration(BlockDriverState *bs, NandSsdArbitration *a);
+/* Sets burst and weights. Returns false if the drive refuses (log 0xd6). */
+bool nand_ssd_set_arbitration(BlockDriverState *bs,
+                              const NandSsdArbitration *a);
+#else
+static inline void nand_ssd_get_arbitration(BlockDriverState *bs,
+                                            NandSsdArbitration *a)
+{
+    *a = (NandSsdArbitration) { 0 };
+}
+
+static inline bool nand_ssd_set_arbitration(BlockDriverState *bs,
+                                            const NandSsdArbitration *a)
+{
+    return false;
+}
+#endif
+
 #ifdef CONFIG_SLATE
 void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p);
 /* Returns what can still be written with the handle before it changes to another reclaim unit. */
