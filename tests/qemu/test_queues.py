@@ -16,7 +16,7 @@ from typing import Any
 from support import ROOT, Json, drive
 
 import test_nvme
-from nvme import BAR, DSM, FLUSH, READ, SET_FEATURES, WRITE, WRITE_ZEROES, Nvme, Queue
+from nvme import BAR, DSM, FLUSH, READ, SET_FEATURES, WRITE_ZEROES, Nvme, Queue
 
 REPLAY = ROOT / "build" / "core" / "slate-replay"
 GET_FEATURES, COMPARE, COPY = 0x0A, 0x05, 0x19
@@ -162,7 +162,7 @@ class Feature(QueueTest):
 class Neighbours(QueueTest):
     """A queue of depth 64 beside one of depth 1, both always full."""
 
-    def latencies(self, kind: str, commands: int) -> set[int]:
+    def latencies(self, kind: str, commands: int) -> set[float]:
         """Return the latencies of the second queue, in commands."""
         self.begin(arbiter(kind), 0, 0, ams=0, depth=DEEP)
         noisy, quiet = self.queues

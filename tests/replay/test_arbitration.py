@@ -47,7 +47,12 @@ class Arbitration(Case):
 
     def test_words_of_a_row(self):
         """Every kind of request may name a priority, behind all else."""
-        good = ("write 0 4096 fua handle=0 priority=3", "trim 0 4096 priority=0", "flush priority=2", "read 0 512 priority=1")
+        good = (
+            "write 0 4096 fua handle=0 priority=3",
+            "trim 0 4096 priority=0",
+            "flush priority=2",
+            "read 0 512 priority=1",
+        )
         self.json(self.native(*(f"0 0 {row}" for row in good), name="good"))
         for n, row in enumerate(("write 0 4096 priority=1 fua", "write 0 4096 priority=1 handle=0", "flush fua",
                                  "read 0 4096 handle=1", "read 0 4096 priority=4", "read 0 4096 priority=",
