@@ -248,7 +248,7 @@ struct ftl_config {
 	enum ftl_arbitration arbitration;	/* FIFO without cores */
 	uint32_t arbitration_burst;	/* commands of a queue's turn, at least 1 */
 	uint32_t weight_high, weight_medium, weight_low;	/* commands of a class's turn, at least 1 */
-	uint32_t dram_mb_s;		/* the controller's memory (memory.h); 0: unlimited, and without cores */
+	uint32_t dram_mb_s;		/* bandwidth of the memory (memory.h); 0: unlimited; 0 without cores */
 	uint32_t read_cache_units;	/* units of the controller's read cache; 0 without cores */
 	uint32_t read_ahead_units;	/* units that it reads ahead of a sequence of reads */
 	uint32_t max_unit_reads;	/* size of the pool of queued flash reads; >= 8 */

@@ -104,7 +104,7 @@ static void split_done(struct zns *z, struct ftl_io *io)
 	host_part(&z->host, io, z->host.now_ns + buffer_ns + host_front_ns(&z->host), &w, SSD_OK);
 }
 
-/* Returns false if the pool of reads is empty; the rest follows later. */
+/* Split the I/O into reads. Returns false if the pool is empty before its end: it goes on from io->at then. */
 static bool split(struct zns *z, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {

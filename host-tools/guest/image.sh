@@ -49,7 +49,7 @@ before_configure() # ROOT
 {
 	mkdir -p "$1"/etc/initramfs-tools/{conf.d,hooks}
 	echo 'MODULES=list' >"$1/etc/initramfs-tools/conf.d/slate"
-	# shellcheck disable=SC2016 # that script's own
+	# shellcheck disable=SC2016 # the script that this line writes expands $1
 	printf '#!/bin/sh\n[ "$1" = prereqs ] && exit 0\n. /usr/share/initramfs-tools/hook-functions\nmanual_add_modules %s\n' \
 		"$IN_INITRD" >"$1/etc/initramfs-tools/hooks/slate"
 	chmod 755 "$1/etc/initramfs-tools/hooks/slate"
