@@ -185,6 +185,8 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->trim_granularity = z.trim_granularity;
     sizes->atomic = z.atomic;
     sizes->namespaces = slate_namespaces(s->dev);
+    sizes->copy = z.copy;
+    sizes->lost = z.lost;
     sizes->write_cache = slate_has_write_cache(s->dev);
 }
 
@@ -236,23 +238,31 @@ bool nand_ssd_set_arbitration(BlockDriverState *bs, const NandSsdArbitration *a)
     return done;
 }
 
-/* Placement handles */
+/* Flags of requests (nand-ssd.h) */
+
+QEMU_BUILD_BUG_ON(NAND_SSD_REQ_NO_DATA !=
+                  FTL_CROSS_COMMAND << NAND_SSD_REQ_CROSSING_SHIFT);
+QEMU_BUILD_BUG_ON(NAND_SSD_REQ_INTERNAL !=
+                  FTL_CROSS_NOTHING << NAND_SSD_REQ_CROSSING_SHIFT);
 
 void nand_ssd_set_flags(BlockDriverState *bs)
 {
     BDRVNandSsdState *s = bs->opaque;
 
-    bs->supported_write_flags = BDRV_REQ_FUA;
+    bs->supported_read_flags = BDRV_REQ_CROSSING_MASK;
+    bs->supported_write_flags = BDRV_REQ_FUA | BDRV_REQ_CROSSING_MASK;
     if (slate_handles(s->dev)) {
         bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
     }
-    bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP;
+    bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP | BDRV_REQ_LOST;
     if (slate_arbitration(s->dev).kind != FTL_ARBITRATION_FIFO) {
         bs->supported_read_flags |= NAND_SSD_REQ_FROM;
         bs->supported_write_flags |= NAND_SSD_REQ_FROM;
         bs->supported_zero_flags |= NAND_SSD_REQ_FROM;
     }
 }
+
+/* Placement handles */
 
 void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
 {

@@ -113,6 +113,11 @@ static inline uint8_t nand_ssd_priority_of(BdrvRequestFlags flags)
     return (flags & NAND_SSD_REQ_PRIORITY) >> NAND_SSD_REQ_PRIORITY_SHIFT;
 }
 
+static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)
+{
+    return (flags & BDRV_REQ_CROSSING_MASK) >> NAND_SSD_REQ_CROSSING_SHIFT;
+}
+
 /* nand-ssd-zones.c */
 const char *nand_ssd_zone_op_name(enum ftl_zone_op op);
 int nand_ssd_zones_open(BlockDriverState *bs, Error **errp);

@@ -429,6 +429,8 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
                       NAND_SSD_REQ_HANDLE_SHIFT,
             .queue = nand_ssd_queue_of(flags),
             .priority = nand_ssd_priority_of(flags),
+            .crossing = nand_ssd_crossing_of(flags),
+            .lost = op == FTL_WRITE && (flags & BDRV_REQ_LOST),
             .offset = offset,
             .bytes = bytes,
         },
@@ -444,8 +446,8 @@ nand_ssd_co_preadv_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                         QEMUIOVector *qiov, size_t qiov_offset,
                         BdrvRequestFlags flags)
 {
-    return nand_ssd_co_io(bs, FTL_READ, offset, bytes,
-                          flags & NAND_SSD_REQ_FROM, qiov, qiov_offset);
+    return nand_ssd_co_io(bs, FTL_READ, offset, bytes, flags, qiov,
+                          qiov_offset);
 }
 
 static int coroutine_fn GRAPH_RDLOCK
@@ -482,6 +484,10 @@ nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
 {
     BDRVNandSsdState *s = bs->opaque;
 
+    if (flags & BDRV_REQ_LOST) {
+        return nand_ssd_co_io(bs, FTL_WRITE, offset, bytes,
+                              flags | NAND_SSD_REQ_NO_DATA, NULL, 0);
+    }
     if (s->zoned) {
         return nand_ssd_co_zone_zeroes(bs, offset, bytes, flags);
     }

@@ -117,7 +117,9 @@ typedef struct NandSsdSizes {           /* bytes */
     uint32_t write_optimal;
     uint32_t trim_granularity;
     uint32_t atomic;
-    uint32_t namespaces;                /* maximum number (no size); 0: no table */
+    uint32_t namespaces;                /* at most; 0: the drive has no table */
+    uint32_t copy;                      /* the largest Copy */
+    uint32_t lost;                      /* of writes of lost content; 0: none */
     bool write_cache;                   /* writes may be lost until flushed */
 } NandSsdSizes;
 
@@ -128,6 +130,17 @@ typedef struct NandSsdSizes {           /* bytes */
  */
 #define NAND_SSD_REQ_HANDLE_SHIFT 12
 #define NAND_SSD_REQ_HANDLE (7 << NAND_SSD_REQ_HANDLE_SHIFT)
+
+/*
+ * What of a request crosses the drive's host link, in BDRV_REQ_CROSSING_MASK:
+ * enum ftl_crossing. Other nodes drop the bits.
+ *
+ * bdrv_co_pwrite_zeroes() with BDRV_REQ_LOST makes the range lost: reads end
+ * with -EIO until it is written. The range has whole units (NandSsdSizes).
+ */
+#define NAND_SSD_REQ_CROSSING_SHIFT 23
+#define NAND_SSD_REQ_NO_DATA (1 << NAND_SSD_REQ_CROSSING_SHIFT)
+#define NAND_SSD_REQ_INTERNAL (2 << NAND_SSD_REQ_CROSSING_SHIFT)
 
 typedef struct NandSsdPlacement {
     uint32_t handles;                   /* 0: the drive has none */
@@ -181,7 +194,7 @@ static inline bool nand_ssd_set_arbitration(BlockDriverState *bs,
 
 #ifdef CONFIG_SLATE
 void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p);
-/* Returns what can still be written with the handle before it changes to another reclaim unit. */
+/* Returns the bytes that fit into the handle's present reclaim unit. */
 uint64_t nand_ssd_handle_left(BlockDriverState *bs, uint32_t handle);
 /* Go on to another now. Returns what the old one had left. */
 uint64_t nand_ssd_renew_handle(BlockDriverState *bs, uint32_t handle);
