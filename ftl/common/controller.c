@@ -131,7 +131,7 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 /* The I/O has its answer; a read's data cross the memory. */
 static void answer(struct controller *k, struct ftl_io *io)
 {
-	if (k->memory.mb_s && io->op == FTL_READ && io->bytes) {
+	if (k->memory.mb_s && io->op == FTL_READ && io->bytes && io->status == SSD_OK) {
 		uint64_t crossed_ns = memory_cross(&k->memory, k->now_ns, io->done_ns, io->bytes);
 
 		io->where.buffer_ns += crossed_ns - io->done_ns;
@@ -215,7 +215,7 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 static void execute(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
 	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
-	if (k->memory.mb_s && io->op == FTL_WRITE && io->bytes) {
+	if (k->memory.mb_s && io->op == FTL_WRITE && io->bytes && !io->lost) {
 		uint64_t crossed_ns = memory_cross(&k->memory, now_ns, now_ns, io->bytes);
 
 		io->done_ns = io->done_ns > crossed_ns ? io->done_ns : crossed_ns;

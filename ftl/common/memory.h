@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * memory.h - the bandwidth of the controller's memory, which every byte that a host reads or writes,
- * that GC, wear levelling or a merge copies, and that is read of a map page crosses once.
+ * that GC, wear levelling or a merge copies, and that is read of a map page crosses once. Bytes that
+ * are read ahead cross when they are read, and again when a host's read finds them in the cache.
  *
  * It is one more transfer at a time, as a direction of the host link is (link.h): a transfer takes
  * the first gap that is long enough. A host's read ends when its data have crossed, and the FTL gets a

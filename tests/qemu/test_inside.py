@@ -17,7 +17,7 @@ WRITE_UNCORRECTABLE, COMPARE, VERIFY, COPY = 0x04, 0x05, 0x0C, 0x19
 INVALID_OPCODE, INVALID_FIELD, LBA_RANGE, SIZE_LIMIT, OVERLAP, UNREADABLE = 0x01, 0x02, 0x80, 0x183, 0x187, 0x281
 LBA, UNIT, BLOCKS = 512, 4096, 8
 # two lanes of PCIe 2: a ns for each byte
-LINK = {"link__generation": 2, "link__lanes": 2, "link__data_permille": 1000, "link__latency_ns": 500}
+LINK: dict[str, Any] = {"link__generation": 2, "link__lanes": 2, "link__data_permille": 1000, "link__latency_ns": 500}
 LATENCY = 500
 FLASH, FRONT, BUFFER = 300 + 99_000 + (16384 + 1280) * 1250 // 1000, 200 + 1000, 2000
 

@@ -48,12 +48,14 @@ def crc32c(data: bytes) -> int:
     return crc ^ ONES
 
 
-def record(*rows: tuple[int, ...], magic: bytes = b"SLATE-NS", version: int = 1, **more: int) -> bytes:
+def record(
+    *rows: tuple[int, ...], magic: bytes = b"SLATE-NS", version: int = 1, rest: bytes = b"", **more: int
+) -> bytes:
     """A table of SPEC.md. A row is start, units, blocks, number, FLBAS, DPS, flags."""
-    units = more.get("units", SPACE // UNIT)
-    data = struct.pack(HEAD, magic, version, more.get("count", 16), 7, more.get("unit", UNIT), units)
+    sizes = more.get("unit", UNIT), more.get("units", SPACE // UNIT)
+    data = struct.pack(HEAD, magic, version, more.get("count", 16), more.get("number", 7), *sizes)
     data += b"".join(struct.pack(ROW, *row) for row in rows)
-    data = data.ljust(508, b"\0")
+    data = data.ljust(508 - len(rest), b"\0") + rest
     return data + struct.pack("<I", crc32c(data) ^ more.get("flip", 0))
 
 
@@ -296,17 +298,17 @@ class Life(NamespaceTest):
         self.assertEqual(self.listed(0x10), [1, 3, 4])
 
     def test_one_command_at_a_time(self) -> None:
-        self.begin(f"{MIB}:512;{MIB}:512")
+        self.begin(f"{MIB}:512;{MIB}:512;{MIB}:512")
         self.io(WRITE, 1, data=b"busy" * 128)
         self.nvme.io.put(READ, 1, SCRATCH, 0, {10: 0, 12: 0})
         self.nvme.io.ring()
         self.put(MANAGEMENT, 1, dw10=DELETE)  # with a read in flight
         self.put(MANAGEMENT, 2, dw10=DELETE)
-        self.put(FORMAT, 1)
+        self.put(FORMAT, 3)  # while the second is deleted
         self.nvme.admin.ring()
         codes = [self.nvme.wait(self.nvme.admin).code for _ in range(3)]
         self.assertEqual(sorted(codes), [0, SEQUENCE_ERROR, SEQUENCE_ERROR])
-        self.assertEqual(self.listed(0x10), [1])
+        self.assertEqual(self.listed(0x10), [1, 3])
         self.assertEqual(self.nvme.finish().code, 0)
 
     def test_the_host_is_told(self) -> None:
@@ -347,8 +349,8 @@ class Life(NamespaceTest):
                     self.assert_holds(nsid, lba, text)
 
 
-class Kept(NamespaceTest):
-    """The table in a drive's file, and after power cuts."""
+class FileTest(NamespaceTest):
+    """A drive in a file."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -362,6 +364,20 @@ class Kept(NamespaceTest):
         if self.file.exists():
             del found["profile"]
         return found
+
+    def put_table(self, table: bytes) -> None:
+        """Write a record to the last unit of a new drive."""
+        data = self.file.with_name("table")
+        data.write_bytes(table)
+        self.file.unlink(missing_ok=True)
+        options = file_opts(self.file, profile=True) + f",set.0=drive.namespaces={ROWS}"
+        lines = [f"{key.replace('__', '.')}={value}" for key, value in QUICK.items()]
+        options += "".join(f",set.{i}={line}" for i, line in enumerate(lines, 1))
+        qemu_io(f"write -s {data} {SPACE} 512", "flush", opts=options)
+
+
+class Kept(FileTest):
+    """The table in a drive's file, and after power cuts."""
 
     def test_killed(self) -> None:
         self.begin(f"{64 * MIB}:512;{32 * MIB}:4096", self.options())
@@ -491,6 +507,8 @@ class Kept(NamespaceTest):
             ("an extent that reaches beyond the drive", record((ONES, 2, 8, 1, 0, 0, 1))),
             ("an extent that reaches beyond the drive", record((0, ONES, 8, 1, 0, 0, 1))),
             ("unknown flags", record((0, 2, 16, 1, 0, 0, 3))),
+            ("values that are not defined", record(sound, number=0)),
+            ("values that are not defined", record(sound, rest=b"\1")),
             ("a format that the controller does not have", record((0, 2, 16, 1, 8, 0, 1))),
             ("a format that the controller does not have", record((0, 2, 16, 1, 0x60, 0, 1))),
             ("a format that the controller does not have", record((0, 2, 16, 1, 0, 1, 1))),
@@ -511,16 +529,6 @@ class Kept(NamespaceTest):
         self.put_table(record(sound, magic=b"slate-ns"))
         self.begin("", self.options())
         self.assertEqual((self.table(), self.blocks(1)), (([1], [1]), SPACE // 512))
-
-    def put_table(self, table: bytes) -> None:
-        """Write a record to the last unit of a new drive."""
-        data = self.file.with_name("table")
-        data.write_bytes(table)
-        self.file.unlink(missing_ok=True)
-        options = file_opts(self.file, profile=True) + f",set.0=drive.namespaces={ROWS}"
-        lines = [f"{key.replace('__', '.')}={value}" for key, value in QUICK.items()]
-        options += "".join(f",set.{i}={line}" for i, line in enumerate(lines, 1))
-        qemu_io(f"write -s {data} {SPACE} 512", "flush", opts=options)
 
     def test_bad_options(self) -> None:
         for words, first, rows in (

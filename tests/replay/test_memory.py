@@ -32,6 +32,13 @@ class Memory(Case):
         self.assertEqual([row["controller_ns"] for row in rows], [CROSS - own, 0, 0])
         self.assertEqual([row["buffer_ns"] for row in rows], [0, CROSS, 0])
 
+    def test_lost_content_does_not_cross(self):
+        """Neither a write of lost content nor a read that fails moves data; the first write does."""
+        trace = self.native("0 0 write 0 4096", "1 0 flush", "9000000 0 write 0 4096 lost", "18000000 0 read 0 4096")
+        found = self.json(*CORES, *MEMORY, "--open", trace)
+        self.assertEqual(found["host"]["read"]["errors"], 1)
+        self.assertEqual(found["ftl_counts"]["dram_busy_ns"], CROSS)
+
     def test_copies_cross(self):
         """At 16 MB/s the memory is the limit of random writes with GC: the host's bytes and the copied ones."""
         cross = 4096 * 1000 // 16
