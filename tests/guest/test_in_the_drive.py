@@ -17,7 +17,7 @@ class Inside(GuestTest):
         result = self.slate("--fill", "0", "--cmd", HERE / "inside.sh")
         steps = dict(line.split() for line in result.text("steps.txt").splitlines())
         self.assertEqual({name for name, status in steps.items() if status != "0"}, FAIL)
-        self.assertEqual(len(steps), 17)
+        self.assertEqual(len(steps), 16)
         for name, words in (
             ("lost", "Unrecovered Read Error|UNRECOVERED_READ|281"),
             ("lost-verify", "Unrecovered Read Error|UNRECOVERED_READ|281"),
