@@ -29,7 +29,6 @@ nvme flush $dev >/dev/null
 step verify nvme verify $dev -s 0 -c 127
 step copy nvme copy $dev --sdlba=4096 --slbs=0,64 --blocks=63,63
 read_back copied 4096
-step overlap nvme copy $dev --sdlba=8 --slbs=0 --blocks=63
 step too-long nvme copy $dev --sdlba=8192 --slbs=0 --blocks=1024
 step uncor nvme write-uncor $dev -s 4096 -c 7
 step uncor-part nvme write-uncor $dev -s 4105 -c 1

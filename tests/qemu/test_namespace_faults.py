@@ -17,7 +17,7 @@ from test_namespaces import ALL, BY_4K, COPY, DETACH, FORMAT, MIB, ROWS, SCRATCH
 ABORT, GET_FEATURE, SET_FEATURE = 0x08, 0x0A, 0x09
 ARBITRATION, WRITE_CACHE, HOST_BEHAVIOUR = 0x01, 0x06, 0x16
 RANGES = 0x190000
-FORMATTING = 0x84
+FORMATTING, OVERLAP = 0x84, 0x187
 
 
 class Copies(base.NamespaceTest):
@@ -46,6 +46,18 @@ class Copies(base.NamespaceTest):
             self.assertEqual(self.io(READ, 2, lba), 0)
             found.append(self.vm.read(SCRATCH, 8))
         self.assertEqual(found, [b"one-zero", b"two-nine"])
+
+    def test_an_overlap(self) -> None:
+        """Format 2 refuses it before anything is copied; ranges beside the destination are copied."""
+        self.two_formats(f"{MIB}:512;{MIB}:512")
+        self.write(1, 0, b"the first")
+        for other in ((1, 33, 8), (1, 40, 1), (1, 47, 3), (1, 30, 60)):
+            self.copy(1, 40, (1, 0, 8), other)
+            self.assertEqual(self.nvme.finish().code, OVERLAP)
+        self.assertEqual(self.io(READ, 1, 40), 0)
+        self.assertEqual(self.vm.read(SCRATCH, 8), bytes(8))
+        self.copy(1, 40, (1, 0, 8), (1, 32, 8), (2, 40, 8))
+        self.assertEqual(self.nvme.finish().code, 0)
 
     def format_ns(self) -> int:
         """Return how long the format of namespace 1 takes, in steps of 1 us."""
