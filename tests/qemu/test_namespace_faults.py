@@ -94,7 +94,7 @@ class Copies(base.NamespaceTest):
                 self.vm.close()
 
 
-class Formats(base.FileTest):
+class Formats(base.InFile):
     """Formats that are cancelled, and what Identify says afterwards."""
 
     def record_is_written(self) -> None:

@@ -349,7 +349,7 @@ class Life(NamespaceTest):
                     self.assert_holds(nsid, lba, text)
 
 
-class FileTest(NamespaceTest):
+class InFile(NamespaceTest):
     """A drive in a file."""
 
     def setUp(self) -> None:
@@ -376,7 +376,7 @@ class FileTest(NamespaceTest):
         qemu_io(f"write -s {data} {SPACE} 512", "flush", opts=options)
 
 
-class Kept(FileTest):
+class Kept(InFile):
     """The table in a drive's file, and after power cuts."""
 
     def test_killed(self) -> None:
