@@ -67,7 +67,7 @@ enum ftl_zone_op {
 enum ftl_crossing {
 	FTL_CROSS_ALL,		/* command, data and completion */
 	FTL_CROSS_COMMAND,	/* no data: a Verify is such a READ, a Write Uncorrectable such a WRITE */
-	FTL_CROSS_NOTHING,	/* a part of a command that the drive executes in several (Copy) */
+	FTL_CROSS_NOTHING,	/* nothing: the drive itself issued this I/O, as a part of a host's Copy */
 };
 
 struct ftl_io {

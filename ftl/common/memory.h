@@ -30,7 +30,7 @@ struct memory {
 	uint64_t busy_ns;
 };
 
-/* Returns the array for the FTL. */
+/* Returns the array that the FTL must use: m's own, which counts copies, or `array` if mb_s is 0. */
 struct nand *memory_init(struct memory *m, uint32_t mb_s, struct nand *array);
 /* Let bytes cross at or after earliest_ns. Returns when the last one has crossed. */
 uint64_t memory_cross(struct memory *m, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes);

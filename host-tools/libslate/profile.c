@@ -552,7 +552,7 @@ static void check_controller(struct parse *s)
 			    "cores");
 }
 
-/* Their table is data of the host's, in the order of the host's writes. */
+/* An ordinary write stores the table of namespaces: the drive must keep content, and take writes anywhere. */
 static void check_namespaces(struct parse *s)
 {
 	const struct profile *p = s->p;

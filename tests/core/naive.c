@@ -737,7 +737,10 @@ void naive_power_on(struct naive *n)
 	n->powered = true;
 }
 
-/* Count a second time as many of a group's first erases as the array did. */
+/*
+ * An erase of several blocks was interrupted. The array may have counted the erases of the first blocks
+ * twice; its statistics show of how many. Count those again here.
+ */
 static void count_twice(struct naive *n, const struct naive_flight *f)
 {
 	uint32_t per_block = n->c.geo.pages_per_block, from, to;

@@ -43,7 +43,7 @@
 struct change {
 	uint32_t sector, count;
 	uint64_t tag;		/* 0: trimmed */
-	uint32_t began, ended;	/* with queues: numbers of the events "submitted" and "completed"; ended 0: not yet */
+	uint32_t began, ended;	/* with several queues: when it was submitted and completed, counted in events; 0: not completed */
 };
 
 /* An FTL on an array, and the host's knowledge of its content. */
@@ -334,7 +334,10 @@ static void remember_io(struct drive *d, const struct host_io *h)
 		remember(d, at, count, 0);
 }
 
-/* Called when the controller passes a request to the FTL. With queues the prefix is in this order. */
+/*
+ * Called when the controller passes a request to the FTL. With several queues this order, and not that of
+ * submission, is the one of which a power cut leaves a prefix.
+ */
 static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct drive *d = &first;
@@ -501,7 +504,7 @@ static void verify_units(struct drive *d, const struct drive *h)
 	cuts++;
 }
 
-/* The second oracle: is what the host's flushes keep there? */
+/* The second check: every sector holds what the host flushed last, or something that it wrote later. */
 static void verify_flushed(const struct drive *d, const struct drive *h)
 {
 	uint32_t kept[MAX_SECTORS] = { 0 };	/* the latest submission of a write or trim that a flush keeps */

@@ -22,7 +22,7 @@ void *aligned_alloc(size_t align, size_t size)
 	char *p;
 
 	SSD_ASSERT(align <= HEAD);
-	/* kmalloc() aligns an allocation to its size if the size is a power of two */
+	/* Round up: kmalloc() aligns an allocation to its size only if that is a power of two. */
 	p = kvmalloc(max_t(size_t, roundup_pow_of_two(min_t(size_t, size + HEAD, PAGE_SIZE)), size + HEAD),
 		     GFP_KERNEL);
 	SSD_ASSERT(p);

@@ -99,6 +99,18 @@ class Queue:
         return found
 
 
+def power_cycle(machine: Machine, off_ns: int, css: int = 0) -> Nvme:
+    """Cut the power of ssd0 for off_ns; return its controller, running, when the drive is ready. css: see enable()."""
+    machine.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+    machine.step(off_ns)
+    machine.qmp("x-nand-ssd-power-on", node_name="ssd0")
+    power = machine.qmp("x-query-nand-ssd-power", node_name="ssd0")
+    machine.step(power["ready-ns"] - power["on-ns"])
+    nvme = Nvme(machine)
+    nvme.enable(css=css)
+    return nvme
+
+
 class Nvme:
     """The controller at a PCI address, mapped and, after enable(), running."""
 

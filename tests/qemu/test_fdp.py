@@ -12,7 +12,7 @@ from typing import Any
 from support import Json, drive
 
 import test_nvme
-from nvme import FLUSH, GET_LOG, SET_FEATURES, WRITE, Nvme
+from nvme import FLUSH, GET_LOG, SET_FEATURES, WRITE, Nvme, power_cycle
 
 COPY, SEND, RECEIVE = 0x19, 0x1D, 0x12
 GET_FEATURES, DIRECTIVE_SEND, DIRECTIVE_RECEIVE, FORMAT = 0x0A, 0x19, 0x1A, 0x80
@@ -228,13 +228,7 @@ class Placement(FdpTest):
         self.flush()
         self.assert_pages(0, 2, 0)
         before = self.stats()
-        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
-        self.vm.step(1_000_000)
-        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
-        self.vm.step(power["ready-ns"] - power["on-ns"])
-        self.nvme = Nvme(self.vm)
-        self.nvme.enable()
+        self.nvme = power_cycle(self.vm, 1_000_000)
         self.assertEqual(self.stats(), before)
         self.assert_pages(0, 2, 0)
         self.write(8, 1)

@@ -11,7 +11,7 @@ from typing import Any
 from support import ROOT, Json, drive
 
 import test_nvme
-from nvme import FLUSH, IDENTIFY, READ, WRITE, Nvme
+from nvme import FLUSH, IDENTIFY, READ, WRITE, Nvme, power_cycle
 
 WRITE_UNCORRECTABLE, COMPARE, VERIFY, COPY = 0x04, 0x05, 0x0C, 0x19
 INVALID_OPCODE, INVALID_FIELD, LBA_RANGE, SIZE_LIMIT, UNREADABLE = 0x01, 0x02, 0x80, 0x183, 0x281
@@ -110,13 +110,7 @@ class Inside(test_nvme.NvmeTest):
         self.assertEqual(self.read(0), pattern(0))
         self.write(2)
         self.assertEqual(self.read(2), pattern(2))
-        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
-        self.vm.step(1_000_000)
-        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
-        self.vm.step(power["ready-ns"] - power["on-ns"])
-        self.nvme = Nvme(self.vm)
-        self.nvme.enable()
+        self.nvme = power_cycle(self.vm, 1_000_000)
         self.assertEqual(self.io(READ, 1), UNREADABLE)
         self.write(1)
         for unit in range(4):

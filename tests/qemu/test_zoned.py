@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from support import ROOT, Json, MachineTest, drive, tool
 
 import test_nvme
-from nvme import DSM, FLUSH, FUA, IDENTIFY, READ, WRITE_ZEROES, Nvme
+from nvme import DSM, FLUSH, FUA, IDENTIFY, READ, WRITE_ZEROES, Nvme, power_cycle
 
 ZNS = ROOT / "nand-emu" / "profiles" / "zns-small.ini"
 ZONES, ZONE, BLOCKS = 64, 4 << 20, 8192
@@ -542,13 +542,7 @@ class Survives(ZonesTest):
 
     def cut(self) -> None:
         """Cut the power now, switch it on again, and start the controller."""
-        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
-        self.vm.step(1)
-        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
-        self.vm.step(power["ready-ns"] - power["on-ns"])
-        self.nvme = Nvme(self.vm)
-        self.nvme.enable(css=6)
+        self.nvme = power_cycle(self.vm, 1, css=6)
 
     def test_cut(self) -> None:
         """The write pointer is what flash says: what was flushed is there, and the buffer's content is not."""

@@ -168,7 +168,7 @@ typedef struct NandSsdPlacement {
 
 typedef struct NandSsdArbitration {
     bool queues;                        /* false: first come, first served */
-    bool weighted;                      /* urgent queues first, then weights */
+    bool weighted;                      /* urgent first, others by weights */
     uint32_t burst;                     /* 1 to 65536 */
     uint32_t high, medium, low;         /* weights, 1 to 256 */
 } NandSsdArbitration;
