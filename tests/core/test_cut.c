@@ -43,7 +43,8 @@
 struct change {
 	uint32_t sector, count;
 	uint64_t tag;		/* 0: trimmed */
-	uint32_t began, ended;	/* with several queues: when it was submitted and completed, counted in events; 0: not completed */
+	/* with several queues: when it was submitted and completed, counted in events; ended 0: not completed */
+	uint32_t began, ended;
 };
 
 /* An FTL on an array, and the host's knowledge of its content. */
