@@ -102,7 +102,7 @@ BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
 /* nand-ssd.c: hand a request with op, zone, fua, range and qiov to the drive */
 int coroutine_fn nand_ssd_co_run(BDRVNandSsdState *s, NandSsdRequest *req);
 
-/* Fields of a request's flags: the submission queue, its priority, what crosses the link */
+/* Fields of a request's flags: queue, priority, what crosses the link */
 static inline uint8_t nand_ssd_queue_of(BdrvRequestFlags flags)
 {
     return (flags & NAND_SSD_REQ_QUEUE) >> NAND_SSD_REQ_QUEUE_SHIFT;
