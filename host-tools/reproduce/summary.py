@@ -33,7 +33,7 @@ def verdict(claim: Claim, tables: Tables) -> str:
     if found == "unknown":
         return "unknown"
     what = "wrong direction" if found == "sign" else "size off"
-    return f"**{what}**, {'cause shown' if claim.shown else 'cause not shown'}"
+    return f"**{what}**" + ("" if claim.shown else ", cause not shown")
 
 
 def ours(claim: Claim, tables: Tables) -> str:
@@ -75,13 +75,26 @@ def link(table: str) -> str:
     return f"[{name}]({study}/README.md)"
 
 
-def claim_line(claim: Claim, tables: Tables) -> str:
+def cause_text(claim: Claim) -> str:
+    """Return the cause, with the tables that show it."""
+    return f"{claim.cause} ({', '.join(link(name) for name in claim.shown)})" if claim.shown else claim.cause
+
+
+def claim_lines(some: list[Claim], tables: Tables) -> Lines:
+    """Return a paper's table; a cause of several rows follows it, under a letter."""
+    causes = [cause_text(claim) for claim in some]
+    repeated = [cause for cause in dict.fromkeys(causes) if cause and causes.count(cause) > 1]
+    letters = {cause: chr(ord("a") + number) for number, cause in enumerate(repeated)}
+    out = ["| figure | what | paper | ours | band | verdict | cause |", "|" + "---|" * 7]
+    for claim, cause in zip(some, causes, strict=True):
+        out.append(claim_line(claim, f"({letters[cause]})" if cause in letters else cause, tables))
+    return out + [line for cause, letter in letters.items() for line in ("", f"({letter}) {cause}")]
+
+
+def claim_line(claim: Claim, cause: str, tables: Tables) -> str:
     """Return a row of the page."""
-    cause = claim.cause
     if over := claims.overloaded(claim, tables):
         cause = f"**overloaded** on {', '.join(over)}. {cause}".strip()
-    if claim.shown:
-        cause += f" ({', '.join(link(name) for name in claim.shown)})"
     cells = (claim.figure, claim.says, of_paper(claim, tables), ours(claim, tables), span_text(claim, tables),
              verdict(claim, tables), cause)  # fmt: skip
     return "| " + " | ".join(cells) + " |"
@@ -153,16 +166,13 @@ def page(every: list[Claim], more: dict[str, Any], tables: Tables) -> str:
     total = counts(every, tables)
     text = [
         "# What the papers say, and what ours is", "",
-        "Made by `make reproduce-summary` from the tables beside this page and `host-tools/reproduce/claims`. "
-        "Do not edit.", "",
+        "Made by `make reproduce-summary` from the tables beside this page and `host-tools/reproduce/claims`.", "",
         f"{total['agrees']} of {len(every)} claims agree; of {total['size']} the size is off, of {total['sign']} the "
         f"direction is wrong, {total['unknown']} cannot be compared.", "",
         more["page"]["rules"].strip(), "", *count_table(every, tables), "",
     ]  # fmt: skip
     for study, title in STUDIES.items():
-        text += [f"## {title}", "", "| figure | what | paper | ours | band | verdict | cause |", "|" + "---|" * 7]
-        text += [claim_line(claim, tables) for claim in every if claim.study == study]
-        text += [""]
+        text += [f"## {title}", "", *claim_lines([claim for claim in every if claim.study == study], tables), ""]
     text += ["## Averages without traces where nothing changed", "", more["page"]["still"].strip(), "",
              *without_still(every, tables), ""]  # fmt: skip
     text += ["## Assumptions and what they do", "", more["page"]["assumed"].strip(), "",
