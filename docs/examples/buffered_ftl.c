@@ -81,7 +81,6 @@ static void issue(struct buffered *b, enum nand_op op, enum nand_source source, 
 	b->busy = true;
 }
 
-/* [accept] */
 /* Returns true when the I/O can end. */
 static bool write(struct buffered *b, struct ftl_io *io)
 {
@@ -103,7 +102,6 @@ static bool write(struct buffered *b, struct ftl_io *io)
 	}
 	return b->accepted <= b->stable || (io->op != FTL_FLUSH && !io->fua);
 }
-/* [end] */
 
 static bool read(struct buffered *b, struct ftl_io *io)
 {

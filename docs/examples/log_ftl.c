@@ -91,7 +91,6 @@ static void point(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn)
 }
 /* [end] */
 
-/* [place] */
 /* The log's next page; a new block only if more than `reserve` are free. */
 static enum direct_room append(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *ppn)
 {
@@ -133,7 +132,6 @@ static void ended(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn,
 	if (l->plane[plane].open == block)
 		l->plane[plane].open = NONE;
 }
-/* [end] */
 
 static uint32_t worth(const struct direct *d, uint32_t block)
 {
@@ -221,7 +219,6 @@ static void gc_done(struct direct *d, uint32_t plane, const struct direct_step *
 	p->wiped = true;
 }
 
-/* [mount] */
 static void mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 		       const struct direct_oob *oob)
 {
@@ -257,7 +254,6 @@ static int mount_plane(struct direct *d, uint32_t plane)
 	}
 	return SSD_OK;
 }
-/* [end] */
 
 static void check(const struct direct *d)
 {
