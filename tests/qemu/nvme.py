@@ -122,6 +122,7 @@ class Nvme:
         self.admin: Queue
         self.io: Queue
         self.slots = 0
+        self.grain_ns = 10000  # of wait()
 
     # ---- PCI configuration and registers ----
 
@@ -217,8 +218,9 @@ class Nvme:
         self.io.ring()
         return self.wait(self.io, limit_ns)
 
-    def wait(self, queue: Queue, limit_ns: int = 10**9, grain_ns: int = 10000) -> Completion:
+    def wait(self, queue: Queue, limit_ns: int = 10**9, grain_ns: int = 0) -> Completion:
         """Let time pass, grain by grain, until there is a completion."""
+        grain_ns = grain_ns or self.grain_ns
         for _ in range(limit_ns // grain_ns):
             completion = queue.poll()
             if completion:

@@ -11,8 +11,9 @@ from typing import Any
 from support import ROOT, Json, drive
 
 import test_nvme
-from nvme import FLUSH, IDENTIFY, READ, WRITE, Nvme, power_cycle
+from nvme import DELETE_CQ, DELETE_SQ, FLUSH, IDENTIFY, READ, WRITE, Nvme, power_cycle
 
+ABORT, ABORTED = 0x08, 0x07
 WRITE_UNCORRECTABLE, COMPARE, VERIFY, COPY = 0x04, 0x05, 0x0C, 0x19
 INVALID_OPCODE, INVALID_FIELD, LBA_RANGE, SIZE_LIMIT, UNREADABLE = 0x01, 0x02, 0x80, 0x183, 0x281
 LBA, UNIT, BLOCKS = 512, 4096, 8
@@ -136,6 +137,66 @@ class Inside(test_nvme.NvmeTest):
             self.assertEqual(self.read(unit), pattern(source))
         self.assertEqual(self.copy(200, (0, 129))[0], SIZE_LIMIT)
         self.assertEqual(self.copy(200, (0, 100), (0, 29))[0], SIZE_LIMIT)
+
+    def put_copy(self, to: int, first: int, count: int) -> int:
+        """Place a Copy of one range; return its identifier."""
+        at = self.nvme.buffer()
+        self.vm.write(at, struct.pack("<QQH14x", 0, first * BLOCKS, count * BLOCKS - 1))
+        return self.nvme.io.put(COPY, 1, at, 0, {10: to * BLOCKS, 12: 0})
+
+    def put_copies(self) -> list[int]:
+        """Submit four Copies, of 100, 20, 20 and 8 units, to units 1000, 2000 and so on."""
+        found = [self.put_copy(1000 * i, 0, units) for i, units in enumerate((100, 20, 20, 8), 1)]
+        self.nvme.io.ring()
+        return found
+
+    def test_copies_share_the_buffer(self) -> None:
+        """128 units in all: the third Copy waits until one of the first two ends, and the fourth waits behind it."""
+        self.begin()
+        self.write(0, 7, 19)
+        since = len(self.vm.trace("submit"))
+        self.put_copies()
+        for _ in range(4):
+            self.assertEqual(self.nvme.wait(self.nvme.io, grain_ns=1_000_000).code, 0)
+        took = {row["id"]: int(row["latency"]) for row in self.vm.trace("done")}
+        rows = self.vm.trace("submit")[since:]
+        begun = [int(row["now"]) for row in rows if row["op"] == "read"]
+        ended = {int(row["offset"]) // UNIT: int(row["now"]) + took[row["id"]] for row in rows if row["op"] == "write"}
+        self.assertEqual([int(row["bytes"]) // UNIT for row in rows if row["op"] == "read"], [100, 20, 20, 8])
+        self.assertEqual(begun[0], begun[1])
+        self.assertEqual(begun[2:], [min(ended[1000], ended[2000])] * 2)
+        for unit in (0, 7, 19):
+            for to in (1000, 2000, 3000)[: 3 if unit > 7 else 4]:
+                self.assertEqual(self.read(to + unit), pattern(unit))
+
+    def test_copies_that_end_while_they_wait(self) -> None:
+        """By an Abort, a reset, their queue's end or a power cut. The memory of those that had it is free again."""
+        self.begin()
+        self.write(0)
+        third = self.put_copies()[2]
+        self.nvme.do_admin(ABORT, dwords={10: third << 16 | 1})
+        codes = {}
+        for _ in range(4):
+            done = self.nvme.wait(self.nvme.io, grain_ns=1_000_000)
+            codes[done.cid == third] = done.code
+        self.assertEqual((codes, self.read(3000)), ({True: ABORTED, False: 0}, bytes(UNIT)))
+        for how in ("reset", "delete", "cut"):
+            with self.subTest(how=how):
+                self.put_copies()
+                if how == "reset":
+                    self.nvme.disable()
+                    self.nvme.enable(css=6)
+                elif how == "delete":
+                    self.nvme.admin.put(DELETE_SQ, dwords={10: 1})
+                    self.nvme.admin.ring()
+                    self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+                    self.nvme.do_admin(DELETE_CQ, dwords={10: 1})
+                    self.nvme.make_io_queue()
+                else:
+                    self.nvme = power_cycle(self.vm, 1_000_000, css=6)
+                self.put_copy(200, 0, 128)
+                self.nvme.io.ring()
+                self.assertEqual(self.nvme.wait(self.nvme.io, grain_ns=1_000_000).code, 0)
 
     def test_copy_of_lost_units(self) -> None:
         """The ranges before the one that cannot be read are copied, and the result is its number."""

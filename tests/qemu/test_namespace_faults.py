@@ -7,17 +7,19 @@ import struct
 import unittest
 from typing import Any
 
-from support import drive
+from support import QmpError, drive
 
 import test_namespaces as base
 import test_nvme
-from nvme import FLUSH, READ
-from test_namespaces import ALL, BY_4K, COPY, DETACH, FORMAT, MIB, ROWS, SCRATCH, SEQUENCE_ERROR, SPACE, UNIT, record
+from nvme import FLUSH, IDENTIFY, READ
+from test_namespaces import (
+    ALL, ATTACHMENT, BY_4K, COPY, DETACH, FORMAT, MANAGEMENT, MIB, ROWS, SCRATCH, SEQUENCE_ERROR, SPACE, UNIT, record,
+)
 
 ABORT, GET_FEATURE, SET_FEATURE = 0x08, 0x0A, 0x09
 ARBITRATION, WRITE_CACHE, HOST_BEHAVIOUR = 0x01, 0x06, 0x16
 RANGES = 0x190000
-FORMATTING, OVERLAP = 0x84, 0x187
+INTERNAL, FORMATTING, OVERLAP = 0x06, 0x84, 0x187
 
 
 class Copies(base.NamespaceTest):
@@ -133,6 +135,74 @@ class Formats(base.InFile):
                 self.assertEqual(self.blocks(1), blocks)
                 self.vm.kill()
                 self.vm.close()
+
+    def test_aborted_in_vain(self) -> None:
+        """A command that an Abort comes too late for ends well, and was carried out."""
+        new, zero = struct.pack("<QQ", 8, 8), struct.pack("<HH", 1, 0)
+        self.begin(f"{MIB}:512;{MIB}:512", self.options())
+        for name, command, after in (
+            ("create", (MANAGEMENT, 0, new), ([1, 2, 3], [1, 2])),
+            ("attach", (ATTACHMENT, 3, zero), ([1, 2, 3], [1, 2, 3])),
+            ("format", (FORMAT, 3), ([1, 2, 3], [1, 2, 3])),
+            ("delete", (MANAGEMENT, 2, b"", 1), ([1, 3], [1, 3])),
+        ):
+            with self.subTest(command=name):
+                self.seen = len(self.vm.trace("submit"))
+                self.put(*command[:3], dw10=command[3] if len(command) > 3 else 0)
+                cid = (self.nvme.admin.tail - 1) % 32
+                self.nvme.admin.ring()
+                self.record_is_written()
+                self.nvme.admin.put(ABORT, 0, 0, 0, {10: cid << 16})
+                self.nvme.admin.ring()
+                done = [self.nvme.wait(self.nvme.admin) for _ in range(2)]
+                found = {one.cid == cid: (one.code, one.result) for one in done}
+                self.assertEqual(found, {True: (0, 3 if name == "create" else 0), False: (0, 1)})
+                self.assertEqual((self.listed(0x10), self.listed(2)), after)
+
+    def most_deallocated(self) -> int:
+        """DMRSL: the most blocks of a range of Dataset Management."""
+        self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 6})
+        found: int = struct.unpack_from("<I", self.vm.read(SCRATCH, 16), 4)[0]
+        return found
+
+    def test_deallocation_follows_the_formats(self) -> None:
+        """A range has less than 2 GiB in blocks of each namespace that is attached."""
+        self.begin(f"{MIB}:512;{MIB}:512")
+        below = (1 << 31) - 512
+        self.assertEqual(self.most_deallocated(), below // 512)
+        self.assertEqual(self.admin(FORMAT, 2, dw10=BY_4K).code, 0)
+        self.assertEqual(self.most_deallocated(), below // 4096)
+        self.assertEqual(self.attach(2, DETACH), 0)
+        self.assertEqual(self.most_deallocated(), below // 512)
+        self.assertEqual(self.attach(2), 0)
+        self.assertEqual(self.most_deallocated(), below // 4096)
+        self.assertEqual(self.delete(2), 0)
+        self.assertEqual(self.most_deallocated(), below // 512)
+
+    def test_the_last_record(self) -> None:
+        """The number of records does not begin again, since identifiers are made from it."""
+        self.put_table(record((0, 2, 16, 1, 0, 0, 1), number=ALL - 1))
+        self.begin("", self.options())
+        self.assertEqual(self.attach(1, DETACH), 0)
+        for done in (self.create(8).code, self.attach(1), self.delete(1)):
+            self.assertEqual(done, INTERNAL)
+        self.assertEqual((self.listed(0x10), self.listed(2)), ([1], []))
+        self.vm.kill()
+        self.vm.close()
+        self.begin("", self.options())
+        self.assertEqual((self.listed(0x10), self.listed(2)), ([1], []))
+
+    def test_a_controller_that_is_refused(self) -> None:
+        """It leaves the drive."""
+        self.put_table(record((0, 2, 16, 1, 0, 0, 3)))
+        port = ("-device", "pcie-root-port,id=rp,slot=1,chassis=1,addr=5")
+        vm = self.machine([self.options()], *port)
+        with self.assertRaisesRegex(QmpError, "has unknown flags"):
+            vm.qmp("device_add", driver="nvme", id="nvme0", serial="slate", drive="ssd0", bus="rp")
+        vm.settle()
+        vm.qmp("blockdev-del", node_name="ssd0")
+        vm.qmp("blockdev-add", **{**self.options(), "set": ["drive.namespaces=0"]})
+        vm.qmp("device_add", driver="nvme", id="nvme0", serial="slate", drive="ssd0", bus="rp")
 
     def promise(self) -> tuple[int, ...]:
         """NSABPNS, NAWUN, NAWUPF, NPWG."""
