@@ -15,15 +15,13 @@ because the search for a free one begins at random and then costs up to ten inst
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import re
 import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from . import fioresult, options, paths, processors, run, units
-from .errors import INTERRUPTED, MACHINE_FAILED, OK, MachineError, SlateError
+from . import fioresult, paths, processors, run, units
+from .errors import MACHINE_FAILED, OK, SlateError
 from .shape import Json
 
 JOB = paths.JOBS / "calibrate.fio"
@@ -144,17 +142,8 @@ def guest(rate: str) -> float:
     with tempfile.TemporaryDirectory(prefix="slate-calibrate-") as folder:
         job, out = Path(folder) / "calibrate.sh", Path(folder) / "run"
         job.write_text(script(JOB.read_text(encoding="utf-8")), encoding="utf-8")
-        parser = argparse.ArgumentParser()
-        options.add_run_arguments(parser)
         words = ["--cmd", str(job), "--out", str(out), "--profile", str(paths.PROFILES / "small.ini")]
-        args = parser.parse_args([*words, "--fill", "0", "--cpu-rate", rate])
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            status = run.run(options.from_arguments(args))
-        if status == INTERRUPTED:
-            raise KeyboardInterrupt
-        if status:
-            raise MachineError(f"the guest's job failed (status {status})", "look at what is told above")
+        run.quietly([*words, "--fill", "0", "--cpu-rate", rate])
         try:
             return read(out / "fio.json")
         except SlateError as error:  # the server is not the cause

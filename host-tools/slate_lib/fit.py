@@ -45,6 +45,7 @@ EXAMPLES = """\
 examples:
   slate fit p4500-2tb                    a shipped sheet
   slate fit my-sheet.ini -o my.ini       your own sheet; then: slate run --profile my.ini
+  slate fit --guest p4500-2tb            the numbers of the fitted drive in a guest, by fio
 """
 TOLERANCE = 0.05  # relative error at which a number counts as reached
 PRECISION = 0.002  # relative error of a number, or change of a key's value, at which the search ends
@@ -65,6 +66,7 @@ CORES = 4
 SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
 READ_IOS, WRITE_IOS = 100_000, 200_000
+SEQ_WRITE_IOS = 16_384  # at most, with those before they count
 WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
 # Numbers of dies of a channel that are tried if the sheet fixes none.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -96,6 +98,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list the shipped sheets")
     parser.add_argument("--job", action="store_true", help="print the job that measures a real drive")
     parser.add_argument("-o", "--output", metavar="FILE", help="the profile (default: NAME.ini here)")
+    parser.add_argument("--guest", action="store_true", help="measure the fitted drive in a guest, beside its sheet")
+    parser.add_argument("--profile", metavar="NAME|FILE", help="--guest: the fitted drive (default: the sheet's name)")
+    parser.add_argument("--smp", metavar="N", help="--guest: processors (default 4)")
+    parser.add_argument("--out", metavar="DIR", help="--guest: where results go (default: out/fit-NAME-NNN)")
 
 
 # ---- a drive, measured by replays
@@ -166,29 +172,42 @@ class Drive:
         of_block: int = facts["block_bytes"] // int(settings["geometry.bits_per_cell"])
         return of_block * int(settings["ftl.slc_blocks"]) * int(facts["planes"])
 
-    def _seq_write(self, depth: int, first: int, count: int) -> float:
-        """Measure the rate of writes in order to a blank drive, of those from `first` on."""
-        trace = f"gen:seq128k,n={count},foot={self.exported_mib()}MiB"
+    def window(self, target: str) -> tuple[int, int]:
+        """Return how many I/Os of a write rate's measurement pass before they count, and how many count.
+
+        seq_write_mb_s: after the buffer has become full, and within an SLC cache. full_write_mb_s: past that cache, a
+        quarter of the capacity, before GC needs blocks. sustained_write_iops: after more blocks than are free.
+        """
+        if target == "seq_write_mb_s":
+            room = self.slc_bytes() * 9 // 10 // SEQ_BYTES or self.exported_mib() * 8
+            count = min(room, SEQ_WRITE_IOS)
+            return count // 4, count - count // 4
+        if target == "full_write_mb_s":
+            return self.slc_bytes() * 11 // 10 // SEQ_BYTES, self.exported_mib() * 2
+        facts = self.facts()
+        of_plane = int(facts["settings"]["geometry.blocks_per_plane"]) * IO_BYTES
+        return WARM_BLOCKS * facts["raw_bytes"] // of_plane, WRITE_IOS
+
+    def _seq_write(self, target: str, depth: int) -> float:
+        """Measure the rate of writes in order to a blank drive."""
+        first, count = self.window(target)
+        trace = f"gen:seq128k,n={first + count},foot={self.exported_mib()}MiB"
         found = self.replay(["--closed", str(depth), "--warmup", str(first), trace])
         rate: float = found["host"]["write"]["bytes_per_s"]
         return rate / MB
 
     def seq_write_mb_s(self, qd: dict[str, int]) -> float:
-        """Measure 128 KiB writes to a blank drive, after the buffer has become full, and within an SLC cache."""
-        room = self.slc_bytes() * 9 // 10 // SEQ_BYTES or self.exported_mib() * 8
-        count = min(room, 16_384)
-        return self._seq_write(qd["seq_qd"], count // 4, count)
+        """Measure 128 KiB writes to a blank drive."""
+        return self._seq_write("seq_write_mb_s", qd["seq_qd"])
 
     def full_write_mb_s(self, qd: dict[str, int]) -> float:
-        """Measure 128 KiB writes past the SLC cache: a quarter of the capacity, before GC needs blocks."""
-        first = self.slc_bytes() * 11 // 10 // SEQ_BYTES
-        return self._seq_write(qd["seq_qd"], first, first + self.exported_mib() * 2)
+        """Measure 128 KiB writes past the SLC cache."""
+        return self._seq_write("full_write_mb_s", qd["seq_qd"])
 
     def sustained_write_iops(self, qd: dict[str, int]) -> float:
         """Measure the rate of random 4 KiB writes to a full drive that was overwritten twice at random."""
-        facts = self.facts()
-        warm = WARM_BLOCKS * facts["raw_bytes"] // (int(facts["settings"]["geometry.blocks_per_plane"]) * IO_BYTES)
-        trace = f"gen:rand4k,n={warm + WRITE_IOS},foot={self.exported_mib()}MiB"
+        warm, count = self.window("sustained_write_iops")
+        trace = f"gen:rand4k,n={warm + count},foot={self.exported_mib()}MiB"
         words = ["--fill", "100", "--age", "2", "--closed", str(qd["write_qd"]), "--warmup", str(warm), trace]
         rate: float = self.replay([*words])["host"]["write"]["iops"]
         return rate
@@ -429,9 +448,9 @@ def _brentq() -> Callable[..., float]:
 # ---- the result
 
 
-def table(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> str:
+def table(sheet: Sheet, shown: dict[str, float], notes: dict[str, str], head: str = "fitted") -> str:
     """Print each number of the sheet beside the drive's."""
-    lines = [f"{'':<24}{'sheet':>12}{'fitted':>12}{'':>8}"]
+    lines = [f"{'':<24}{'sheet':>12}{head:>12}{'':>8}"]
     for target in TARGETS:
         if target.key not in shown:
             continue
@@ -440,9 +459,14 @@ def table(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> str
         off = 100 * (found / wanted - 1)
         lines.append(
             f"{target.words:<24}{wanted:>12{form}}{found:>12{form}}{off:>+7.1f} %  {target.unit}"
-            + (f"   {stopped[target.key]}" if target.key in stopped and abs(off) > 100 * PRECISION else "")
+            + (f"   {notes[target.key]}" if target.key in notes else "")
         )
     return "\n".join(lines) + "\n"
+
+
+def missed(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> dict[str, str]:
+    """Return why keys stopped, of the numbers that they did not reach."""
+    return {key: why for key, why in stopped.items() if abs(shown[key] / sheet.targets[key] - 1) > PRECISION}
 
 
 def curve_table(sheet: Sheet, shown: dict[int, float]) -> str:
@@ -468,7 +492,7 @@ def profile_text(sheet: Sheet, fit: Fit, name: str, shown: dict[str, float]) -> 
         f"; Made by 'slate fit {sheet.name}' from: {sheet.texts.get('source', 'no source is given')}",
         "; The capacity is cut: blocks are fewer and smaller than the drive's. Channels, dies and planes are not cut.",
         f"; Other comments are those of {sheet.base.name}. By replay, beside the sheet:",
-        *(f"; {line}".rstrip() for line in table(sheet, shown, fit.stopped).splitlines()),
+        *(f"; {line}".rstrip() for line in table(sheet, shown, missed(sheet, shown, fit.stopped)).splitlines()),
     ]
     section = ""
     sections: dict[str, list[str]] = {}
@@ -505,18 +529,23 @@ def _row(key: str, value: str, sheet: Sheet, fit: Fit) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns the exit code: 1 if a number is off by more than TOLERANCE."""
+    """'slate fit'. Returns the exit code."""
     if args.list:
         print(listing(), end="")
         return OK
     if args.job:
         print(fitfio.JOB.read_text(encoding="utf-8"), end="")
         return OK
+    _check_options(args)
     if not args.sheet:
         raise SlateError("no sheet is named", "'slate fit --list' lists those that are there")
     sheet = fitsheet.read(find(args.sheet))
     if wrong := fitsheet.contradictions(sheet):
         raise SlateError(f"{sheet.path}: " + "; ".join(wrong), "correct the sheet, or leave one of the numbers out")
+    if args.guest:
+        from . import fitguest  # which imports this
+
+        return fitguest.run_command(sheet, args)
     output = Path(args.output or f"{sheet.name}.ini")
     if output.resolve() == sheet.path.resolve():
         raise SlateError(f"{output} is the sheet itself", "name another file with -o")
@@ -528,9 +557,23 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise SlateError(f"can not write {output}: {(error.strerror or str(error)).lower()}", "name it by -o") from None
     curve = {depth: fit.reads_at(depth) for depth in sheet.curve}
-    print(table(sheet, shown, fit.stopped) + curve_table(sheet, curve), end="")
+    print(table(sheet, shown, missed(sheet, shown, fit.stopped)) + curve_table(sheet, curve), end="")
     print(f"slate: wrote {output}: slate run --profile {output}")
+    return verdict(sheet, shown)
+
+
+def verdict(sheet: Sheet, shown: dict[str, float]) -> int:
+    """Return the exit code: 1 if a number is off by more than TOLERANCE."""
     return OK if all(abs(shown[key] / sheet.targets[key] - 1) <= TOLERANCE for key in shown) else JOB_FAILED
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuse options of the other way to use the sheet."""
+    if args.guest and args.output:
+        raise SlateError("-o with --guest: it names the profile that a fit writes", "leave it out, or name --out DIR")
+    for name in ("profile", "smp", "out"):
+        if getattr(args, name) is not None and not args.guest:
+            raise SlateError(f"--{name} without --guest", "it belongs to a measurement in a guest: add --guest")
 
 
 def find(word: str) -> Path:

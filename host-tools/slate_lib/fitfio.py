@@ -59,14 +59,14 @@ def read(path: Path) -> tuple[dict[str, float], dict[int, float]]:
         if job.target is None:
             curve[job.depth] = row.iops
         else:
-            targets[job.target] = _number(path, job.target, row)
+            targets[job.target] = number(path, job.target, row)
     if not targets:
         names = ", ".join(job.name for job in JOBS if job.target)
         raise SlateError(f"{path}: it has results of no job that gives a target: {names}", _AGAIN)
     return targets, curve
 
 
-def _number(path: Path, target: str, row: fioresult.GuestRow) -> float:
+def number(path: Path, target: str, row: fioresult.GuestRow) -> float:
     """Return the target's value in its unit."""
     if target.endswith("_mb_s"):
         value = row.bytes_per_s / 1e6

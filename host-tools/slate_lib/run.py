@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import contextlib
 import dataclasses
+import io
 import json
 import os
 import sys
@@ -39,7 +42,7 @@ from . import (
 from .drives import Drive
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .live import Live
-from .options import RunOptions
+from .options import RunOptions, add_run_arguments, from_arguments
 from .rundir import RunDir
 from .shape import Json
 from .watch import POLL_SECONDS, Progress, Watcher
@@ -598,3 +601,15 @@ def run(options: RunOptions) -> int:
 
         return ownrun.OwnRun(options).execute()
     return Run(options).execute()
+
+
+def quietly(words: list[str]) -> None:
+    """Run 'slate run' with these arguments for another command, without its report. Raises an error if it fails."""
+    parser = argparse.ArgumentParser()
+    add_run_arguments(parser)
+    with contextlib.redirect_stdout(io.StringIO()):
+        status = run(from_arguments(parser.parse_args(words)))
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt
+    if status:
+        raise MachineError(f"the guest's job failed (status {status})", "look at what is told above")
