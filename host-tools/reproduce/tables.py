@@ -31,6 +31,8 @@ HERE = Path(__file__).resolve().parent
 NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
 SPAN = ("low", "high")  # of several seeds
+BOLD = ("average", "best")
+FOLD = ("<details><summary>each trace</summary>", "")
 
 
 def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
@@ -69,8 +71,8 @@ def has_spans(rows: dict[str, list[Row]]) -> bool:
     return any(row.low is not None for some in rows.values() for row in some)
 
 
-def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]:
-    """Return a Markdown table with a line for each row and a pair of columns for each accounting."""
+def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[list[str]]:
+    """Return a table's head and a line for each row, with a pair of columns for each accounting."""
     accountings = list(rows)
     head = ["trace", "what", "unit", "paper"]
     for accounting in accountings:
@@ -78,19 +80,39 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
     spans = has_spans(rows)
     if spans:
         head.append("over seeds")
-    out = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    out = [head]
     keyed = {a: {(row.trace, row.what): row for row in some} for a, some in rows.items()}
     for key, first in keyed[accountings[0]].items():
-        paper = number(first.paper) if first.paper is not None else NOT_PUBLISHED
-        line = [names.get(first.trace, first.trace), first.what, first.unit, paper]
+        line = [names.get(first.trace, first.trace), first.what, first.unit, number(first.paper)]
         for accounting in accountings:
             row = keyed[accounting].get(key)
             line += [number(row.ours), number(row.ratio)] if row else ["", ""]
         if spans:
             line.append(f"{number(first.low)} .. {number(first.high)}" if first.low is not None else "")
-        bold = first.trace in ("average", "best")
-        out.append("| " + " | ".join(f"**{cell}**" if bold and cell else cell for cell in line) + " |")
+        out.append(line)
     return out
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> list[str]:
+    """Return a Markdown table. Without a published number it needs no columns for papers and ratios."""
+    published = any(line[3] for line in lines)
+    kept = [i for i, name in enumerate(head) if published or name not in ("paper", "ratio")]
+    out = ["| " + " | ".join(head[i] for i in kept) + " |", "|" + " --- |" * len(kept)]
+    for line in lines:
+        texts = [line[i] or ("-" if head[i] == "paper" else "") for i in kept]
+        bold = line[0] in BOLD
+        out.append("| " + " | ".join(f"**{text}**" if bold and text else text for text in texts) + " |")
+    return out
+
+
+def shown(table: list[list[str]]) -> list[str]:
+    """Return a figure's table; of a long one averages, or else published numbers, come before the rest."""
+    head, *lines = table
+    first = [line for line in lines if line[0] in BOLD] or [line for line in lines if line[3]]
+    if len(first) == len(lines) or len(lines) <= 22:
+        return [*markdown(head, lines), ""]
+    rest = [line for line in lines if line not in first]
+    return [*markdown(head, first), "", *FOLD, *markdown(head, rest), "", "</details>", ""]
 
 
 def display_names(study: studies.Study) -> dict[str, str]:
@@ -118,19 +140,12 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
         pictures.stack(title, rows, path)
     else:
         pictures.bars(title, rows, names, path)
-    table = side_by_side(rows, names)
     text = [f"## {title}", "", f"![{title}]({figure.name}.svg)", ""]
     if figure.note:
         text += [figure.note, ""]
     if figure.picture == "series":
         text += [f"The curves: [{figure.name}-series.csv]({figure.name}-series.csv).", ""]
-    summary = [line for line in table if line.startswith("| **")] or [
-        line for line in table[2:] if NOT_PUBLISHED not in line
-    ]
-    if len(summary) < len(table) - 2 and len(table) > 24:
-        text += [*table[:2], *summary, ""]
-        return [*text, "<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
-    return [*text, *table, ""]
+    return text + shown(side_by_side(rows, names))
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
@@ -186,7 +201,7 @@ def write(study: studies.Study, out: Path) -> None:
     full = f"scale 1/{study.scale}" if study.scale > 1 else "full size"
     made = f"`make reproduce-{study.name}{'-quick' if study.quick else ''}`"
     text = [f"# {study.kind.title}", "", f"Made by {made}, on {what}, at {full}. "
-            "docs/reproduce.md says what that means. Do not edit.", ""]  # fmt: skip
+            "docs/reproduce.md says what that means. A - is a number that the paper's text does not give.", ""]  # fmt: skip
     if not study.quick and not study.originals:
         text += [head, ""]
     guests = bool(study.guest_runs())
