@@ -556,18 +556,18 @@ static const struct knob rows[] = {
 	FTL_KNOB(read_cache_units, 0, 1u << 24, "0",
 		 "mapping units kept in the controller's memory after they were read; only with cores"),
 	FTL_KNOB(read_ahead_units, 0, 1u << 20, "0",
-		 "mapping units read into that memory ahead of a sequence of reads: 0, or the units of a page or more, "
-		 "at most half of read_cache_units"),
+		 "mapping units read into that memory ahead of a sequence of reads: 0, or from a page's units to "
+		 "half of read_cache_units"),
 	FTL_KNOB_IS(arbitration, arbitrations, "fifo",
-		    "the command that a free core takes: the oldest; one of the next submission queue; or urgent "
-		    "queues first, then classes of queues by weight, as NVMe has them; only with cores"),
+		    "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or "
+		    "urgent queues first, then classes of queues by weight; only with cores"),
 	FTL_KNOB(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most"),
 	FTL_KNOB(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn"),
 	FTL_KNOB(weight_medium, 1, 256, "1", "likewise, medium"),
 	FTL_KNOB(weight_low, 1, 256, "1", "likewise, low"),
 	FTL_KNOB(dram_mb_s, 0, 1u << 20, "0",
-		 "bandwidth of the controller's memory in 10^6 bytes per second, which host data, copies and map pages "
-		 "cross once; 0: unlimited; only with cores"),
+		 "10^6 bytes per second of the controller's memory, which host data, copies and map pages cross once; "
+		 "0: unlimited; only with cores"),
 	FTL_KNOB_LAST
 };
 

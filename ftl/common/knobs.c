@@ -50,7 +50,7 @@ static const struct knob copies[] = {
 	FTL_KNOB_BOOL(parallel_erase, "no",
 	  "IPPBE: GC erases two victims of a plane at once (needs geometry.erase_group_max)"),
 	FTL_KNOB_IS(accounting, accountings, "device",
-	  "ssdsim, for comparison with published figures: an unbuffered write completes with its "
+	  "ssdsim, to compare with published figures: an unbuffered write completes with its "
 	  "transfer and is durable when flushed; GC holds the channel during cell times, too (not "
 	  "with suspend_ns)"),
 	FTL_KNOB_LAST

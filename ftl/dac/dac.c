@@ -496,8 +496,8 @@ static const struct knob knob_rows[] = {
 	FTL_KNOB(fingerprints_permille, 1, 1000, "5",
 	  "fingerprints kept (LRU), as a share of those of the whole capacity; 1000: all"),
 	FTL_KNOB(fingerprints, 0, 1u << 30, "0",
-	  "if not 0, this number instead, at least 4 (a unit has four); for shares of what a trace "
-	  "writes, if less than the capacity"),
+	  "if not 0, this number instead, at least 4 (a unit has four): a share of what a trace writes, "
+	  "when that is less than the capacity"),
 	FTL_KNOB(reference_bytes, 0, 1u << 31, "33554432", "reference buffer, decompressed"),
 	FTL_KNOB(hash_ns, 0, KNOB_NS_MAX, "0", "the engine's time to compute a unit's fingerprints"),
 	FTL_KNOB(compress_ns, 0, KNOB_NS_MAX, "0", "each attempt to compress a unit"),

@@ -515,10 +515,10 @@ _Static_assert(sizeof(enum ftl_search) == sizeof(unsigned int) &&
 static const struct knob knob_rows[] = {
 	FTL_KNOB_IS(spare_search, searches, "yes",
 		    "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of "
-		    "both blocks, not of the U-block's used ones alone"),
+		    "both blocks, not only of the U-block's used ones"),
 	FTL_KNOB_IS(merge_victim, merge_victims, "newest",
 		    "the pair to merge when a write needs a block: of those with most invalid pages the one "
-		    "that came to so many last, or first; or the one whose last overwrite is longest ago"),
+		    "that reached this number last, or first; or, of all, the one overwritten longest ago"),
 	FTL_KNOB_LAST
 };
 

@@ -63,10 +63,10 @@ static const struct knob page_rows[] = {
 	  "block and least worn full block; 0: none"),
 	FTL_KNOB_BOOL(relocate, "yes",
 	  "collect a block after a host read with more than relocate_bits raw errors; a block that "
-	  "had such errors when filled, after as many such reads as it has pages"),
+	  "relocation filled, after as many such reads as it has pages"),
 	FTL_KNOB_IS(gc_frontier, gc_frontiers, "auto",
-	  "GC copies to its own blocks or to the host's; auto: own for page and parity, shared for "
-	  "rtf and flex, as published. Idle GC of rtf and flex uses the host's"),
+	  "GC copies to its own blocks or to the host's; auto, as published: own for page and parity, "
+	  "shared for rtf and flex, whose idle GC always uses the host's"),
 	FTL_KNOB_IS(suspend, suspends, "off",
 		    "which commands a read of the host suspends; needs `timing.suspend_ns`; how often one "
 		    "command: `timing.suspends_max`"),
@@ -77,9 +77,9 @@ static const struct knob page_rows[] = {
 /* Settings of `page` alone, too. */
 static const struct knob slc_rows[] = {
 	FTL_KNOB_IS(slc_cache, slc_caches, "none",
-		    "the host writes to blocks with one bit per cell first: slc_blocks of each plane are set aside; or "
-		    "free blocks beyond gc_stop_blocks are used so, at most slc_blocks. GC folds them into the others, "
-		    "with idle_gc_permille above 0 also when the drive is idle. Needs `timing.slc_program_ns`"),
+		    "the host first writes to blocks with one bit per cell: slc_blocks of each plane, set aside; or "
+		    "free blocks beyond gc_stop_blocks, at most slc_blocks. GC folds them into the others, also when "
+		    "the drive is idle if idle_gc_permille is not 0. Needs `timing.slc_program_ns`"),
 	FTL_KNOB(slc_blocks, 0, 1 << 20, "0", "blocks of a plane in SLC mode, at most"),
 	FTL_KNOB_IS(slc_full, slc_fulls, "direct",
 		    "while the cache is full, the host writes past it; or waits until GC has folded a block"),
@@ -89,26 +89,26 @@ static const struct knob slc_rows[] = {
 /* Settings of `page` alone. */
 static const struct knob heat_rows[] = {
 	FTL_KNOB_IS(hot_cold, hot_colds, "off",
-		    "count: pages of LPNs that are written more often than the mean go to blocks of their own, "
-		    "and so do copies of them; counted by region, at most 2^20 of them, a byte each. A plane "
-		    "keeps one more block open (two with gc_frontier own). Not with gc_copyback"),
+		    "count: LPNs that are written more often than the mean (counted in at most 2^20 regions, a byte "
+		    "each) have blocks of their own for pages and copies. A plane keeps one more block open (two with "
+		    "gc_frontier own). Not with gc_copyback"),
 	FTL_KNOB_LAST
 };
 
 static const struct knob placement_rows[] = {
 	FTL_KNOB(placement_handles, 0, FTL_HANDLES_MAX, "0",
-		 "placement handles that a write may name (NVMe's FDP): data of each go to blocks of their own, and a "
-		 "plane keeps a block open for each. A drive keeps 0, or a number above 0. 0: placement is off"),
+		 "placement handles that a write may name (NVMe's FDP): each has blocks of its own, one of them open "
+		 "in each plane. 0: off. A drive cannot change between 0 and more"),
 	FTL_KNOB_IS(placement_isolation, isolations, "initially",
-		    "GC copies data of all handles to the same blocks; or those of each to blocks of their own, of "
-		    "which a plane keeps one open for each handle, too"),
+		    "GC copies data of all handles to the same blocks; or those of each handle to blocks of its own, "
+		    "one of them open in each plane"),
 	FTL_KNOB_LAST
 };
 
 static const struct knob map_rows[] = {
 	FTL_KNOB(map_cache_pages, 0, 1 << 20, "0",
-		 "map pages kept in memory, of page_bytes / 4 entries each; the others are read from flash when "
-		 "they are needed. 0: the whole map is in memory, and flash has none of it"),
+		 "map pages in memory, of page_bytes / 4 entries each; others are read from flash when they are "
+		 "needed. 0: the whole map is in memory, and flash has none of it"),
 	FTL_KNOB_LAST
 };
 
@@ -122,7 +122,7 @@ static const struct knob flex_rows[] = {
 static const struct knob backup_rows[] = {
 	FTL_KNOB_IS(backup_channel, backup_channels, "same",
 	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, "
-	  "which programs them meanwhile. A drive keeps the setting that it was written with"),
+	  "which programs them meanwhile. A drive keeps its setting"),
 	FTL_KNOB_LAST
 };
 

@@ -316,8 +316,8 @@ static const struct knob rows[] = {
 	  "size is the capacity"),
 	FTL_KNOB(zone_open_max, 0, 65536, "0", "maximum of open zones; 0: as of active ones"),
 	FTL_KNOB(zone_active_max, 0, 65536, "0",
-	  "maximum of active zones (open or closed); each needs a page of the write buffer for each plane of a zone, "
-	  "and so does one zone more; 0: as many as buffer_units hold"),
+	  "maximum of active zones (open or closed); each, and one more, needs a page of the write buffer for each "
+	  "plane of a zone; 0: as many as buffer_units hold"),
 	FTL_KNOB_LAST
 };
 

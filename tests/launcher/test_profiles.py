@@ -337,19 +337,17 @@ class Showing(Case):
         self.assertIn("small: 256 MiB for tests", out)
 
 
-def table(section, rows):
+def table(rows):
     """Return the README's table of one section, made from 'slate-profile --keys'."""
-    owned = section == "ftl"
-    lines = [
-        f"| key | value | default | {'only in | ' if owned else ''}|",
-        f"|---|---|---|{'---|' if owned else ''}---|",
-    ]
+    lines, before = ["| key | value | default | |", "|---|---|---|---|"], ""
     for key, values, default, owners, says in rows:
+        if owners != before:
+            lines.append(f"| **only {owners}** | | | |")
+            before = owners
         values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
         values = re.sub(r", or up to (\d) with commas between", r"; up to \1 values", values)
         default = "-" if default == "must be given" else default
-        cells = [key.partition(".")[2], values, default, *([owners] if owned else []), says]
-        lines.append("".join(f"| {cell} " for cell in cells) + "|")
+        lines.append("".join(f"| {cell} " for cell in (key.partition(".")[2], values, default, says)) + "|")
     return lines
 
 
@@ -365,7 +363,7 @@ def with_tables(text):
         if line.startswith("## ["):
             section = line[4:-1]
         if section in by_section and line.startswith("| key | value"):
-            out += table(section, by_section.pop(section))
+            out += table(by_section.pop(section))
             in_table = True
         in_table = in_table and line.startswith("|")
         if not in_table:
