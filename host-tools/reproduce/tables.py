@@ -94,10 +94,15 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[list
 
 
 def markdown(head: list[str], lines: list[list[str]]) -> list[str]:
-    """Return a Markdown table. Without a published number it needs no columns for papers and ratios."""
-    published = any(line[3] for line in lines)
-    kept = [i for i, name in enumerate(head) if published or name not in ("paper", "ratio")]
-    out = ["| " + " | ".join(head[i] for i in kept) + " |", "|" + " --- |" * len(kept)]
+    """Return a Markdown table. A unit of all lines is in the head; without a published number it needs
+    no columns for papers and ratios.
+    """
+    units, published = {line[2] for line in lines}, any(line[3] for line in lines)
+    kept = [i for i, name in enumerate(head)
+            if (published or name not in ("paper", "ratio")) and (len(units) > 1 or name != "unit")]  # fmt: skip
+    unit = lines[0][2] if len(units) == 1 else ""
+    names = [f"what [{unit}]" if unit and head[i] == "what" else head[i] for i in kept]
+    out = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(kept)]
     for line in lines:
         texts = [line[i] or ("-" if head[i] == "paper" else "") for i in kept]
         bold = line[0] in BOLD
