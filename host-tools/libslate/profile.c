@@ -560,9 +560,6 @@ static void check_namespaces(struct parse *s)
 
 	if (p->ops && p->ops->zones)
 		why = "must be 0, because ftl.type = zns has zones, and their drive is one namespace";
-	else if (p->ftl.placement_handles)
-		why = "must be 0 with placement handles, which belong to one namespace: set ftl.placement_handles = 0, "
-		      "or namespaces = 0";
 	else if (!p->ftl.payload)
 		why = "must be 0 with ftl.payload = no, because flash keeps the namespaces' table as data";
 	if (p->namespaces && why)

@@ -253,8 +253,8 @@ def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
 
 
 def device(drive: Drive, front: str, **more: str) -> list[str]:
-    """Return the words of the guest's device. The namespace of a drive with placement handles has all of them."""
-    count = drive.handles() if front == "nvme" else 0
+    """Return the words of the guest's device. The one namespace of a drive with placement handles has all of them."""
+    count = drive.handles() if front == "nvme" and not drive.has_table() else 0
     if not count:
         more |= namespaces.device_property(drive.namespaces)
         words = keyval(driver=front, serial=drive.serial, drive=drive.node, **more)

@@ -100,7 +100,13 @@ class Drive:
 
     def handles(self) -> int:
         """Return the number of placement handles; 0 for a value that the drive will refuse."""
-        key = "ftl.placement_handles"
+        return self._count("ftl.placement_handles")
+
+    def has_table(self) -> bool:
+        """Tell whether the drive has a table of namespaces."""
+        return bool(self.namespaces or self._count(namespaces.KEY))
+
+    def _count(self, key: str) -> int:
         lines = self.drive_kept.settings if self.drive_kept else [f"{key}={profile_value(self.profile, key)}"]
         found = [line.partition("=")[2] for line in lines + self.settings if line.startswith(key + "=")]
         value = found[-1] if found else ""

@@ -10,6 +10,36 @@ MIB, UNIT = 1 << 20, 4096
 SPACE = 256 * MIB - UNIT  # of small.ini
 TWO = ("--namespace", "size=64M", "--namespace", "size=32M,lba=4096")
 FREE = SPACE - 96 * MIB
+RINGS = """\
+[global]
+rw=write
+direct=1
+ioengine=io_uring
+iodepth=4
+[fill-fast]
+filename=/dev/nvme0n1
+bs=128k
+size=64M
+[fill-slow]
+filename=/dev/nvme0n2
+bs=128k
+size=160M
+[fast]
+stonewall
+filename=/dev/nvme0n1
+bs=64k
+size=64M
+io_size=256M
+flow=1
+flow_sleep=200
+[slow]
+filename=/dev/nvme0n2
+bs=16k
+size=160M
+io_size=64M
+flow=1
+flow_sleep=200
+"""
 
 
 class Namespaces(GuestTest):
@@ -56,6 +86,23 @@ class Namespaces(GuestTest):
         self.refused("--cmd", WORK, "--namespace", "size=1M", "--drive", file,
                      words=("holds a drive already, with the namespaces that it has", "nvme create-ns"))
 
+    def test_a_handle_each(self):
+        """Two rings of different speeds: GC copies nothing if each has a namespace, and so a handle, of its own."""
+        job = self.folder / "rings.fio"
+        job.write_text(RINGS, encoding="utf-8")
+        copied, written = [], []
+        for handles in (0, 2):
+            result = self.slate("--fill", "0", "--namespace", "size=64M", "--namespace", "size=160M", "--job", job,
+                                "--set", f"ftl.placement_handles={handles}", seconds=600)
+            total = result.device.total
+            copied.append(total.ftl["gc-units"])
+            written.append(total.op["write"].bytes)
+            self.assertGreater(sum(source.get("erases", 0) for source in total.sources.values()), 0)
+            self.assert_clean(result.device)
+        self.assertEqual(written, [(64 + 160 + 256 + 64) * MIB + UNIT] * 2, "and the table")
+        self.assertGreater(copied[0], 0)
+        self.assertEqual(copied[1], 0)
+
     def test_refused(self):
         job = self.folder / "three.fio"
         job.write_text("[a]\nfilename=/dev/nvme0n3\n", encoding="utf-8")
@@ -67,7 +114,6 @@ class Namespaces(GuestTest):
             (("of the type of its FTL", "leave type out"), ("--namespace", "size=1M,type=zns")),
             (("17 times: a drive has 16",), ("--namespace", "size=1M") * 17),
             (("ftl.type = zns has zones",), ("--namespace", "size=1M", "--set", "ftl.type=zns")),
-            (("must be 0 with placement handles",), ("--namespace", "size=1M", "--set", "ftl.placement_handles=2")),
             (("--frontend virtio-blk",), ("--namespace", "size=1M", "--frontend", "virtio-blk")),
             (("does not go with 2 drives",), ("--namespace", "size=1M", *("--profile", "small") * 2)),
             (("that drive has 1 namespace", "--namespace 3 times"), ("--job", job)),

@@ -222,6 +222,11 @@ class Arguments(Case):
             ],
         )
         plain = ["-device", "nvme,serial=slate,drive=ssd0"]
+        for words in (("--namespace", "size=1M"), ("--set", "drive.namespaces=2")):
+            table = command.device(self.parse(*two, *words), "nvme")
+            self.assertEqual(table[0], "-device")
+            self.assertRegex(table[1], "^nvme,serial=slate,drive=ssd0(,namespaces=1048576:512)?$")
+            self.assertEqual(len(table), 2, "the controller of a table has FDP by itself")
         for value in ("0", "-1", "many"):
             given = self.parse("--set", f"ftl.placement_handles={value}")
             self.assertEqual(command.device(given, "nvme"), plain)

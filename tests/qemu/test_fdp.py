@@ -12,7 +12,7 @@ from typing import Any
 from support import Json, drive
 
 import test_nvme
-from nvme import FLUSH, GET_LOG, SET_FEATURES, WRITE, Nvme, power_cycle
+from nvme import FLUSH, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, power_cycle
 
 COPY, SEND, RECEIVE = 0x19, 0x1D, 0x12
 GET_FEATURES, DIRECTIVE_SEND, DIRECTIVE_RECEIVE, FORMAT = 0x0A, 0x19, 0x1A, 0x80
@@ -24,7 +24,7 @@ LBA = 512
 PLACEMENT = 2  # the directive's type
 INITIALLY, PERSISTENTLY = 1, 2
 NOT_FULLY_WRITTEN, INVALID_PID = 0, 3
-INVALID_FIELD, INVALID_NSID, SEQUENCE_ERROR = 0x02, 0x0B, 0x0C
+INVALID_FIELD, INVALID_NSID, SEQUENCE_ERROR, DISABLED, BAD_LIST = 0x02, 0x0B, 0x0C, 0x29, 0x2A
 EVERY_NAMESPACE = 0xFFFFFFFF
 EVENTS_KEPT = 63
 STATUS_HEAD, STATUS_ROW = 16, 32
@@ -265,6 +265,95 @@ class Placement(FdpTest):
         for left in self.left():  # what is left is a whole number of pages; planes need not fill at the same time
             self.assertEqual(left * LBA % PAGE, 0)
             self.assertLess(left * LBA, unit + 1)
+
+
+class Table(FdpTest):
+    """Namespaces of a table: NSID i has one placement handle, the drive's handle (i - 1) modulo their number."""
+
+    MIB = 1 << 20
+    MANAGEMENT = 0x0D
+
+    def put_page(self, nsid: int, at_unit: int = 0) -> None:
+        """Write four units, a page, to a namespace, and flush."""
+        at = self.nvme.buffer()
+        self.vm.write(at, pattern(nsid))
+        for unit in range(at_unit, at_unit + PAGE // UNIT):
+            dwords = {10: unit * UNIT // LBA, 12: UNIT // LBA - 1}
+            self.assertEqual(self.io(WRITE, dwords, at, nsid), 0)
+        self.flush()
+
+    def assert_left(self, *written: int) -> None:
+        """Check how many pages of the reclaim unit of its only handle each namespace sees written."""
+        for nsid, pages in enumerate(written, 1):
+            at = self.nvme.buffer()
+            self.vm.write(at, bytes(4096))
+            self.assertEqual(self.io(RECEIVE, {10: 1, 11: 4096 // 4 - 1}, at, nsid), 0)
+            data = self.vm.read(at, 4096)
+            row = struct.unpack_from("<HHIQ", data, STATUS_HEAD)
+            self.assertEqual(struct.unpack_from("<H", data, 14)[0], 1, "one placement handle")
+            self.assertEqual(row, (0, (nsid - 1) % 2, 0, (RECLAIM_UNIT - pages * PAGE) // LBA), f"NSID {nsid}")
+
+    def create(self, group: int, handles: int) -> int:
+        """Create a namespace of 1 MiB in an endurance group, with a list of so many handles; return the status."""
+        at = self.nvme.buffer()
+        blocks = self.MIB // LBA
+        data = struct.pack("<QQ86xH", blocks, blocks, group).ljust(392, b"\0") + struct.pack("<H", handles)
+        self.vm.write(at, data.ljust(4096, b"\0"))
+        self.nvme.admin.put(self.MANAGEMENT, 0, at)
+        self.nvme.admin.ring()
+        return self.nvme.wait(self.nvme.admin).code
+
+    def test_namespaces_have_handles(self) -> None:
+        device = f"{test_nvme.CONTROLLER},namespaces=" + ";".join([f"{self.MIB}:512"] * 3)
+        self.vm = self.machine([with_handles(2, drive__namespaces=8)], "-device", device)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.assertEqual(self.stats()[:2], (UNIT, PAGE), "the table")
+        for nsid in (1, 2, 3):
+            self.put_page(nsid)
+        self.assert_left(3, 1, 3)
+        self.assertEqual(self.stats(), (3 * PAGE + UNIT, 4 * PAGE, 0))
+        self.assertEqual(self.log(USAGE, 24)[8::8], bytes((2, 2)), "selected by the controller")
+        at = self.nvme.buffer()
+        self.nvme.do_admin(IDENTIFY, nsid=2, prp1=at)
+        self.assertEqual(struct.unpack("<H", self.vm.read(at + 102, 2)), (1,), "ENDGID")
+        self.nvme.do_admin(IDENTIFY, prp1=at, dwords={10: 1})
+        self.assertEqual(struct.unpack("<I", self.vm.read(at + 96, 4))[0] & (1 << 19 | 1 << 4), 1 << 19 | 1 << 4)
+        self.vm.write(at, struct.pack("<H", 0))
+        self.assertEqual(self.io(SEND, {10: 1}, at, nsid=2), 0)
+        self.assert_left(3, 0, 3)
+        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+        self.vm.step(1000)
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.vm.step(50_000_000)  # the mount, and the table
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.put_page(2, 8)
+        for nsid in (1, 2, 3):
+            self.assertEqual(self.io(READ, {10: 0, 12: UNIT // LBA - 1}, at, nsid), 0)
+            self.assertEqual(self.vm.read(at, UNIT), pattern(nsid))
+        self.assertEqual(self.stats()[:2], (4 * PAGE + UNIT, 5 * PAGE))
+
+    def test_created_and_deleted(self) -> None:
+        self.vm = self.machine([with_handles(2, drive__namespaces=8)], "-device",
+                               f"{test_nvme.CONTROLLER},namespaces={self.MIB}:512")
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.assertEqual(self.log(USAGE, 24)[8::8], bytes((2, 0)))
+        for group, handles, code in ((2, 0, INVALID_FIELD), (0, 1, BAD_LIST), (0, 0, 0), (1, 0, 0)):
+            self.assertEqual(self.create(group, handles), code)
+        self.assertEqual(self.log(USAGE, 24)[8::8], bytes((2, 2)))
+        self.nvme.admin.put(self.MANAGEMENT, 2, 0, dwords={10: 1})
+        self.nvme.admin.ring()
+        self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+        self.assertEqual(self.log(USAGE, 24)[8::8], bytes((2, 0)))
+
+    def test_in_a_table_without_handles_nothing_changes(self) -> None:
+        self.vm = self.machine([drive(drive__namespaces=8)], "-device", test_nvme.CONTROLLER)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.log(STATS, 64, code=DISABLED)
+        self.assertEqual(self.io(RECEIVE, {10: 1}), DISABLED)
 
 
 class Orders(FdpTest):
