@@ -46,6 +46,13 @@ RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') 
 REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(SCALE)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
 
+# Parts of the build side by side: some of them, such as a package's installation, have work for
+# one processor only. Those of the guest wait for each other.
+# phase.sh reads SLATE_PARTS.
+PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
+BUILD := packages core qemu guest venv
+TEST_PARTS := guest-image guest-kernel guest-kunit guest-apps guest-content venv-reproduce venv-install venv-lint venv-fit
+
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
@@ -139,7 +146,8 @@ reproduce-rps-choices-quick: core venv-reproduce ## some of what flexFTL's text 
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-kunit guest-apps guest-content guest-image venv-reproduce venv-install venv-lint venv-fit ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+	@$(PARTS) $(BUILD) $(TEST_PARTS)
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -196,7 +204,8 @@ bench: build ## measure the core, and the cost of the drive in QEMU
 	@if [ -x tests/bench/run.sh ]; then tests/bench/run.sh; \
 	else echo "make bench: tests/bench/run.sh is not there yet"; exit 1; fi
 
-build: packages core qemu guest venv ## build everything, run nothing
+build: ## build what 'make run' needs, run nothing
+	@$(PARTS) $(BUILD)
 
 packages: ## install the Debian packages that are missing
 	@$(PHASE) packages "Debian packages of host-tools/packages.d" host-tools/install-packages.sh
@@ -212,9 +221,8 @@ qemu: core ## QEMU with the drive in it
 guest: core ## the guest's kernel and initramfs
 	@$(PHASE) guest "the guest's kernel and initramfs" host-tools/guest/build.sh
 
-guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)
-	@$(PHASE) kernel "the small guest kernel (--kernel small)" host-tools/guest/kernel.sh
-	@$(PHASE) kernel-smp "the same for several processors" host-tools/guest/kernel.sh --smp
+guest-kernel: guest ## the small guest kernels, for KERNEL=small (ten minutes, once)
+	@$(PHASE) kernel "the small guest kernels (--kernel small)" host-tools/guest/kernel.sh
 
 guest-kunit: guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
 	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh

@@ -16,8 +16,12 @@ mkdir -p "$logs" || { echo "slate: can not write to $logs: check its owner and t
 start=$EPOCHREALTIME
 seconds() { local us=$((${EPOCHREALTIME/./} - ${start/./})); printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10)); }
 
+unset MAKEFLAGS MFLAGS # the phase's own make takes its own number of jobs
+# The first line is overwritten by the last, unless other phases may write between them.
+over=
+[ -n "$quiet" ] && [ -t 1 ] && [ -z "${SLATE_PARTS-}" ] && over=1
 [ -t 1 ] && printf '%-9s %s ...' "$name" "$what"
-[ -z "$quiet" ] && [ -t 1 ] && echo
+[ -t 1 ] && [ -z "$over" ] && echo
 if [ -n "$quiet" ]; then
 	"$@" >"$logs/$name.log" 2>&1
 	rc=$?
@@ -26,7 +30,7 @@ else
 	rc=${PIPESTATUS[0]}
 fi
 took=$(seconds)
-[ -n "$quiet" ] && [ -t 1 ] && printf '\r\033[K'
+[ -n "$over" ] && printf '\r\033[K'
 if [ "$rc" -eq 0 ]; then
 	printf '%s\n' "$took" >"$logs/$name.seconds"
 	printf '%-9s %-62s %7s s\n' "$name" "$what" "$took"

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kernel.sh: make the small guest kernel, build/guest/small/{vmlinux,kernel.json},
-# for 'slate run --kernel small'. With --smp: build/guest/small-smp, for several
-# processors.
+# kernel.sh: make the small guest kernels for 'slate run --kernel small':
+# build/guest/small/{vmlinux,kernel.json} for one processor, build/guest/small-smp for
+# several.
 #
-# It is compiled from the Debian archive's linux-source package, of the version that
+# They are compiled from the Debian archive's linux-source package, of the version that
 # the packaged kernel has (build/guest-cache/versions) or, where the archive has that
-# no more, of the newest. What is in it: kernel.config.
+# no more, of the newest. What is in them: kernel.config.
 #
-# What it is made of (source version, config, compiler, how it is built) makes its name
-# in two caches: build/guest-cache, and ${XDG_CACHE_HOME:-~/.cache}/slate, from where
+# What a kernel is made of (source version, config, compiler, how it is built) makes its
+# name in two caches: build/guest-cache, and ${XDG_CACHE_HOME:-~/.cache}/slate, from where
 # another clone takes it instead of compiling. Nothing changed: returns at once. An
-# interrupted run leaves either the old kernel or the new one.
+# interrupted run leaves, of each, either the old kernel or the new one.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -20,13 +20,12 @@ who='guest kernel'
 package_list=$here/../packages.d/kernel.txt
 # shellcheck source=host-tools/guest/lib.sh
 . "$here/lib.sh"
-config=$here/kernel.config
-variant=small
+VARIANTS='small small-smp'
 caches=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${caches:+$caches/slate}
 
 MIN_FREE_MB=1200
-CPU_SECONDS=600 # what compiling takes, for the announcement
+CPU_SECONDS=600 # what compiling one takes, for the announcement
 # Of the source, these are neither compiled nor read: half of its bytes.
 LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drivers/media/*.[ch]
 */drivers/net/*/*.[ch] */drivers/staging/*.[ch] */drivers/infiniband/*.[ch] */sound/*.[ch]
@@ -35,9 +34,8 @@ LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drive
 
 case ${1:-} in
 '') ;;
---smp) variant='small-smp' ;;
 -h | --help)
-	sed -n '4,16s/^# \{0,1\}//p' "$0"
+	sed -n '4,15s/^# \{0,1\}//p' "$0"
 	exit 0
 	;;
 *)
@@ -46,9 +44,6 @@ case ${1:-} in
 	;;
 esac
 
-small=$out/$variant
-stamp=$small/.stamp
-
 # With SMP comes load tracking, so an I/O costs more now and then: one processor does without.
 smp_config()
 {
@@ -56,12 +51,18 @@ smp_config()
 		-e 's/^CONFIG_SMP=n$/CONFIG_SMP=y\nCONFIG_NR_CPUS=16\nCONFIG_SCHED_MC=n/' "$here/kernel.config"
 }
 
-if [ "$variant" = small-smp ]; then
-	mkdir -p "$cache"
-	config=$cache/kernel-smp.config
-	smp_config >"$config.$$"
-	mv "$config.$$" "$config"
-fi
+mkdir -p "$cache"
+smp_config >"$cache/kernel-smp.config.$$"
+mv "$cache/kernel-smp.config.$$" "$cache/kernel-smp.config"
+
+# Set $small, $stamp and $config, to be those of this kernel.
+take() # VARIANT
+{
+	small=$out/$1
+	stamp=$small/.stamp
+	config=$here/kernel.config
+	[ "$1" = small ] || config=$cache/kernel-smp.config
+}
 
 # ---- is there anything to do? ----------------------------------------------
 
@@ -81,7 +82,14 @@ current_stamp()
 	} 2>/dev/null | sha256sum
 }
 
-up_to_date() { [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; }
+up_to_date()
+{
+	local variant
+	for variant in $VARIANTS; do
+		take "$variant"
+		[ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ] || return 1
+	done
+}
 
 up_to_date && exit 0
 versions=$(installed_versions)
@@ -143,6 +151,15 @@ cached() # VERSION
 	fi
 	put "$user_cache/$name" "$cache" "$name" || return 1
 	say "taken from $user_cache"
+}
+
+all_cached() # VERSION
+{
+	local variant
+	for variant in $VARIANTS; do
+		take "$variant"
+		cached "$1" || return 1
+	done
 }
 
 # Other clones need not compile it. A cache that cannot be written is no error.
@@ -237,31 +254,39 @@ compile()
 # ---- all of it --------------------------------------------------------------
 
 source_version=$kernel_version
-if ! cached "$source_version"; then
+if ! all_cached "$source_version"; then
 	phase kernel-source "looking up $source_package" choose_source
 	source_version=$(<"$work/source-version")
 	[ "$source_version" = "$kernel_version" ] ||
 		say "the archive has no $source_package $kernel_version; taking $source_version"
-	if ! cached "$source_version"; then
-		need_space $MIN_FREE_MB
-		deb=$cache/${source_package}_${source_version//:/%3a}_all.deb
-		[ -e "$deb" ] ||
-			phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_anew "$source_package" "$source_version"
-		phase kernel-source-unpack "unpacking it" unpack_source
-		phase kernel-config "configuring" configure
-		minutes=$(((CPU_SECONDS / $(nproc) + 59) / 60))
-		say "compiling, about $minutes min on $(nproc) cores"
-		phase kernel-compile "compiling" compile
-		put "$work/small" "$cache" "$(cache_name "$source_version")"
-	fi
 fi
-name=$(cache_name "$source_version")
-share "$name"
+if ! all_cached "$source_version"; then
+	need_space $MIN_FREE_MB
+	deb=$cache/${source_package}_${source_version//:/%3a}_all.deb
+	[ -e "$deb" ] ||
+		phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_anew "$source_package" "$source_version"
+	phase kernel-source-unpack "unpacking it" unpack_source
+	minutes=$(((CPU_SECONDS / $(nproc) + 59) / 60))
+	for variant in $VARIANTS; do
+		take "$variant"
+		! cached "$source_version" || continue
+		phase "kernel-config-$variant" "configuring $variant" configure
+		say "compiling $variant, about $minutes min on $(nproc) cores"
+		phase "kernel-compile-$variant" "compiling $variant" compile
+		put "$work/small" "$cache" "$(cache_name "$source_version")"
+		rm -r "$work/small"
+	done
+fi
 
-mkdir -p "$small"
-rm -f "$stamp"
-cp "$cache/$name/vmlinux" "$work/vmlinux"
-cp "$cache/$name/kernel.json" "$work/kernel.json"
-mv "$work/vmlinux" "$work/kernel.json" "$small/"
-current_stamp >"$stamp"
-say "ready: $(sed -n 's/.*"kernel": "\(.*\)",/\1/p' "$small/kernel.json"), from $source_package $source_version"
+for variant in $VARIANTS; do
+	take "$variant"
+	name=$(cache_name "$source_version")
+	share "$name"
+	mkdir -p "$small"
+	rm -f "$stamp"
+	cp "$cache/$name/vmlinux" "$work/vmlinux"
+	cp "$cache/$name/kernel.json" "$work/kernel.json"
+	mv "$work/vmlinux" "$work/kernel.json" "$small/"
+	current_stamp >"$stamp"
+	say "ready: $variant, $(sed -n 's/.*"kernel": "\(.*\)",/\1/p' "$small/kernel.json"), from $source_package $source_version"
+done

@@ -59,7 +59,7 @@ take_lock()
 	mkdir -p "$out" "$cache" "$log_dir"
 	exec 9>"$cache/.lock"
 	if ! flock -n 9; then
-		say "another build is running, waiting for it"
+		say "waiting for another part of the guest's build"
 		flock 9
 		waited=1
 	fi
