@@ -6,29 +6,31 @@
 #   replay   tests/replay with slate-replay, slate-content, slate-load and slatectl
 #   qemu     tests/qemu with the emulator and its tools
 #
-# Builds the core, and for the second QEMU, once more, instrumented: build/core-asan, build/qemu-asan.
+# The programs of the first are a target of build/core. For the second the core and QEMU are built
+# once more, instrumented: build/core-asan, build/qemu-asan; ASAN_CC: gcc, or clang.
 # WORD: only tests whose name has it. TAP on stdout; the last test is that no process left a report
-# (build/log/asan-SUITE). ASAN_CC: gcc, or clang.
+# (build/log/asan-SUITE).
 set -euo pipefail
 # shellcheck source=qemu-patches/instrument.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../qemu-patches/instrument.sh"
 suite=${1:-} together=1
 cc=${ASAN_CC:-gcc}
-core=$build/core-asan obj=$build/qemu-asan reports=$build/log/asan-$suite
+obj=$build/qemu-asan reports=$build/log/asan-$suite
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
-replay=(slate-replay slate-replay-faulty slate-content slate-load slatectl)
 flags=(--enable-tcg --enable-tools --enable-asan --enable-ubsan --enable-linux-aio --enable-linux-io-uring
 	--enable-slirp --enable-fuse --enable-vhost-user
 	--enable-vhost-user-blk-server)
 
 case $suite in
-replay) made=("${replay[@]}") together=$jobs ;;
-qemu) made=(slate) && instrument_check ;;
+replay) together=$jobs ;;
+qemu) instrument_check ;;
 *) echo "usage: asan.sh replay|qemu [WORD]" >&2 && exit 2 ;;
 esac
 {
-	instrument_core asan "$cc" '-g -fno-omit-frame-pointer -fsanitize=address,undefined' "${made[@]}"
-	if [ "$suite" = qemu ]; then
+	if [ "$suite" = replay ]; then
+		cmake --build "$build/core" -j "$jobs" --target san_programs
+	else
+		instrument_core asan "$cc" '-g -fno-omit-frame-pointer -fsanitize=address,undefined'
 		instrument_configure asan "$cc" "${system_flags[@]}" "${flags[@]}"
 		ninja -C "$obj" -j "$jobs" "${programs[@]}"
 		mkdir -p "$obj/programs"
@@ -40,7 +42,7 @@ rm -rf "$reports"
 mkdir -p "$reports"
 export ASAN_OPTIONS="log_path=$reports/report:detect_stack_use_after_return=0:${ASAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:log_path=$reports/report:${UBSAN_OPTIONS:-}"
-export REPLAY_BUILD=$core QEMU_BUILD=$obj/programs QEMU_PATIENCE=600
+export REPLAY_BUILD=$build/core/san QEMU_BUILD=$obj/programs QEMU_PATIENCE=600
 status=0
 python3 "$root/tests/tap.py" "$root/tests/$suite" --jobs "$together" --only="${2:-}" || status=$?
 found=("$reports"/report.*)
