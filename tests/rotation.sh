@@ -11,10 +11,12 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-turns=(analyse replay-asan valgrind)
+turns=(gcc replay-asan clang valgrind cppcheck)
 parts=("${turns[@]}" qemu-asan qemu-tsan qemu-fuzz)
 declare -A what=(
-	[analyse]="tests/analyse.sh|gcc -fanalyzer, clang --analyze and cppcheck over the C code"
+	[gcc]="tests/analyse.sh gcc|gcc -fanalyzer over the C code"
+	[clang]="tests/analyse.sh clang|clang --analyze over the C code"
+	[cppcheck]="tests/analyse.sh cppcheck|cppcheck over the C code"
 	[replay-asan]="tests/asan.sh replay|tests/replay under ASan and UBSan"
 	[valgrind]="tests/valgrind.sh test_loop test_merges test_ctl_options|some of tests/replay under Valgrind"
 	[qemu-asan]="tests/asan.sh qemu|tests/qemu under ASan and UBSan"

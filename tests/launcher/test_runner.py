@@ -89,10 +89,13 @@ class Times(unittest.TestCase):
 class Rotation(unittest.TestCase):
     """tests/rotation.sh in a repository whose long checks are short."""
 
+    TURNS = ("gcc", "replay-asan", "clang", "valgrind", "cppcheck")
     PARTS: ClassVar = {
-        "analyse": "tests/analyse.sh",
+        "gcc": "tests/analyse.sh",
         "replay-asan": "tests/asan.sh",
+        "clang": "tests/analyse.sh",
         "valgrind": "tests/valgrind.sh",
+        "cppcheck": "tests/analyse.sh",
         "qemu-asan": "tests/asan.sh",
         "qemu-tsan": "qemu-patches/tsan.sh",
         "qemu-fuzz": "qemu-patches/fuzz.sh",
@@ -134,12 +137,12 @@ class Rotation(unittest.TestCase):
     def test_each_commit_has_its_part(self):
         self.git("init", "-q")
         found = []
-        for _ in range(5):
+        for _ in range(6):
             self.git("commit", "-q", "--allow-empty", "-m", "x")
             found += self.names()
-        turns = ["replay-asan", "valgrind", "analyse", "replay-asan", "valgrind"]
+        turns = [*self.TURNS[1:], *self.TURNS[:2]]
         self.assertEqual(found, [(name, True) for name in turns])
-        note = "# note: at 5 commits valgrind has its turn, of analyse replay-asan valgrind; every part: "
+        note = "# note: at 6 commits replay-asan has its turn, of gcc replay-asan clang valgrind cppcheck; every part: "
         self.assertIn(note + "tests/rotation.sh all\n", self.rotate().stdout)
 
     def test_a_shallow_clone_has_turns(self):
@@ -155,11 +158,11 @@ class Rotation(unittest.TestCase):
             head = subprocess.run(
                 ["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True, check=True, timeout=60
             ).stdout
-            turn = ["analyse", "replay-asan", "valgrind"][int(head[:7], 16) % 3]
+            turn = self.TURNS[int(head[:7], 16) % 5]
             self.assertEqual(self.names(), [(turn, True)])
 
     def test_without_git_the_first(self):
-        self.assertEqual(self.names(), [("analyse", True)])
+        self.assertEqual(self.names(), [("gcc", True)])
 
     def test_all_go_on_behind_one_that_fails(self):
         self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
@@ -175,7 +178,7 @@ class Rotation(unittest.TestCase):
         done = self.rotate("qemu", code=2)
         self.assertEqual(
             done.stderr,
-            "rotation.sh: no part named qemu; there are analyse replay-asan valgrind qemu-asan qemu-tsan qemu-fuzz\n",
+            f"rotation.sh: no part named qemu; there are {' '.join(self.PARTS)}\n",
         )
 
 
