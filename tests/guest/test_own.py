@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's own guest: Debian from an image and from the emulated SSD; a kernel; guests that never boot."""
+"""The user's own guest: Debian from an image and from the emulated SSD; a kernel; guests that never boot.
+
+Debian's kernel is also an NBD client of a drive on the host, as docs/without-a-guest.md describes.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,22 @@ import json
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 from typing import Any
 
-from support import ROOT, SLATE, GuestTest
+from support import ROOT, SLATE, SMALL, GuestTest
 
 IMAGE = ROOT / "build" / "image" / "debian.qcow2"
 QEMU_IMG = ROOT / "build" / "qemu" / "qemu-img"
+QEMU_NBD = ROOT / "build" / "qemu" / "qemu-nbd"
+EXPORTED = 256 << 20  # capacity of small.ini
+HOST = "10.0.2.2"  # the host's 127.0.0.1, in the guest
 GUEST = ROOT / "build" / "guest"
 KERNEL = ("--kernel", GUEST / "vmlinux", "--initrd", GUEST / "initrd.lz4", "--append", "console=ttyS0 nokaslr panic=-1")
 MIB = 1 << 20
@@ -75,6 +83,13 @@ class Running:
         shutil.rmtree(self.sockets, ignore_errors=True)
 
 
+def free_port() -> int:
+    """Return a port that was free a moment ago."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
 class OwnGuest(GuestTest):
     """A folder with a key, and an overlay on the built image."""
 
@@ -111,7 +126,7 @@ class OwnGuest(GuestTest):
 class Debian(OwnGuest):
     """A Debian made from packages."""
 
-    def test_image_ssh_fio_mkfs_share_iommu(self) -> None:
+    def test_image_ssh_fio_mkfs_share_iommu_nbd(self) -> None:
         share = self.folder / "share"
         share.mkdir()
         (share / "word").write_text("from the host\n", encoding="utf-8")
@@ -137,6 +152,7 @@ class Debian(OwnGuest):
             "test -c /dev/vfio/$group && echo bound"
         )
         self.assertEqual(guest.ssh(bind), "bound\n")
+        self.file_system_over_two_servers(guest)
         self.assertEqual(guest.power_off(), 0, guest.text)
         device = self.device(out)
         self.assertGreaterEqual(device["total"]["write"]["bytes"], 8 * MIB)
@@ -151,6 +167,50 @@ class Debian(OwnGuest):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=self.folder, check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(f"--image {self.image}: another program has it open", done.stderr)
+
+    def serve(self, port: int) -> subprocess.Popen[bytes]:
+        """Start qemu-nbd on a drive file; the first call makes the file."""
+        drive = self.folder / "nbd.slate"
+        options = f"driver=nand-ssd,drive-file={drive}" + ("" if drive.exists() else f",profile={SMALL}")
+        words = ["-t", "-b", "127.0.0.1", "-p", str(port), "-x", "ssd", "--discard=unmap", "--image-opts", options]
+        server = subprocess.Popen([str(QEMU_NBD), *words], stdin=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        for _ in range(500):
+            self.assertIsNone(server.poll(), "qemu-nbd ended")
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return server
+            time.sleep(0.02)
+        raise AssertionError("qemu-nbd does not listen")
+
+    def stop(self, server: subprocess.Popen[bytes]) -> None:
+        """SIGTERM must end the server normally."""
+        server.terminate()
+        self.assertEqual(server.wait(30), 0)
+
+    def file_system_over_two_servers(self, guest: Running) -> None:
+        """The guest's kernel has the drive as /dev/nbd0, from one qemu-nbd and then from another."""
+        port = free_port()
+        connect = f"modprobe nbd; nbd-client {HOST} {port} -N ssd /dev/nbd0 >&2; "
+        server = self.serve(port)
+        shown = guest.ssh(connect + "blockdev --getsize64 /dev/nbd0; cat /sys/block/nbd0/queue/write_cache")
+        self.assertEqual(shown, f"{EXPORTED}\nwrite back\n")  # with a write cache the kernel sends flushes
+        self.assertNotEqual(guest.ssh("cat /sys/block/nbd0/queue/discard_max_bytes"), "0\n")
+        written = guest.ssh(
+            "mkfs.ext4 -q /dev/nbd0; mount /dev/nbd0 /mnt/ssd; cd /mnt/ssd\n"
+            "for n in 1 2 3 4 5 6 7 8; do head -c 4M /dev/urandom >f$n; done; rm f2 f5; sync; fstrim .\n"
+            "sha256sum f*; cd /; umount /mnt/ssd; e2fsck -fn /dev/nbd0 >&2; nbd-client -d /dev/nbd0 >&2"
+        )
+        self.assertEqual([line.split()[1] for line in written.splitlines()], ["f1", "f3", "f4", "f6", "f7", "f8"])
+        self.stop(server)
+        server = self.serve(port)
+        read = guest.ssh(
+            connect + "e2fsck -fn /dev/nbd0 >&2; mount -o ro /dev/nbd0 /mnt/ssd; cd /mnt/ssd; sha256sum f*; cd /\n"
+            "umount /mnt/ssd; nbd-client -d /dev/nbd0 >&2"
+        )
+        self.assertEqual(read, written)
+        self.stop(server)
 
     def test_boot_from_ssd(self) -> None:
         drive = self.folder / "ssd.slate"
