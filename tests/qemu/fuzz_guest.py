@@ -47,12 +47,16 @@ DRIVES = {
     "dac-flex": ("dac-flex-small.ini", "ftl.op_permille=1500", "ftl.buffer_units=16", "geometry.blocks_per_plane=24"),
     "nftl": ("pen-small.ini", *LARGE),
     "superblock": ("superblock-small.ini", *LARGE),
+    "namespaces": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20",
+                   "drive.namespaces=4"),
 }
+FIRST = 2048  # blocks of namespace 1 of a drive that has a table
 NUMBERS = (0, 1, 2, 3, 7, 8, 15, 63, 64, 255, 4095, 4096, 65535, 1 << 20, 1 << 31, (1 << 32) - 1)
 IO_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0C, 0x0D, 0x12, 0x19, 0x79, 0x7A, 0x7D)
 ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x10, 0x11, 0x14, 0x15, 0x19,
                  0x1A, 0x1C, 0x7C, 0x80, 0x81, 0x82, 0x84, 0x86, 0xC0, 0xC1, 0xC4)
 REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
+ABORT, MANAGEMENT, ATTACHMENT, FORMAT = 0x08, 0x0D, 0x15, 0x80
 WORN = (0x081, 0x120)  # Capacity Exceeded, Namespace is Write Protected
 
 
@@ -65,7 +69,7 @@ class Sequence:
 
     def __init__(self, name: str):
         drive, clock, _ = name.split(":")
-        self.name, self.threaded = name, clock == "thread"
+        self.name, self.threaded, self.table = name, clock == "thread", drive == "namespaces"
         self.rng = random.Random(name)
         profile, *settings = DRIVES[drive]
         options: Json = {"driver": "nand-ssd", "node-name": "ssd0", "profile": str(PROFILES / profile)}
@@ -94,13 +98,17 @@ class Sequence:
         return self.rng.choice((1, 0x200001, 0x2007FC, 1 << 40, (1 << 64) - 4096, self.rng.randrange(1 << 64)))
 
     def nsid(self) -> int:
-        """Return a namespace: mostly the existing one."""
+        """Return a namespace: mostly an existing one."""
+        if self.table:
+            return self.rng.choice((1, 1, 1, 2, 2, 3, 4, 5, 0, 0xFFFFFFFF))
         return self.rng.choice((1, 1, 1, 1, 1, 0, 2, 0xFFFFFFFF))
 
     def command(self, opcodes: tuple[int, ...], blocks: int) -> bytes:
         """Return the 64 bytes of a command."""
         rng, words = self.rng, [0] * 16
         opcode = rng.choice(opcodes) if rng.random() < 0.97 else rng.randrange(256)
+        if self.table and opcodes == ADMIN_OPCODES and rng.random() < 0.5:
+            opcode = rng.choice((MANAGEMENT, MANAGEMENT, ATTACHMENT, ATTACHMENT, FORMAT, ABORT))
         flags = rng.choice((0, 0, 0, 0, 0x40, 0x80, 0xC0, 1))
         words[0] = opcode | flags << 8 | rng.randrange(1 << 16) << 16
         words[1] = self.nsid()
@@ -122,6 +130,8 @@ class Sequence:
                 0,
                 rng.choice((0, 7, 7, 15, 63)) | rng.choice((0, 0, 1 << 30, 1 << 25)),
             )
+        elif self.table and opcode in (MANAGEMENT, ATTACHMENT, FORMAT):
+            self.manage(opcode, words)
         elif opcode in (0x09, 0x0A):
             words[10] = rng.choice((1, 2, 4, 5, 6, 7, 8, 9, 0x0A, 0x0B, 0x0E, 0x10, 0x16, 0x19, 0x1D, 0x1E))
         elif opcode == 0x02:
@@ -140,6 +150,22 @@ class Sequence:
             elif words[12] == 5:  # a reset of the machine has its own test
                 words[13] = rng.choice((0, 1, 2))
                 words[14:16] = rng.choice(((1, 0), (20, 0), (0, 1), (0, 100), (0, 0x80000000)))
+
+    def manage(self, opcode: int, words: list[int]) -> None:
+        """Choose fields of a command that changes the table, and write its data."""
+        rng, at = self.rng, 0x200000 + 0x1000 * self.rng.randrange(512)
+        words[6:10] = at, 0, 0, 0
+        words[0] &= 0xFFFF00FF
+        words[10] = rng.choice((0, 0, 1))
+        if opcode == FORMAT:
+            words[10] = rng.choice((0, 4, 4, 6, 2 | 1 << 4, 0x11, 7))
+        elif opcode == ATTACHMENT:
+            self.vm.write(at, struct.pack("<HH", rng.choice((1, 1, 1, 0, 2)), rng.choice((0, 0, 0, 1))))
+        elif not words[10]:  # create
+            words[1] = rng.choice((0, 0, 0, 1))
+            words[11] = 0
+            blocks = rng.choice((1, 8, 64, 1000, FIRST, 5000, self.number(64)))
+            self.vm.write(at, struct.pack("<QQ10xBBxB", blocks, blocks, rng.choice((0, 0, 4, 6, 8)), 0, 0))
 
     # ---- actions ----
 
@@ -268,12 +294,17 @@ class Sequence:
     def attach(self) -> int:
         """Attach the namespace, which may have been detached or formatted; return its number of blocks."""
         nvme = self.nvme
+        if self.table:
+            self.make_first()
         nvme.do_admin(0x06, prp1=0x200000, dwords={10: 1})
         controller = struct.unpack_from("<H", self.vm.read(0x200000 + 78, 2))[0]
         self.vm.write(0x200000, struct.pack("<HH", 1, controller).ljust(4096, b"\0"))
         nvme.admin.put(0x15, 1, 0x200000, dwords={10: 0})
         nvme.admin.ring()
-        nvme.admin.poll()
+        if self.table:
+            self.complete(nvme.admin)
+        else:
+            nvme.admin.poll()
         nvme.do_admin(0x06, nsid=1, prp1=0x200000, dwords={10: 0})
         if self.vm.read(0x200000 + 26, 1) != b"\0":
             nvme.admin.put(0x80, 1)
@@ -281,6 +312,19 @@ class Sequence:
             self.complete(nvme.admin)
             nvme.do_admin(0x06, nsid=1, prp1=0x200000, dwords={10: 0})
         return int(struct.unpack("<Q", self.vm.read(0x200000, 8))[0])
+
+    def make_first(self) -> None:
+        """Make namespace 1 anew, if it does not exist or is small."""
+        nvme = self.nvme
+        nvme.do_admin(0x06, prp1=0x200000, nsid=1, dwords={10: 0x11})
+        if struct.unpack("<Q", self.vm.read(0x200000, 8))[0] >= FIRST // 8:
+            return
+        self.vm.write(0x200000, struct.pack("<QQ", FIRST, FIRST).ljust(4096, b"\0"))
+        for nsid, operation in ((0xFFFFFFFF, 1), (0, 0)):
+            nvme.admin.put(MANAGEMENT, nsid, 0x200000, dwords={10: operation})
+            nvme.admin.ring()
+            if self.complete(nvme.admin):
+                raise Broken("namespace 1 cannot be made")
 
     def run(self) -> int:
         """Run the sequence; return the number of commands sent."""

@@ -13,7 +13,20 @@ import test_namespaces as base
 import test_nvme
 from nvme import FLUSH, IDENTIFY, READ
 from test_namespaces import (
-    ALL, ATTACHMENT, BY_4K, COPY, DETACH, FORMAT, MANAGEMENT, MIB, ROWS, SCRATCH, SEQUENCE_ERROR, SPACE, UNIT, record,
+    ALL,
+    ATTACHMENT,
+    BY_4K,
+    COPY,
+    DETACH,
+    FORMAT,
+    MANAGEMENT,
+    MIB,
+    ROWS,
+    SCRATCH,
+    SEQUENCE_ERROR,
+    SPACE,
+    UNIT,
+    record,
 )
 
 ABORT, GET_FEATURE, SET_FEATURE = 0x08, 0x0A, 0x09
@@ -135,6 +148,18 @@ class Formats(base.InFile):
                 self.assertEqual(self.blocks(1), blocks)
                 self.vm.kill()
                 self.vm.close()
+
+    def test_an_event_during_a_reset(self) -> None:
+        """The reset drops the request for an event, and waits for the detachment that raises it."""
+        self.begin(f"{MIB}:512", self.options())
+        self.nvme.admin.put(base.EVENT)
+        self.put(ATTACHMENT, 1, struct.pack("<HH", 1, 0), dw10=DETACH)
+        self.seen = len(self.vm.trace("submit"))
+        self.nvme.admin.ring()
+        self.record_is_written()
+        self.nvme.disable()
+        self.nvme.enable()
+        self.assertEqual((self.listed(0x10), self.listed(2)), ([1], []))
 
     def test_aborted_in_vain(self) -> None:
         """A command that an Abort comes too late for ends well, and was carried out."""
