@@ -611,6 +611,16 @@ class Thread(MachineTest):
             self.assertEqual(states, [CLOSED, FULL, EMPTY, EMPTY, EMPTY], said)
             self.assertIn("append sector is 0x10", said)
 
+    def test_an_append_by_the_monitor(self) -> None:
+        """It ends although time stands still meanwhile, as each request of the monitor."""
+        vm = self.machine([zoned()])
+        for command in ("zap -p 0 0x1000", "zap -p 0 0x1000", "zrp 0 1"):
+            vm.qmp("human-monitor-command", command_line=f'qemu-io ssd0 "{command}"')
+        said = vm.output()
+        self.assertIn("append sector is 0x0\n", said)
+        self.assertIn("append sector is 0x8\n", said)
+        self.assertRegex(said, "wptr 0x10,")
+
     def test_beyond_the_end(self) -> None:
         """An append beyond the last zone is refused. It once failed an assertion."""
         for at in (ZONES * ZONE, 1 << 40, (1 << 63) - ZONE):
