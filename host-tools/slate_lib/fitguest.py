@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'slate fit --guest': measures the numbers of a sheet in a guest, on the drive that was fitted to it.
 
-Each number is measured by fio as fitfio.JOBS says, at the sheet's queue depth, on a drive in one
-of three states. A state that a number of the sheet needs is one boot of 'slate run' with a job
-file made here:
+Each number is measured by fio, at the sheet's queue depth, on a drive in one of three states. A
+state that a number of the sheet needs is one boot of 'slate run' with a job file made here:
 
     empty   write_us, seq_write_mb_s, full_write_mb_s
     full    seq_read_mb_s, rand_read_iops, read_us       filled in order
     aged    sustained_write_iops                         filled, and overwritten twice at random
 
 A rate is that of a window of I/Os, in which the queue is always full. For writes it is the window
-of fit.py's replay, or a quarter of it (AGED_SHARE), because an I/O in a guest takes the host some
-hundred times as long. fio can begin and end a window only by time, so the counts are divided by
-the sheet's rate: a drive with that rate shows the replay's window. fio's times are whole ms.
+of fit.py's replay. fio can begin and end a window only by time, so the counts are divided by the
+sheet's rate: a drive with that rate shows the replay's window. fio's times are whole ms.
 
 Reads of a drive with a cached map are of half the range whose map fits the cache. The random reads
 are before those at depth 1, so that the map is in memory.
@@ -43,7 +41,6 @@ SMP = "4"
 LEAST_MS, READ_IOS, QUEUES = 100, 2000, 50
 RAMP_SHARE = 4  # part of a window of reads that passes before they count
 QD1_READS, QD1_WRITES = 1000, 200
-AGED_SHARE = 4
 STATES = {"empty": ["--fill", "0"], "full": ["--fill", "100"], "aged": ["--fill", "100", "--age", "2"]}
 HEAD = """\
 [global]
@@ -102,8 +99,7 @@ def window_ms(sheet: Sheet, drive: Drive, one: Measure) -> tuple[int, int]:
         ios = max(READ_IOS, QUEUES * depth_of(one, sheet))
         span = max(LEAST_MS, math.ceil(1000 * ios / iops))
         return span // RAMP_SHARE, span
-    share = AGED_SHARE if one.state == "aged" else 1
-    first, count = (math.ceil(1000 * ios / share / iops) for ios in drive.window(one.target))
+    first, count = (math.ceil(1000 * ios / iops) for ios in drive.window(one.target))
     return first, count
 
 
