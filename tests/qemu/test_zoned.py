@@ -28,7 +28,7 @@ SEND, RECEIVE, APPEND, COPY = 0x79, 0x7A, 0x7D, 0x19
 CLOSE, FINISH, OPEN, RESET, OFFLINE, EXTENSION, FLUSH_AREA = 1, 2, 3, 4, 5, 0x10, 0x11
 ALL = 1 << 8
 EMPTY, IMPLICIT, EXPLICIT, CLOSED, FULL = 1, 2, 3, 4, 0xE
-INVALID_OPCODE, INVALID_FIELD, LBA_RANGE = 0x01, 0x02, 0x80
+INVALID_OPCODE, INVALID_FIELD, INTERRUPTED, LBA_RANGE = 0x01, 0x02, 0x21, 0x80
 BOUNDARY, IS_FULL, INVALID_WRITE, TOO_MANY_ACTIVE, TOO_MANY_OPEN, TRANSITION = 0x1B8, 0x1B9, 0x1BC, 0x1BD, 0x1BE, 0x1BF
 INVALID_ZONE_OP = 0x1B6
 NO_POINTER = 2**64 - 1
@@ -580,6 +580,33 @@ class Survives(ZonesTest):
         self.cut()
         self.assertEqual(self.zone(0).state, FULL)
         self.assertEqual(self.nvme.do_read(0, 4096), PAGE4K)
+
+
+class ManyReports(ZonesTest):
+    """A drive with 1,024 zones. A report holds 40 bytes, and 40 for each zone."""
+
+    def put_reports(self, count: int) -> None:
+        """Submit reports."""
+        for _ in range(count):
+            self.nvme.io.put(RECEIVE, 1, self.nvme.buffer(), 0, {12: 1023})
+        self.nvme.io.ring()
+
+    def codes(self, count: int) -> list[int]:
+        """Statuses of commands, sorted."""
+        return sorted(self.nvme.wait(self.nvme.io).code for _ in range(count))
+
+    def test_their_memory(self) -> None:
+        """All hold at most 1 MiB, and give it back."""
+        limits = {"ftl__zone_active_max": 3, "ftl__zone_open_max": 3}
+        self.start(geometry__pages_per_block=4, geometry__blocks_per_plane=1060, **limits)
+        fit = (1 << 20) // (40 + 1024 * 40)
+        self.put_reports(31)
+        self.assertEqual(self.codes(31), [0] * fit + [INTERRUPTED] * (31 - fit))
+        self.put_reports(31)
+        self.nvme.disable()
+        self.nvme.enable(css=6)
+        self.put_reports(fit)
+        self.assertEqual(self.codes(fit), [0] * fit)
 
 
 class Thread(MachineTest):
