@@ -44,22 +44,33 @@ enum nand_status survey_oob(struct survey *s, uint32_t ppn, void *oob)
 	return status;
 }
 
-int survey_pages(const struct survey *s, survey_fn *visit, void *ftl)
+/* Visit a page of the k-th block of each die. */
+static int survey_row(const struct survey *s, survey_fn *visit, void *ftl, uint32_t k, uint32_t page)
 {
 	uint32_t per_die = s->g->blocks_per_plane * s->g->planes_per_die, dies = geo_dies(s->g);
+	int result = SURVEY_PAST;
 
-	for (uint32_t k = 0; k < per_die; k++)
-		for (uint32_t page = 0; page < s->g->pages_per_block; page++)
-			for (uint32_t die = 0; die < dies; die++) {
-				uint32_t block = die * per_die + k;
-				int err;
+	for (uint32_t block = k; block < dies * per_die; block += per_die) {
+		int one = s->n->ops->is_bad(s->n, (pbn_t){ block }) ? SURVEY_PAST : visit(ftl, block, page);
 
-				if (s->n->ops->is_bad(s->n, (pbn_t){ block }))
-					continue;
-				err = visit(ftl, block, page);
-				if (err)
-					return err;
-			}
+		if (one < 0)
+			return one;
+		if (one == SSD_OK)
+			result = SSD_OK;
+	}
+	return result;
+}
+
+int survey_pages(const struct survey *s, survey_fn *visit, void *ftl)
+{
+	for (uint32_t k = 0; k < s->g->blocks_per_plane * s->g->planes_per_die; k++) {
+		int result = SSD_OK;
+
+		for (uint32_t page = 0; page < s->g->pages_per_block && result == SSD_OK; page++)
+			result = survey_row(s, visit, ftl, k, page);
+		if (result < 0)
+			return result;
+	}
 	return SSD_OK;
 }
 

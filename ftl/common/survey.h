@@ -6,7 +6,7 @@
  * Invariants:
  *   S1  a command is issued when its die is idle, and not earlier than the previous command;
  *   S2  every page of every good block is visited once in a pass, dies side by side: page p of
- *       the k-th block of each die, then the next page;
+ *       the k-th block of each die, then the next page. Pages that no visit can need are left out;
  *   S3  no number is given twice (survey_number()).
  */
 #ifndef SLATE_SURVEY_H
@@ -42,7 +42,12 @@ enum nand_status survey_read(struct survey *s, uint32_t ppn, uint32_t words, voi
 /* Read the spare area in the first pass: sets `anything` and counts unreadable pages. */
 enum nand_status survey_oob(struct survey *s, uint32_t ppn, void *oob);
 
-/* Calls visit() for each page of a pass until it returns an error, and returns that error. */
+/*
+ * Calls visit() for each page of a pass until it returns an error, and returns that error. If visit()
+ * needs neither this page nor a later one of the block, it may return SURVEY_PAST; when it does so for
+ * all blocks that are visited side by side, the rest of them is left out.
+ */
+#define SURVEY_PAST 1
 typedef int survey_fn(void *ftl, uint32_t block, uint32_t page);
 int survey_pages(const struct survey *s, survey_fn *visit, void *ftl) SSD_MUST_CHECK;
 

@@ -68,21 +68,23 @@ enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **
 	return NAND_CORRECTED;
 }
 
-/* Call s->visit for a readable page, and record how far the block is written. */
+/*
+ * Call s->visit for a readable page, and record how far the block is written. Its first erased page is
+ * the end of the block.
+ */
 static int visit_page(void *mount, uint32_t b, uint32_t page)
 {
 	struct page_mount *s = mount;
 	struct page_ftl *f = s->f;
-	uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, page)).v;
+	uint32_t ppn;
 	enum nand_status st;
 
-	if (page > f->bt.blk[b].next_page)	/* the page before it is erased */
-		return SSD_OK;
-	if (page >= f->fr.block_pages[f->bt.blk[b].slc])
-		return SSD_OK;
+	if (page > f->bt.blk[b].next_page || page >= f->fr.block_pages[f->bt.blk[b].slc])
+		return SURVEY_PAST;
+	ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, page)).v;
 	st = mount_read(s, ppn, NULL, f->oob);
 	if (st == NAND_ERASED)
-		return SSD_OK;
+		return SURVEY_PAST;
 	s->survey.anything = true;
 	f->bt.blk[b].next_page = page + 1;
 	f->bt.blk[b].torn = !survey_readable(st);
@@ -124,7 +126,7 @@ static int for_each_wanted(struct page_mount *s)
 			for (uint32_t d = 0; d < f->shape.dies; d++) {
 				int err = at[d] < (d + 1) * per_die ? visit_page(s, at[d], page) : SSD_OK;
 
-				if (err)
+				if (err < 0)
 					return err;
 			}
 		for (uint32_t d = 0; d < f->shape.dies; d++)
@@ -583,8 +585,8 @@ static int find(struct page_mount *s)
 	struct page_ftl *f = s->f;
 	int err;
 
-	for (uint32_t lpn = 0; !map_is_cached(f) && lpn < f->shape.all_lpns; lpn++)
-		f->map.l2p[lpn] = NONE;
+	if (!map_is_cached(f))
+		memset(f->map.l2p, 0xff, f->shape.all_lpns * sizeof(*f->map.l2p));	/* NONE */
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		f->bt.blk[b].slc = f->n->ops->is_slc(f->n, (pbn_t){ b });
 		s->contradiction |= f->bt.blk[b].slc && f->fr.sequence != SEQ_ASCENDING;	/* SLC by word lines */
@@ -608,7 +610,7 @@ static int find(struct page_mount *s)
 		return err;
 	if (f->fr.group)
 		rescue_keep_dead(s);
-	err = map_is_cached(f) ? SSD_OK : count_valid(f);
+	err = map_is_cached(f) || !s->survey.anything ? SSD_OK : count_valid(f);
 	if (err)
 		return err;
 	sort_blocks(s);
