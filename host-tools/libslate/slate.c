@@ -108,6 +108,23 @@ static uint64_t mix(uint64_t *state)	/* splitmix64 */
 	return z ^ (z >> 31);
 }
 
+/* A page of the I/O could not be stored in the file. */
+static SSD_APART void check_stored(struct slate_dev *d, struct ftl_io *io)
+{
+	if (io->op != FTL_READ && io->status == SSD_OK && !drive_file_is_whole(&d->file))
+		io->status = SSD_E_NOSPC;
+}
+
+static SSD_APART void note_done(struct slate_dev *d, const struct ftl_io *io)
+{
+	if (d->causes)
+		slate_note_causes(d->causes, io);
+	if (d->series)
+		slate_series_note(d->series, io);
+	if (d->record)
+		record_done(d->record, io);
+}
+
 static void on_done(void *opaque, struct ftl_io *io)
 {
 	struct slate_dev *d = opaque;
@@ -118,16 +135,12 @@ static void on_done(void *opaque, struct ftl_io *io)
 	}
 	io->submit_ns -= d->skipped_ns;
 	io->done_ns -= d->skipped_ns;
-	if (SSD_UNLIKELY(d->file.aside_count) && io->op != FTL_READ && io->status == SSD_OK &&
-	    !drive_file_is_whole(&d->file))
-		io->status = SSD_E_NOSPC;	/* a page could not be stored in the file */
-	d->note[SLATE_NOTE_MEDIA_ERRORS] += io->status == SSD_E_UNCORR;
-	if (d->causes)
-		slate_note_causes(d->causes, io);
-	if (d->series)
-		slate_series_note(d->series, io);
-	if (d->record)
-		record_done(d->record, io);
+	if (SSD_UNLIKELY(d->file.aside_count))
+		check_stored(d, io);
+	if (SSD_UNLIKELY(io->status == SSD_E_UNCORR))
+		d->note[SLATE_NOTE_MEDIA_ERRORS]++;
+	if (d->causes || d->series || d->record)
+		note_done(d, io);
 	d->host.done(d->host.opaque, io);
 }
 
@@ -629,7 +642,7 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns)
 }
 
 /* End a request before it reaches the FTL. */
-static void refuse(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
+static SSD_SELDOM void refuse(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
 {
 	io->submit_ns = io->done_ns = now_ns;
 	io->status = why;
@@ -638,7 +651,7 @@ static void refuse(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io, enum
 }
 
 /* The drive file's disk has no room for the request: fail it before it reaches the FTL. */
-static bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+static SSD_APART bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (io->op == FTL_READ ||
 	    (io->op == FTL_WRITE ? drive_file_has_room(&d->file) : drive_file_is_whole(&d->file)))
@@ -654,30 +667,36 @@ static bool can_lose(const struct slate_dev *d, const struct ftl_io *io)
 	       (io->offset | io->bytes) % d->profile.ftl.unit_bytes == 0;
 }
 
+/* Does the drive take the I/O's lost content, zone operation or placement handle? */
+static SSD_APART bool takes(const struct slate_dev *d, const struct ftl_io *io)
+{
+	if ((io->lost && !can_lose(d, io)) || (io->zone && !d->profile.ops->zones))
+		return false;
+	return io->op != FTL_WRITE || !io->handle || io->handle < slate_handles(d);
+}
+
+static SSD_APART void record_io(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+{
+	if (d->record)
+		record_submit(d->record, now_ns, io);
+	if (d->content && !d->power.cuts && !(d->machine_stands && io->op == FTL_FLUSH))
+		record_content_submit(d->content, now_ns, io, &d->host);
+}
+
 static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
-	if (SSD_UNLIKELY(io->lost) && !can_lose(d, io)) {
-		refuse(d, now_ns, io, SSD_E_INVAL);
-		return;
-	}
-	if (SSD_UNLIKELY(io->zone) && !d->profile.ops->zones) {
-		refuse(d, now_ns, io, SSD_E_INVAL);
-		return;
-	}
-	if (SSD_UNLIKELY(io->handle) && io->op == FTL_WRITE && io->handle >= slate_handles(d)) {
+	if (SSD_UNLIKELY(io->lost | io->zone | io->handle) && !takes(d, io)) {
 		refuse(d, now_ns, io, SSD_E_INVAL);
 		return;
 	}
 	if (SSD_UNLIKELY(now_ns >= d->series_ns))
 		slate_series_passed(d, now_ns);
-	if (SSD_UNLIKELY(d->record))
-		record_submit(d->record, now_ns, io);
-	if (SSD_UNLIKELY(d->content) && !d->power.cuts && !(d->machine_stands && io->op == FTL_FLUSH))
-		record_content_submit(d->content, now_ns, io, &d->host);
+	if (SSD_UNLIKELY(d->record || d->content))
+		record_io(d, now_ns, io);
 	if (SSD_UNLIKELY(!d->note[SLATE_NOTE_IN_USE]) && (io->op == FTL_WRITE || io->op == FTL_TRIM))
 		d->note[SLATE_NOTE_IN_USE] = 1;
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
@@ -744,26 +763,35 @@ bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), v
 	return false;
 }
 
-void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+static SSD_APART void submit_to_file(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	struct call c = { .d = d, .now_ns = now_ns, .io = io };
 
-	if (SSD_LIKELY(!d->was_there))
-		submit(d, now_ns, io);
-	else if (!slate_guarded(guarded_submit, &c))
+	if (!slate_guarded(guarded_submit, &c))
 		breaks(d, now_ns);
 }
 
-uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
+void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+{
+	if (SSD_LIKELY(!d->was_there))
+		submit(d, now_ns, io);
+	else
+		submit_to_file(d, now_ns, io);
+}
+
+static SSD_APART uint64_t step_of_file(struct slate_dev *d, uint64_t now_ns)
 {
 	struct call c = { .d = d, .now_ns = now_ns };
 
-	if (SSD_LIKELY(!d->was_there))
-		return step(d, now_ns);
 	if (slate_guarded(guarded_step, &c))
 		return c.ns;
 	breaks(d, now_ns);
 	return FTL_IDLE;
+}
+
+uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
+{
+	return SSD_LIKELY(!d->was_there) ? step(d, now_ns) : step_of_file(d, now_ns);
 }
 
 uint32_t slate_inflight(const struct slate_dev *d)

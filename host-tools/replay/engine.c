@@ -62,22 +62,26 @@ volatile sig_atomic_t replay_stopped;
 
 /* ---- requests in flight -------------------------------------------------------- */
 
+static SSD_SELDOM void more_requests(struct engine *e)
+{
+	struct chunk *c = calloc(1, sizeof(*c));
+
+	SSD_ASSERT(c);
+	c->next = e->chunks;
+	e->chunks = c;
+	for (unsigned int i = 0; i < CHUNK; i++) {
+		c->request[i].next = e->free;
+		e->free = &c->request[i];
+	}
+}
+
 static struct request *take_free(struct engine *e)
 {
-	struct request *q = e->free;
+	struct request *q;
 
-	if (!q) {
-		struct chunk *c = calloc(1, sizeof(*c));
-
-		SSD_ASSERT(c);
-		c->next = e->chunks;
-		e->chunks = c;
-		for (unsigned int i = 0; i < CHUNK; i++) {
-			c->request[i].next = e->free;
-			e->free = &c->request[i];
-		}
-		q = e->free;
-	}
+	if (!e->free)
+		more_requests(e);
+	q = e->free;
 	e->free = q->next;
 	e->inflight++;
 	return q;
@@ -97,16 +101,20 @@ static bool before(const struct ready *a, const struct ready *b)
 	return a->done_ns < b->done_ns || (a->done_ns == b->done_ns && a->id < b->id);
 }
 
+static SSD_SELDOM void larger_heap(struct engine *e)
+{
+	e->room = e->room ? 2 * e->room : CHUNK;
+	e->heap = realloc(e->heap, e->room * sizeof(*e->heap));
+	SSD_ASSERT(e->heap);
+}
+
 static void push(struct engine *e, struct request *q)
 {
 	struct ready one = { q->io.done_ns, q->id, q };
 	size_t at = e->ready++;
 
-	if (e->ready > e->room) {
-		e->room = e->room ? 2 * e->room : CHUNK;
-		e->heap = realloc(e->heap, e->room * sizeof(*e->heap));
-		SSD_ASSERT(e->heap);
-	}
+	if (at == e->room)
+		larger_heap(e);
 	for (; at && before(&one, &e->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		e->heap[at] = e->heap[(at - 1) / 2];
 	e->heap[at] = one;
@@ -162,7 +170,7 @@ void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t
 
 /* ---- streams ---------------------------------------------------------------------- */
 
-static int check_bad(struct replay *r, struct stream *s, bool at_end)
+static SSD_SELDOM int check_bad(struct replay *r, struct stream *s, bool at_end)
 {
 	struct trace_counts c;
 
@@ -179,10 +187,18 @@ static int check_bad(struct replay *r, struct stream *s, bool at_end)
 			    (unsigned long long)r->o.rows.max_bad_permille);
 }
 
+/* Returns a time of the trace at that speed, at most REPLAY_NS_MAX. */
+static uint64_t at_speed(uint64_t ns, uint64_t speed)
+{
+	unsigned __int128 t = (unsigned __int128)ns * TRACE_SPEED_ONE / speed;
+
+	return t < REPLAY_NS_MAX ? (uint64_t)t : REPLAY_NS_MAX;
+}
+
 /* Returns the arrival of a row on the replay's clock, at most REPLAY_NS_MAX. */
 static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 {
-	unsigned __int128 t;
+	uint64_t t;
 
 	if (!s->has_origin) {
 		s->has_origin = true;
@@ -190,18 +206,17 @@ static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 	}
 	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
 	if (r->o.speed != TRACE_SPEED_ONE)
-		t = t * TRACE_SPEED_ONE / r->o.speed;
-	t += s->pass_ns;
-	t = t < REPLAY_NS_MAX ? t : REPLAY_NS_MAX;
+		t = at_speed(t, r->o.speed);
+	t = t < REPLAY_NS_MAX - s->pass_ns ? t + s->pass_ns : REPLAY_NS_MAX;
 	if (t < s->last_ns || at_ns < s->origin_ns) {
 		s->backwards++;
 		t = s->last_ns;
 	}
-	s->last_ns = (uint64_t)t;
-	return s->last_ns;
+	s->last_ns = t;
+	return t;
 }
 
-static int too_late(const struct stream *s)
+static SSD_SELDOM int too_late(const struct stream *s)
 {
 	return -replay_fail(REPLAY_USAGE, "trace %s, line %llu: the request comes 146 years after the first "
 			    "one, or later: repair its time, or leave --open and --think out",
@@ -209,7 +224,7 @@ static int too_late(const struct stream *s)
 }
 
 /* Begin another pass over the trace. 1: it has begun; 0: there is none; < 0: -exit code. */
-static int next_pass(struct replay *r, struct stream *s)
+static SSD_SELDOM int next_pass(struct replay *r, struct stream *s)
 {
 	int result = check_bad(r, s, true);
 	struct trace_counts c;
@@ -232,8 +247,8 @@ static bool leave_flush_out(struct stream *s, struct trace_row *row)
 	return row->op == TRACE_FLUSH;
 }
 
-/* Set a write's placement handle. Returns 0 or -exit code. */
-static int choose_handle(const struct replay *r, const struct stream *s, struct trace_row *row)
+/* Set a write's placement handle, which the row or an option names. Returns 0 or -exit code. */
+static SSD_APART int choose_handle(const struct replay *r, const struct stream *s, struct trace_row *row)
 {
 	uint32_t handles = slate_handles(r->dev), handle = row->handle;
 
@@ -276,7 +291,8 @@ int stream_fetch(struct replay *r, struct stream *s)
 		}
 		if (r->o.no_flush && leave_flush_out(s, row))
 			continue;
-		if (row->op == TRACE_WRITE && choose_handle(r, s, row))
+		if (SSD_UNLIKELY(row->handle || r->o.handles != REPLAY_HANDLES_TRACE) && row->op == TRACE_WRITE &&
+		    choose_handle(r, s, row))
 			return -REPLAY_USAGE;
 		row->at_ns = arrival(r, s, row->at_ns);
 		if ((r->o.loop == REPLAY_OPEN || r->o.think) && row->at_ns == REPLAY_NS_MAX)
@@ -296,19 +312,9 @@ int stream_fetch(struct replay *r, struct stream *s)
 }
 
 /*
- * Fields are set one by one. For an initialiser of so many bytes compilers use rep stos, which is
- * slow.
+ * The drive sets all fields of the I/O that are not set here. They are set one by one: for an initialiser
+ * of so many bytes compilers use rep stos, which is slow.
  */
-static inline void clear_io(struct ftl_io *io)
-{
-	io->submit_ns = io->done_ns = 0;
-	io->status = SSD_OK;
-	io->where = (struct ftl_breakdown){ 0 };
-	io->next = NULL;
-	io->at = io->seq = io->gc_mark = io->first_seq = io->link_ns = 0;
-	io->pending = 0;
-}
-
 struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream)
 {
 	static const enum ftl_op ops[] = {
@@ -319,7 +325,6 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 
 	_Static_assert((int)TRACE_CROSS_COMMAND == FTL_CROSS_COMMAND &&
 		       (int)TRACE_CROSS_NOTHING == FTL_CROSS_NOTHING, "trace.h");
-	clear_io(&q->io);
 	q->io.op = ops[row->op];
 	q->io.fua = row->fua;
 	q->io.zone = FTL_ZONE_NONE;
@@ -363,7 +368,7 @@ static int take_content(struct stream *s, struct request *q)
 	return 0;
 }
 
-static void submit_request(struct replay *r, struct stream *s, struct request *q)
+static inline void submit_request(struct replay *r, struct stream *s, struct request *q)
 {
 	s->requests++;
 	s->inflight++;
