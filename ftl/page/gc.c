@@ -297,7 +297,9 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc.awake; i++)
+	if (!f->gc.awake)
+		return;
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
 		if (gc_is_awake(&f->plane[first + i].gc) &&
 		    (f->bt.plane[first + i].free_count <= f->gc.urgent_blocks ||
 		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc)))

@@ -68,8 +68,6 @@ void handles_select(struct page_ftl *f, uint32_t handle)
 {
 	struct page_handles *h = &f->handles;
 
-	if (!h->count)
-		return;
 	SSD_ASSERT(handle < h->count);
 	h->open[h->current] = f->buf.open;
 	h->current = handle;

@@ -40,7 +40,7 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 void handles_init(struct page_ftl *f);
 void handles_mounted(struct page_ftl *f);	/* the open blocks are known */
 
-/* wbuf.c: make `handle` the one whose page buf.open is. */
+/* wbuf.c, with handles: make `handle` the one whose page buf.open is. */
 void handles_select(struct page_ftl *f, uint32_t handle);
 void handles_close_others(struct page_ftl *f);
 /* W4: before a write of the unit, of which `old` is the newest slot or NONE; before its region's bitmap is written. */

@@ -325,7 +325,7 @@ static bool take_address(struct page_ftl *f, const struct uread *u)
 bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
 	struct page_cache *k = &f->cache;
-	const struct uread *u = &f->read.unit[r];
+	struct uread *u = &f->read.unit[r];
 	uint32_t page = page_of(f, u->lpn), i = k->frame_of[page];
 	bool hit = i != MAP_NONE && in_memory(&k->frame[i]);
 
@@ -343,7 +343,7 @@ bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 		uread_failed(f, now_ns, r, SSD_E_UNCORR);
 		return false;
 	}
-	uread_map_of(f, u)->map_ns = now_ns - uread_map_of(f, u)->map_ns;	/* go_on() subtracts it again */
+	u->map_ns = now_ns - u->map_ns;	/* go_on() subtracts it again */
 	if (i == MAP_NONE)
 		wait_in(f, r, &k->first, &k->last);
 	else
@@ -356,7 +356,7 @@ static void go_on(struct page_ftl *f, uint64_t now_ns, uint32_t r, const struct 
 {
 	struct uread *u = &f->read.unit[r];
 
-	uread_map_of(f, u)->map_ns = now_ns - uread_map_of(f, u)->map_ns;
+	u->map_ns = now_ns - u->map_ns;
 	if (fr->state == FRAME_LOST)
 		uread_failed(f, now_ns, r, SSD_E_UNCORR);
 	else if (!take_address(f, u))

@@ -34,7 +34,8 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	word_set(f->turn.idle_stripe, d->stripe_at);
 	switch (op) {
 	case DIE_READ:
-		read_complete(f, d);
+		if (SSD_UNLIKELY(d->bases != NONE))
+			read_bases_arrived(f, d);
 		break;
 	case DIE_PROGRAM:
 		place_complete(f, d);

@@ -18,6 +18,7 @@
  *   wbuf.c      write buffer: accepting, coalescing, trims
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
+ *   bits.h      bitmaps
  *   heat.h      which pages are hot
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
@@ -33,6 +34,7 @@
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
+#include "bits.h"
 #include "blk.h"
 #include "die.h"
 #include "front.h"
@@ -81,7 +83,7 @@ _Static_assert(sizeof(struct wpage) == 32, "struct wpage is half a cache line");
 
 /* ---- reads ---- */
 
-struct uread {			/* one unit to be read from flash */
+struct uread {			/* one unit to be read from flash; a cache line */
 	struct ftl_io *io;	/* NULL: the read of a slot's base */
 	uint32_t slot;
 	uint32_t lpn;
@@ -89,11 +91,13 @@ struct uread {			/* one unit to be read from flash */
 	uint64_t at;		/* offset inside the I/O */
 	uint64_t gc_mark;	/* stall clock of the die (gc_clock) when the uread was queued there */
 	uint64_t gc_ns;		/* time waited for GC on other dies before that */
+	uint64_t map_ns;	/* cached map: time waited for map pages; while waiting, the time of the begin */
 	uint32_t next;
 };
 
+_Static_assert(sizeof(struct uread) == 64, "struct uread is a cache line");
+
 struct uread_map {		/* cached map: a uread's look-up */
-	uint64_t map_ns;	/* time waited for map pages; while waiting, the time of the begin */
 	uint32_t upn;		/* unit address found; valid while its block has been erased `erases` times */
 	uint32_t erases;
 };
@@ -325,88 +329,6 @@ static inline struct page_ftl *page_ftl_of(struct ftl *f)
 
 /* ---- small questions ---- */
 
-static inline bool bit_get(const uint8_t *map, uint64_t i)
-{
-	return map[i >> 3] >> (i & 7) & 1;
-}
-
-static inline void bit_set(uint8_t *map, uint64_t i)
-{
-	map[i >> 3] |= (uint8_t)(1u << (i & 7));
-}
-
-static inline void bit_clear(uint8_t *map, uint64_t i)
-{
-	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
-}
-
-#define BIT_NEXT_SPARE 8u	/* bytes after a bitmap that bit_next() may read */
-
-/* Returns the first set bit in [from, to), or `to`. */
-static inline uint32_t bit_next(const uint8_t *map, uint32_t from, uint32_t to)
-{
-	while (from < to) {
-		uint64_t word;
-
-		memcpy(&word, map + (from >> 3), 8);	/* little-endian, as the array's image */
-		word >>= from & 7;
-		if (word) {
-			from += (uint32_t)__builtin_ctzll(word);
-			return from < to ? from : to;
-		}
-		from = (from & ~7u) + 64;
-	}
-	return to;
-}
-
-/* Bitmaps of 64-bit words, for sets in which the next member is searched. */
-static inline uint32_t word_count(uint32_t bits)
-{
-	return (bits + 63) / 64;
-}
-
-static inline void word_set(uint64_t *map, uint32_t i)
-{
-	map[i >> 6] |= (uint64_t)1 << (i & 63);
-}
-
-static inline void word_clear(uint64_t *map, uint32_t i)
-{
-	map[i >> 6] &= ~((uint64_t)1 << (i & 63));
-}
-
-/* Returns the first member at or after `from`, or `bits`. */
-static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t from)
-{
-	uint32_t w = from >> 6;
-	uint64_t rest;
-
-	if (from >= bits)
-		return bits;
-	rest = map[w] >> (from & 63) << (from & 63);
-	while (!rest && ++w < word_count(bits))
-		rest = map[w];
-	return rest ? w * 64 + (uint32_t)__builtin_ctzll(rest) : bits;
-}
-
-/*
- * The same, but if there is no such member, the first member before `from`. If the bitmap has one
- * word, this needs no branch.
- */
-static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint32_t from)
-{
-	uint64_t rest;
-	uint32_t at;
-
-	if (bits <= 64) {
-		rest = map[0] >> from << from;
-		rest = ssd_pick(rest, rest, map[0]);
-		return rest ? (uint32_t)__builtin_ctzll(rest) : bits;
-	}
-	at = word_next(map, bits, from);
-	return at < bits ? at : word_next(map, bits, 0);
-}
-
 static inline uint64_t next_due_ns(const struct page_ftl *f)
 {
 	return die_due_first_ns(&f->turn.ends);
@@ -629,14 +551,17 @@ static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];
 }
 
-/* Returns the slot with the newest version, or NONE. */
-static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
+/* Returns the slot with the newest version, or NONE. s: the first slot of its list. */
+static inline uint32_t wbuf_find_from(const struct page_ftl *f, uint32_t s, uint32_t lpn)
 {
-	uint32_t s = *wbuf_hash_head(f, lpn);
-
 	while (s != NONE && f->buf.slot[s].lpn != lpn)
 		s = f->buf.slot[s].hash_next;
 	return s;
+}
+
+static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
+{
+	return wbuf_find_from(f, *wbuf_hash_head(f, lpn), lpn);
 }
 
 void wbuf_init(struct page_ftl *f);
@@ -667,7 +592,7 @@ void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
 /* The die's time in turn.ends has come, but its command continues. */
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
-void read_complete(struct page_ftl *f, struct die *d);
+void read_bases_arrived(struct page_ftl *f, struct die *d);	/* bases, or a map page */
 
 /* A uread has its unit's address now: queue it on the die. */
 void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r);
@@ -712,7 +637,14 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
 bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane owes a parity page for the die */
-void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t die);
+void backup_beside_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);
+
+static inline void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	if (SSD_UNLIKELY(f->fr.c.backup_ahead))
+		backup_beside_now(f, now_ns, die);
+}
+
 void backup_ended(struct page_ftl *f, struct die *d);
 void parity_void(struct page_ftl *f, uint32_t b);
 static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)

@@ -222,11 +222,11 @@ bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
  * pages now, during the program, on other dies that are idle. A busy die does so when it becomes
  * idle.
  */
-void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+void backup_beside_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	for (uint32_t i = 0; i < f->g->planes_per_die && f->fr.c.backup_ahead; i++) {
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++) {
 		uint32_t at = geo_die_of_plane(f->g, front_backup_plane(&f->fr, first + i));
 
 		if (f->fr.plane[first + i].debt != BLK_NONE && f->die[at].op == DIE_IDLE)

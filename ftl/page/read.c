@@ -125,14 +125,8 @@ static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 	return wbuf_find(f, lpn) == NONE && unit_may_exist(f, lpn) && !is_trimmed(f, lpn);
 }
 
-/* Time that a uread of the pool has waited for map pages. */
-static inline uint64_t map_wait(const struct page_ftl *f, const struct uread *u)
-{
-	return map_is_cached(f) ? uread_map_of(f, u)->map_ns : 0;
-}
-
-/* If the unit can be answered without a flash read, answer it. map_ns: time waited for map pages. */
-static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r, uint64_t map_ns)
+/* If the unit can be answered without a flash read, answer it. */
+static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r)
 {
 	uint32_t slot = wbuf_find(f, r->lpn);
 
@@ -144,14 +138,14 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 		f->host.stats.buffer_hit_units++;
 		if (!s->lost)
 			give(f, r, slot_data(f, slot));
-		part_at_once(f, now_ns, r->io, true, r->gc_ns, map_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
+		part_at_once(f, now_ns, r->io, true, r->gc_ns, r->map_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
 		return true;
 	}
 	if (!is_trimmed(f, r->lpn) && unit_may_exist(f, r->lpn))
 		return false;
 	f->host.stats.unwritten_units++;
 	give(f, r, NULL);
-	part_at_once(f, now_ns, r->io, false, r->gc_ns, map_ns, SSD_OK);
+	part_at_once(f, now_ns, r->io, false, r->gc_ns, r->map_ns, SSD_OK);
 	return true;
 }
 
@@ -206,13 +200,6 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 	}
 }
 
-/* The first look-up of a uread. Returns true if the unit's address is known now. */
-static bool look_up(struct page_ftl *f, uint64_t now_ns, uint32_t r)
-{
-	f->read.map[r].map_ns = 0;
-	return map_locate(f, now_ns, r);
-}
-
 /* Queue a unit for its die. Returns false if the pool is empty. */
 static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes, struct starters *idle)
@@ -231,8 +218,8 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	u->from = from;
 	u->bytes = bytes;
 	u->at = io->at;
-	u->gc_ns = 0;
-	if (map_is_cached(f) && !look_up(f, now_ns, r))
+	u->gc_ns = u->map_ns = 0;
+	if (map_is_cached(f) && !map_locate(f, now_ns, r))
 		return true;
 	die = upn_die(f, unit_upn(f, u) & ~OOB_LOST);
 	uread_queue(f, now_ns, r, die);
@@ -248,7 +235,7 @@ static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 				    .bytes = bytes, .at = io->at, .next = NONE };
 
 	io->pending++;
-	if (serve_without_flash(f, now_ns, &want, 0))
+	if (serve_without_flash(f, now_ns, &want))
 		return true;
 	io->pending--;
 	return queue_unit(f, now_ns, io, lpn, from, bytes, idle);
@@ -312,7 +299,7 @@ void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
 	uint32_t r = uread_get(f), lpn = f->buf.slot[slot].lpn;
 
 	f->read.unit[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
-	if (!map_is_cached(f) || look_up(f, now_ns, r))
+	if (!map_is_cached(f) || map_locate(f, now_ns, r))
 		uread_located(f, now_ns, r);
 }
 
@@ -349,7 +336,7 @@ static void base_done(struct page_ftl *f, uint32_t r)
 	uread_put(f, r);
 }
 
-void read_complete(struct page_ftl *f, struct die *d)
+void read_bases_arrived(struct page_ftl *f, struct die *d)
 {
 	while (d->bases != NONE) {
 		uint32_t r = d->bases, lpn = f->read.unit[r].lpn;
@@ -379,7 +366,7 @@ void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 	if (u->io) {
 		f->host.stats.unwritten_units++;
 		give(f, u, NULL);
-		part_at_once(f, now_ns, u->io, false, u->gc_ns, map_wait(f, u), SSD_OK);
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, SSD_OK);
 		uread_put(f, r);
 		return;
 	}
@@ -396,7 +383,7 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 	struct uread *u = &f->read.unit[r];
 
 	if (u->io) {
-		part_at_once(f, now_ns, u->io, false, u->gc_ns, map_wait(f, u), status);
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, status);
 		uread_put(f, r);
 		return;
 	}
@@ -406,16 +393,12 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 
 /* ---- the die's reads ----------------------------------------------------- */
 
-/*
- * Returns the address from which to read the next uread, or NONE if it was answered or moved to
- * another die.
- */
-static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
+/* Answer the uread or move it to another die, if it can no longer be read from this one. */
+static SSD_APART uint32_t look_closer(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r, uint32_t upn)
 {
 	struct uread *u = &f->read.unit[r];
-	uint32_t upn = unit_upn(f, u);
 
-	if (u->io && !only_on_flash(f, u->lpn) && serve_without_flash(f, now_ns, u, map_wait(f, u))) {
+	if (u->io && serve_without_flash(f, now_ns, u)) {
 		uread_put(f, r);
 		return NONE;
 	}
@@ -424,19 +407,28 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 		f->turn.kick = true;
 		return NONE;
 	}
-	if (map_is_cached(f) && upn == NONE) {	/* the unit has moved; its map page may have gone, too */
-		u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
-		if (map_locate(f, now_ns, r))
-			uread_located(f, now_ns, r);
-		return NONE;
-	}
-	SSD_ASSERT(upn != NONE);
-	if (upn_die(f, upn & ~OOB_LOST) != die) {
-		u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
+	if (upn != NONE && upn_die(f, upn & ~OOB_LOST) == die)
+		return upn;
+	u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
+	if (upn == NONE)	/* the unit has moved; its map page may have gone, too */
+		SSD_ASSERT(map_is_cached(f));
+	if (upn != NONE || map_locate(f, now_ns, r))
 		uread_located(f, now_ns, r);
-		return NONE;
-	}
-	return upn;
+	return NONE;
+}
+
+/*
+ * Returns the address from which to read the next uread, or NONE if it was answered or moved to
+ * another die.
+ */
+static inline uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
+{
+	const struct uread *u = &f->read.unit[r];
+	uint32_t upn = unit_upn(f, u);
+
+	if (SSD_LIKELY(u->io && only_on_flash(f, u->lpn) && upn != NONE && upn_die(f, upn & ~OOB_LOST) == die))
+		return upn;
+	return look_closer(f, now_ns, die, r, upn);
 }
 
 /*
@@ -460,7 +452,7 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 			     const struct nand_cmd *c)
 {
 	struct ftl_breakdown *w = &u->io->where;
-	uint64_t map_ns = map_wait(f, u), queued = c->start_ns - u->io->submit_ns - map_ns;
+	uint64_t queued = c->start_ns - u->io->submit_ns - u->map_ns;
 	uint64_t gc = u->gc_ns + gc_clock(d, c->start_ns) - u->gc_mark;
 
 	gc = (gc < queued ? gc : queued) + c->wait_gc_ns;
@@ -469,24 +461,22 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		.bus_ns = c->bus_ns,
 		.host_queue_ns = queued + c->wait_gc_ns - gc + c->wait_host_ns,
 		.gc_queue_ns = gc,
-		.map_ns = f->host.c.map_ns + map_ns,
+		.map_ns = f->host.c.map_ns + u->map_ns,
 		.other_ns = f->host.c.overhead_ns,
 	};
 }
 
-static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn,
-		    const struct nand_cmd *c)
+/* Give the unit's content to its host I/O, slot or map page. Returns false if it is lost. */
+static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, uint32_t upn, const struct nand_cmd *c)
 {
-	struct uread *u = &f->read.unit[r];
 	const uint8_t *page = c->page;
 	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes : NULL;
 	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
 	uint32_t slot;
 
-	SSD_ASSERT(c->status != NAND_VIOLATION);
 	if (is_map_read(u)) {
 		map_arrived(f, u->lpn, page, lost);
-		return;
+		return !lost;
 	}
 	if (SSD_UNLIKELY(lost) && !(upn & OOB_LOST)) {
 		const uint8_t *kept = issued_from_buffer(f, u->lpn, upn);
@@ -498,14 +488,19 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 	}
 	if (!u->io) {
 		base_arrived(f, u->slot, unit, lost);
-		return;
-	}
-	if (!lost && f->host.c.payload) {
+	} else if (!lost && f->host.c.payload) {
 		slot = unit ? wbuf_find(f, u->lpn) : NONE;
 		if (slot != NONE)
 			unit = overlay(f, slot, unit);
 		give(f, u, unit);
 	}
+	return !lost;
+}
+
+/* End a uread of the host. */
+static inline void deliver(struct page_ftl *f, const struct die *d, const struct uread *u, bool lost,
+			   const struct nand_cmd *c)
+{
 	if (host_part_decides(u->io, c->done_ns + host_front_ns(&f->host)))
 		set_where(f, d, u, c);
 	if (host_part_over(u->io, lost ? SSD_E_UNCORR : SSD_OK))
@@ -593,8 +588,15 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 	return words;
 }
 
-static void count_merge(struct page_ftl *f, uint32_t words)
+/* The command reads a map page or bases. */
+static SSD_APART void issue_own(struct page_ftl *f, const struct uread *u, struct nand_cmd *c)
 {
+	uint32_t words = c->ecc_words;
+
+	if (is_map_read(u)) {
+		c->source = NAND_SRC_MAP;
+		return;
+	}
 	f->host.stats.merge_reads++;
 	f->host.stats.merge_read_bytes += words == NAND_WHOLE_PAGE ? f->g->page_bytes :
 		(uint64_t)(uint32_t)__builtin_popcount(words) * f->g->ecc_word_bytes;
@@ -611,26 +613,29 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 		f->read.unit[r].next = NONE;
 	if (f->read.by_words)
 		c->ecc_words = words_of(f, r);
-	if (is_map_read(&f->read.unit[r]))
-		c->source = NAND_SRC_MAP;
-	else if (!f->read.unit[r].io)
-		count_merge(f, c->ecc_words);
+	if (SSD_UNLIKELY(!f->read.unit[r].io))
+		issue_own(f, &f->read.unit[r], c);
 	nand_submit(f->n, now_ns, c, 1);
 }
 
 /* Deliver the data that were read. Slots wait for their bases until the command ends. */
 static inline void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
 {
+	bool plain = c->status == NAND_OK && !f->host.c.payload;
+
+	SSD_ASSERT(c->status != NAND_VIOLATION);
 	if (SSD_UNLIKELY(c->status == NAND_CORRECTED))
 		level_corrected(f, fxp_quotient(f->shape.by_block_pages, c->ppn.v));
 	while (r != NONE) {
-		uint32_t next = f->read.unit[r].next;
+		struct uread *u = &f->read.unit[r];
+		uint32_t next = u->next, upn = unit_upn(f, u);
+		bool moved = (plain && u->io && !(upn & OOB_LOST)) || move_content(f, u, upn, c);
 
-		deliver(f, d, r, unit_upn(f, &f->read.unit[r]), c);
-		if (f->read.unit[r].io) {
+		if (u->io) {
+			deliver(f, d, u, !moved, c);
 			uread_put(f, r);
 		} else {
-			f->read.unit[r].next = d->bases;
+			u->next = d->bases;
 			d->bases = r;
 		}
 		r = next;

@@ -120,10 +120,10 @@ void wbuf_release(struct page_ftl *f, uint32_t w)
 	f->buf.free_count++;
 }
 
-/* old: result of wbuf_find(lpn). */
-static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
+/* head: wbuf_hash_head(lpn); old: wbuf_find(lpn). */
+static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t *head, uint32_t old)
 {
-	uint32_t s, *head;
+	uint32_t s;
 
 	if (f->buf.open == NONE || f->buf.page[f->buf.open].used == f->shape.upp)
 		if (!open_page(f))
@@ -131,7 +131,6 @@ static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 	if (old != NONE)
 		hash_remove(f, old);
 	s = f->buf.open * f->shape.upp + f->buf.page[f->buf.open].used++;
-	head = wbuf_hash_head(f, lpn);
 	f->buf.slot[s] = (struct wslot){ .lpn = lpn, .hash_next = *head, .hashed = true };
 	*head = s;
 	return s;
@@ -188,7 +187,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes)
 {
-	uint32_t old = wbuf_find(f, lpn), s = old;
+	uint32_t *head = wbuf_hash_head(f, lpn), old = wbuf_find_from(f, *head, lpn), s = old;
 	bool whole = bytes == f->host.c.unit_bytes;
 
 	if (SSD_UNLIKELY(f->handles.count))
@@ -196,7 +195,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	if (in_open_page(f, old)) {
 		f->host.stats.coalesced_units++;
 	} else {
-		s = new_slot(f, lpn, old);
+		s = new_slot(f, lpn, head, old);
 		if (s == NONE)
 			return false;
 		if (!map_is_cached(f))
@@ -246,7 +245,7 @@ uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn)
 	uint32_t s = wbuf_find(f, lpn);
 
 	if (!in_open_page(f, s)) {
-		s = new_slot(f, lpn, s);
+		s = new_slot(f, lpn, wbuf_hash_head(f, lpn), s);
 		if (s == NONE)
 			return NONE;
 		f->buf.slot[s].have = f->shape.sectors_mask;
@@ -344,7 +343,8 @@ static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *
 
 static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	handles_select(f, io->op == FTL_WRITE ? io->handle : 0);
+	if (SSD_UNLIKELY(f->handles.count))
+		handles_select(f, io->op == FTL_WRITE ? io->handle : 0);
 	switch (io->op) {
 	case FTL_WRITE:
 		return accept_write(f, now_ns, io);

@@ -306,7 +306,7 @@ static void footprint_shrinks_by_the_entries(void)
 {
 	struct nand_geometry g = { 2, 1, 1, 1, 40000, 64, 4096, 128, OOB_BYTES(1), 4096, 0, 1, 1 };
 	struct ftl_config c = ftl_config(1, 0);
-	uint64_t units = 4000000, frame = 4096 + sizeof(struct map_frame) + 56 + 16;
+	uint64_t units = 4000000, frame = 4096 + sizeof(struct map_frame) + 64 + 8;
 	uint64_t pages = (units + 1023) / 1024, blocks = 80000, whole, more, small, large, fixed;
 	const char *why;
 
@@ -315,12 +315,12 @@ static void footprint_shrinks_by_the_entries(void)
 	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
 	whole = ftl_list[0]->footprint(&c, &g);
 	/*
-	 * A read has a pointer, three numbers of 8 bytes and five of 4, which is 52 bytes, aligned to 8. With the
-	 * cache there are one number of 8 bytes and two of 4 more; without it a read has no such memory.
+	 * A read has a pointer, four numbers of 8 bytes and five of 4, which is 60 bytes, aligned to 8. With the
+	 * cache there are two numbers of 4 more; without it a read has no such memory.
 	 */
 	c.max_unit_reads += 640;
 	more = ftl_list[0]->footprint(&c, &g);
-	EXPECT_EQ(more - whole, 640 * 56);
+	EXPECT_EQ(more - whole, 640 * 64);
 	c.max_unit_reads -= 640;
 	c.map_cache_pages = 64;
 	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
