@@ -2,10 +2,10 @@
 /*
  * die_due.h - busy dies by the end of their command, then by number.
  *
- * A tree of minima over the dies' own keys: key[1] is the minimum of all, key[i] the smaller of
- * key[2i] and key[2i + 1], and key[leaves + die] the die's own key. A key is the end of the
+ * A tree of minima over the dies' own keys: key[1] is the minimum of all, key[i] the smallest of
+ * key[4i] to key[4i + 3], and key[leaves + die] the die's own key. A key is the end of the
  * command, in ns since `epoch_ns`, and the die's number in its lowest 16 bits; an idle die's key is
- * DIE_IDLE_NS. A change of a key takes log2(leaves) steps, and the first die is known without a
+ * DIE_IDLE_NS. A change of a key takes log4(leaves) steps, and the first die is known without a
  * search. The number of steps is constant, and no step has a branch that the processor could
  * mispredict. (A heap has two or three unpredictable branches a command; it was three times as
  * slow.)
@@ -26,7 +26,7 @@ struct die_due {
 	uint64_t *key;		/* 2 * leaves */
 	uint64_t first_ns;	/* time of key[1]; DIE_IDLE_NS: no die is busy */
 	uint64_t epoch_ns;
-	uint32_t leaves;	/* a power of two, 2^16 at most */
+	uint32_t leaves;	/* a power of four, 2^16 at most */
 	uint32_t busy;
 };
 
@@ -35,7 +35,7 @@ static inline void die_due_lay_out(struct die_due *t, struct ssd_arena *m, uint3
 	SSD_ASSERT(dies <= 1u << DIE_DUE_BITS);
 	t->leaves = 1;
 	while (t->leaves < dies)
-		t->leaves *= 2;
+		t->leaves *= 4;
 	t->key = ssd_carve(m, (size_t)t->leaves * 2, sizeof(*t->key));
 }
 
@@ -53,15 +53,20 @@ static inline uint64_t die_due_first_ns(const struct die_due *t)
 	return t->first_ns;
 }
 
+static inline uint64_t die_due_least(const uint64_t four[4])
+{
+	uint64_t a = four[0] < four[1] ? four[0] : four[1], b = four[2] < four[3] ? four[2] : four[3];
+
+	return a < b ? a : b;
+}
+
 static inline void die_due_set(struct die_due *t, uint32_t die, uint64_t key)
 {
 	uint64_t *at = t->key;
 
-	for (uint64_t i = (uint64_t)t->leaves + die; i > 1; i >>= 1) {
-		uint64_t beside = at[i ^ 1];
-
+	for (uint64_t i = (uint64_t)t->leaves + die; i > 1; i >>= 2) {
 		at[i] = key;
-		key = beside < key ? beside : key;
+		key = die_due_least(at + (i & ~(uint64_t)3));
 	}
 	at[1] = key;
 	t->first_ns = (t->epoch_ns + (key >> DIE_DUE_BITS)) | -(uint64_t)(key == DIE_IDLE_NS);

@@ -404,13 +404,6 @@ static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 	}
 }
 
-static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t i, uint32_t upn,
-			    uint32_t b, const struct wslot *s, bool again)
-{
-	if (!again || (*map_entry(f, s->lpn) & ~OOB_LOST) == p->ppn * f->shape.upp + i)
-		unit_map_in(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, b, p->seq);
-}
-
 /* Apply bitmap units after all units of their page have been mapped. */
 static SSD_APART void apply_trims_of(struct page_ftl *f, uint32_t w)
 {
@@ -425,6 +418,13 @@ static SSD_APART void note_heat(struct page_ftl *f, uint32_t w)
 {
 	for (uint32_t i = 0; i < f->buf.page[w].used; i++)
 		heat_written(&f->heat, f->buf.slot[w * f->shape.upp + i].lpn);
+}
+
+/* gc_copyback: keep the OOB of the page's units. */
+static SSD_APART void keep_p2l(struct page_ftl *f, uint32_t ppn, uint32_t units, const uint8_t *oob)
+{
+	for (uint32_t i = 0; i < units; i++)
+		oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
 }
 
 /* Fill the rest of the page with empty units. */
@@ -442,23 +442,27 @@ static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oo
 static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
 	struct wpage *p = &f->buf.page[w];
-	bool again = p->seq <= f->bt.issued;	/* its earlier program failed */
-	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
+	uint64_t seq = p->seq;
+	bool again = seq <= f->bt.issued;	/* its earlier program failed */
+	struct oob_head h = { .order = seq, .mark = f->bt.stable, .kind = OOB_HOST };
 	uint32_t block = fxp_quotient(f->shape.by_block_pages, ppn);
 	struct blk *b = &f->bt.blk[block];
 	const struct wslot *s = &f->buf.slot[w * f->shape.upp];
 	uint32_t hidden = 0;
 
 	if (!map_is_cached(f))
-		prefetch_ahead(f, p->seq);
+		prefetch_ahead(f, seq);
 	oob_put_head(oob, &h);
 	for (uint32_t i = 0; i < p->used; i++, s++) {
-		map_slot(f, p, i, ppn * f->shape.upp + i, block, s, again);
-		hidden += s->lpn >= f->shape.lpns;
-		oob_put_unit(oob, i, s->lpn | (s->lost ? OOB_LOST : 0), p->seq);
-		if (f->map.p2l)
-			oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
+		uint32_t lpn = s->lpn, tag = lpn | (s->lost ? OOB_LOST : 0), upn = ppn * f->shape.upp + i;
+
+		hidden += lpn >= f->shape.lpns;
+		oob_put_unit(oob, i, tag, seq);
+		if (!again || (*map_entry(f, lpn) & ~OOB_LOST) == p->ppn * f->shape.upp + i)
+			unit_map_in(f, tag, upn, block, seq);
 	}
+	if (SSD_UNLIKELY(f->map.p2l))
+		keep_p2l(f, ppn, p->used, oob);
 	f->host.stats.host_units += p->used - hidden;
 	if (SSD_UNLIKELY(f->heat.count && !again))
 		note_heat(f, w);
@@ -471,10 +475,10 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 		if (!again)
 			apply_trims_of(f, w);
 	}
-	if (p->seq > b->last_order)
-		b->last_order = p->seq;
+	if (seq > b->last_order)
+		b->last_order = seq;
 	if (!again)
-		f->bt.issued = p->seq;
+		f->bt.issued = seq;
 	p->ppn = ppn;
 	p->mark = h.mark;
 	p->state = W_FLIGHT;

@@ -102,6 +102,7 @@ static int check(struct gen *g, const char *spec, char *err, size_t room)
 	}
 	if (!g->requests)
 		g->requests = g->foot_bytes / g->request_bytes;
+	g->places = g->foot_bytes / g->request_bytes;
 	if (g->fill_bytes)
 		g->fills = (g->foot_bytes + g->fill_bytes - 1) / g->fill_bytes;
 	gen_rewind(g);
@@ -163,7 +164,7 @@ static void fill_row(const struct gen *g, struct trace_row *row)
 
 bool gen_next(struct gen *g, struct trace_row *row)
 {
-	uint64_t places = g->foot_bytes / g->request_bytes, i;
+	uint64_t i;
 
 	if (g->at == g->fills + g->requests)
 		return false;
@@ -172,7 +173,7 @@ bool gen_next(struct gen *g, struct trace_row *row)
 		fill_row(g, row);
 	} else {
 		i = g->at - g->fills;
-		row->offset = (g->random ? draw(g) % places : i % places) * g->request_bytes;
+		row->offset = (g->random ? draw(g) % g->places : i % g->places) * g->request_bytes;
 		row->bytes = g->request_bytes;
 		row->op = g->read_permille && draw(g) % 1000 < g->read_permille ? TRACE_READ : TRACE_WRITE;
 	}

@@ -22,6 +22,7 @@ struct gen {
 	enum gen_content content;
 	uint64_t from_bytes, foot_bytes, request_bytes, requests, fill_bytes, gap_ns, seed;
 	uint32_t read_permille;
+	uint64_t places;		/* number of requests that fit into foot_bytes */
 	uint64_t x;			/* state of the random numbers */
 	uint64_t at;			/* number of rows made */
 	uint64_t offset;		/* offset of the last row */

@@ -48,15 +48,15 @@ parse_line parse_native, parse_msr, parse_ssdsim, parse_disksim, parse_blkparse,
 
 static inline bool take_u64(const char **s, const char *end, uint64_t *out)
 {
-	const char *at = *s;
+	const char *at = *s, *fits = end - at > 19 ? at + 19 : end;	/* so many digits fit */
 	uint64_t v = 0;
 
+	for (; at < fits && (unsigned char)(*at - '0') < 10; at++)
+		v = v * 10 + (unsigned char)(*at - '0');
 	for (; at < end && (unsigned char)(*at - '0') < 10; at++) {
-		unsigned int digit = (unsigned char)(*at - '0');
-
 		if (v > (UINT64_MAX - 9) / 10)
 			return false;
-		v = v * 10 + digit;
+		v = v * 10 + (unsigned char)(*at - '0');
 	}
 	if (at == *s)
 		return false;
