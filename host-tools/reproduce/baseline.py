@@ -177,10 +177,17 @@ def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
 
 
 def as_markdown(found: list[dict[str, str]]) -> str:
-    """Format the rows as a table."""
-    heads = ("policy", "writes", "pages a block", "blocks", "OP, %", "computed", "measured", "off, %")
-    lines = [heads, ("---",) * len(heads), *(tuple(row.values()) for row in found)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    """Format the rows as a table with a column for each over-provisioning."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in found:
+        key = (row["policy"], row["writes"], row["pages_per_block"], row["blocks"])
+        cell = f"{row['computed']}, {row['measured']} ({row['off_percent']})"
+        lines.setdefault(key, {})[row["op_percent"]] = cell
+    ops = sorted({row["op_percent"] for row in found}, key=int)
+    heads = ("policy", "writes", "pages a block", "blocks", *(f"OP {op} %" for op in ops))
+    body = [(*key, *(cells.get(op, "") for op in ops)) for key, cells in lines.items()]
+    table = [heads, ("---",) * len(heads), *body]
+    return "".join(f"| {' | '.join(line)} |\n" for line in table)
 
 
 def main() -> int:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import layout
 import measures
 import pictures
 import study as studies
@@ -31,8 +32,6 @@ HERE = Path(__file__).resolve().parent
 NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
 SPAN = ("low", "high")  # of several seeds
-BOLD = ("average", "best")
-FOLD = ("<details><summary>each trace</summary>", "")
 
 
 def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
@@ -93,33 +92,6 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[list
     return out
 
 
-def markdown(head: list[str], lines: list[list[str]]) -> list[str]:
-    """Return a Markdown table. A unit of all lines is in the head; without a published number it needs
-    no columns for papers and ratios.
-    """
-    units, published = {line[2] for line in lines}, any(line[3] for line in lines)
-    kept = [i for i, name in enumerate(head)
-            if (published or name not in ("paper", "ratio")) and (len(units) > 1 or name != "unit")]  # fmt: skip
-    unit = lines[0][2] if len(units) == 1 else ""
-    names = [f"what [{unit}]" if unit and head[i] == "what" else head[i] for i in kept]
-    out = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(kept)]
-    for line in lines:
-        texts = [line[i] or ("-" if head[i] == "paper" else "") for i in kept]
-        bold = line[0] in BOLD
-        out.append("| " + " | ".join(f"**{text}**" if bold and text else text for text in texts) + " |")
-    return out
-
-
-def shown(table: list[list[str]]) -> list[str]:
-    """Return a figure's table; of a long one averages, or else published numbers, come before the rest."""
-    head, *lines = table
-    first = [line for line in lines if line[0] in BOLD] or [line for line in lines if line[3]]
-    if len(first) == len(lines) or len(lines) <= 22:
-        return [*markdown(head, lines), ""]
-    rest = [line for line in lines if line not in first]
-    return [*markdown(head, first), "", *FOLD, *markdown(head, rest), "", "</details>", ""]
-
-
 def display_names(study: studies.Study) -> dict[str, str]:
     """Return the names of traces in tables. A stand-in never has only the name of the trace that it replaces."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
@@ -150,7 +122,7 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
         text += [figure.note, ""]
     if figure.picture == "series":
         text += [f"The curves: [{figure.name}-series.csv]({figure.name}-series.csv).", ""]
-    return text + shown(side_by_side(rows, names))
+    return text + layout.shown(side_by_side(rows, names))
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:

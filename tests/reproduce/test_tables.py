@@ -17,6 +17,7 @@ import compare
 import dac
 import figures
 import guest
+import layout
 import measures
 import points
 import rps
@@ -459,6 +460,46 @@ class Studies(unittest.TestCase):
             known = {figure.name for figure in study.of(name, False, None, None).figures()}
             text = (support.REPRODUCE / f"{name}-notes.md").read_text(encoding="utf-8")
             self.assertLessEqual(set(re.findall(r"^## (\S+)$", text, re.M)), known)
+
+
+HEAD = ["trace", "what", "unit", "paper", "ours (device)", "ratio"]
+
+
+class Layout(unittest.TestCase):
+    """Tables of the pages, from rows made by hand."""
+
+    def test_quantities_stand_side_by_side(self):
+        rows = [[trace, what, "x", "", f"{trace}-{what}", ""] for what in ("P", "Q") for trace in ("a", "average")]
+        self.assertEqual(layout.shown([HEAD, *rows]), [
+            "| trace [x] | P | Q |", "| --- | --- | --- |", "| a | a-P | a-Q |",
+            "| **average** | **average-P** | **average-Q** |", "",
+        ])  # fmt: skip
+
+    def test_a_quantity_that_is_missing(self):
+        rows = [[trace, what, "", "", ours, ""] for trace, what, ours in ("aP1", "bP2", "aQ3")]
+        rows.append(["b", "Q", "", "", "", ""])
+        self.assertEqual(layout.shown([HEAD, *rows])[0::3], ["| trace | P | Q |", "| b | 2 |  |"])
+
+    def test_published_numbers_have_columns(self):
+        rows = [["a", "P", "x", "", "1", ""], ["a", "Q", "x", "2", "3", "1.5"]]
+        self.assertEqual(layout.shown([HEAD, *rows]), [
+            "| trace | what [x] | paper | ours (device) | ratio |", "| --- | --- | --- | --- | --- |",
+            "| a | P | - | 1 |  |", "| a | Q | 2 | 3 | 1.5 |", "",
+        ])  # fmt: skip
+
+    def test_several_units_have_a_column(self):
+        rows = [["a", "P", "x", "", "1", ""], ["a", "Q", "%", "", "3", ""]]
+        found = layout.shown([HEAD, *rows])
+        self.assertEqual(found[0::3], ["| trace | what | unit | ours (device) |", "| a | Q | % | 3 |"])
+
+    def test_the_rest_of_a_long_table_is_folded(self):
+        rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(22)] + [["average", "P", "x", "9", "10", "1.1"]]
+        found = layout.shown([HEAD, *rows])
+        self.assertEqual(found[2:6], ["| **average** | **P** | **9** | **10** | **1.1** |", "", *layout.FOLD])
+        self.assertEqual(found[6], "| trace [x] | what | ours (device) |")
+        self.assertEqual(found[8:-3], [f"| t{i} | P | {i} |" for i in range(22)])
+        self.assertEqual(found[-3:], ["", "</details>", ""])
+        self.assertEqual(layout.shown([HEAD, *rows[1:]])[2], "| t1 | P | - | 1 |  |")  # 22 rows
 
 
 if __name__ == "__main__":

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""layout.py - a figure's rows as Markdown tables that show each number once.
+
+A table is a list of lines of cells: first the head (trace, what, unit, paper, and for each accounting
+"ours (...)" and ratio; perhaps "over seeds"), then a line for each row. An empty cell has no number.
+"""
+
+from __future__ import annotations
+
+BOLD = ("average", "best")
+ACROSS_MAX = 8  # columns of quantities
+FOLD = ("<details><summary>each trace</summary>", "")
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> list[str]:
+    """Return a Markdown table. A unit of all lines is in the head; without a published number it needs
+    no columns for papers and ratios.
+    """
+    units, published = {line[2] for line in lines}, any(line[3] for line in lines)
+    kept = [i for i, name in enumerate(head)
+            if (published or name not in ("paper", "ratio")) and (len(units) > 1 or name != "unit")]  # fmt: skip
+    unit = f" [{lines[0][2]}]" if units != {""} and len(units) == 1 else ""
+    if [head[i] for i in kept] == ["trace", "what", "ours (device)"]:
+        return across(f"trace{unit}", [(line[0], line[1], line[4]) for line in lines])
+    names = [head[i] + unit if head[i] == "what" else head[i] for i in kept]
+    return as_table(names, [[line[i] or ("-" if head[i] == "paper" else "") for i in kept] for line in lines])
+
+
+def across(corner: str, cells: list[tuple[str, str, str]]) -> list[str]:
+    """Return a table with a line for each trace and a column for each quantity, unless these are many."""
+    traces, whats = (list(dict.fromkeys(cell[i] for cell in cells)) for i in (0, 1))
+    if not 2 <= len(whats) <= ACROSS_MAX or len(cells) < 2 * len(traces):
+        return as_table([corner, "what", "ours (device)"], [list(cell) for cell in cells])
+    value = {cell[:2]: cell[2] for cell in cells}
+    return as_table([corner, *whats], [[trace, *(value.get((trace, what), "") for what in whats)] for trace in traces])
+
+
+def as_table(names: list[str], lines: list[list[str]]) -> list[str]:
+    """Return a Markdown table, averages in bold."""
+    out = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(names)]
+    for line in lines:
+        bold = line[0] in BOLD
+        out.append("| " + " | ".join(f"**{text}**" if bold and text else text for text in line) + " |")
+    return out
+
+
+def shown(table: list[list[str]]) -> list[str]:
+    """Return a figure's table; of a long one averages, or else published numbers, come before the rest."""
+    head, *lines = table
+    first = [line for line in lines if line[0] in BOLD] or [line for line in lines if line[3]]
+    if len(first) == len(lines) or len(lines) <= 22:
+        return [*markdown(head, lines), ""]
+    rest = [line for line in lines if line not in first]
+    return [*markdown(head, first), "", *FOLD, *markdown(head, rest), "", "</details>", ""]
