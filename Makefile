@@ -58,7 +58,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-scale reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-scale reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -118,6 +118,9 @@ reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and v
 
 reproduce-scale: core ## quantities of four papers on larger and smaller drives, twenty minutes; FULL=1: and at full size; OUT=DIR JOBS=N
 	@host-tools/reproduce/scale.py $(if $(FULL),--full) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+
+study-placement: build guest-apps ## RocksDB on the page FTL, with placement handles, and on zones, half an hour; OUT=DIR
+	@host-tools/reproduce/placement.py $(if $(OUT),--out '$(OUT)')
 
 reproduce-summary: ## every published claim beside ours, from the stored tables: docs/results/README.md
 	@host-tools/reproduce/summary.py

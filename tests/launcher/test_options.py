@@ -222,8 +222,8 @@ class Arguments(Case):
             ],
         )
         plain = ["-device", "nvme,serial=slate,drive=ssd0"]
-        for words in (("--namespace", "size=1M"), ("--set", "drive.namespaces=2")):
-            table = command.device(self.parse(*two, *words), "nvme")
+        for how in (("--namespace", "size=1M"), ("--set", "drive.namespaces=2")):
+            table = command.device(self.parse(*two, *how), "nvme")
             self.assertEqual(table[0], "-device")
             self.assertRegex(table[1], "^nvme,serial=slate,drive=ssd0(,namespaces=1048576:512)?$")
             self.assertEqual(len(table), 2, "the controller of a table has FDP by itself")
