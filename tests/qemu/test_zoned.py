@@ -597,7 +597,7 @@ class ManyReports(ZonesTest):
 
     def test_their_memory(self) -> None:
         """All hold at most 1 MiB, and give it back."""
-        limits = {"ftl__zone_active_max": 3, "ftl__zone_open_max": 3}
+        limits: dict[str, Any] = {"ftl__zone_active_max": 3, "ftl__zone_open_max": 3}
         self.start(geometry__pages_per_block=4, geometry__blocks_per_plane=1060, **limits)
         fit = (1 << 20) // (40 + 1024 * 40)
         self.put_reports(31)
