@@ -6,8 +6,8 @@
 #   replay   tests/replay with slate-replay, slate-content, slate-load and slatectl
 #   qemu     tests/qemu with the emulator and its tools
 #
-# The programs of the first are a target of build/core. For the second the core and QEMU are built
-# once more, instrumented: build/core-asan, build/qemu-asan; ASAN_CC: gcc, or clang.
+# The programs of `replay` are a target of build/core. For `qemu` the core and QEMU are built once
+# more with sanitizers, in build/core-asan and build/qemu-asan; ASAN_CC is gcc or clang.
 # WORD: only tests whose name has it. TAP on stdout; the last test is that no process left a report
 # (build/log/asan-SUITE).
 set -euo pipefail

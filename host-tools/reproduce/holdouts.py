@@ -58,7 +58,7 @@ def cells(page: str, head: str) -> Iterator[list[str]]:
 
 
 def sweep(page: str) -> dict[str, list[Figure]]:
-    """Return the figures over queue depth of each variant of our drive, by its name; 'what' is the depth."""
+    """Return for each variant of our drive its figures, one for each queue depth (Figure.what)."""
     found: dict[str, list[Figure]] = {"8 chips": [], "16 chips": []}
     for depth, published, *ours in cells(page, SWEEP):
         for name, value, error in zip(found, ours[::2], ours[1::2]):

@@ -36,8 +36,8 @@ from .rundir import RunDir
 from .shape import Json
 
 SMP = "4"
-# The least window of reads. A window of fio ends with the last I/O in flight, when the queue is nearly empty, so it is
-# long beside the time of a full queue.
+# The least window of reads: ms, I/Os, and full queues. fio's window ends with the last I/O in flight, when the queue is
+# nearly empty, so the window must be long compared with the time of a full queue.
 LEAST_MS, READ_IOS, QUEUES = 100, 2000, 50
 RAMP_SHARE = 4  # part of a window of reads that passes before they count
 QD1_READS, QD1_WRITES = 1000, 200
@@ -66,7 +66,7 @@ class Measure:
     depth: str | None  # key of the depth in [sheet]; None: 1
 
 
-# In the order of their jobs.
+# In the order in which fio runs their jobs.
 MEASURES = (
     Measure("write_us", "empty", "write-qd1", "randwrite", None),
     Measure("seq_write_mb_s", "empty", "seq-write", "write", "seq_qd"),
@@ -92,7 +92,7 @@ def processes(depth: int, smp: int) -> int:
 
 
 def window_ms(sheet: Sheet, drive: Drive, one: Measure) -> tuple[int, int]:
-    """Return the time before I/Os count, and the time in which they count, of a drive with the sheet's rate."""
+    """Return fio's ramp time and run time in ms, for a drive that has the sheet's rate."""
     wanted = sheet.targets[one.target]
     iops = wanted * MB / SEQ_BYTES if one.target.endswith("_mb_s") else wanted
     if one.state == "full":
@@ -130,7 +130,7 @@ def section(one: Measure, sheet: Sheet, drive: Drive, smp: int) -> str:
 
 
 def mapped_bytes(drive: Drive) -> int:
-    """Return half the bytes whose map fits the drive's map cache; 0 if all of the map is in memory."""
+    """Return the range of reads: half of what the cached map covers; 0 if all of the map is in memory."""
     settings = drive.facts()["settings"]
     entries = int(settings["ftl.map_cache_pages"]) * int(settings["geometry.page_bytes"]) // 4
     return entries * int(settings["ftl.unit_bytes"]) // 2 >> 20 << 20

@@ -65,7 +65,7 @@ class Jobs(unittest.TestCase):
                 self.assertLessEqual(count, smp)
 
     def test_processes(self):
-        # 256 is no multiple of 3, 100 of no power of two above 4
+        # The count must divide the depth: 256 on 3 vCPUs takes 2, 100 on 16 takes 10.
         for depth, smp, count in ((256, 4, 4), (256, 3, 2), (100, 16, 10), (7, 4, 1), (1, 16, 1), (32, 1, 1)):
             self.assertEqual(fitguest.processes(depth, smp), count)
 
@@ -93,8 +93,9 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.windows("pm1743", "full", "seq-read"), ("32ms", "130ms"))
 
     def test_an_slc_cache(self):
-        # 192 planes of 15 blocks of 8 pages of 16 KiB: 360 MiB are 2,880 writes. 648 and 1,944 of nine tenths at 3,300
-        # MB/s: 25.7 and 77.2 ms. Past it 3,168, then a quarter of 8,393 MiB at 1,700 MB/s: 244.3 and 1,294.2 ms.
+        # The cache: 192 planes of 15 blocks of 8 pages of 16 KiB, 360 MiB, 2,880 writes of 128 KiB. Of nine tenths of
+        # them a quarter (648) is the ramp and 1,944 count: 25.7 and 77.2 ms at 3,300 MB/s. Past the cache the ramp is
+        # 3,168 writes, and a quarter of 8,393 MiB counts: 244.3 and 1,294.2 ms at 1,700 MB/s.
         self.assertEqual(self.windows("970evoplus-1tb", "empty", "seq-write"), ("26ms", "78ms"))
         self.assertEqual(self.windows("970evoplus-1tb", "empty", "full-write"), ("245ms", "1295ms"))
         jobs = sections("970evoplus-1tb", "empty")

@@ -325,7 +325,7 @@ class Table(FdpTest):
         self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
         self.vm.step(1000)
         self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        self.vm.step(50_000_000)  # the mount, and the table
+        self.vm.step(50_000_000)  # time for the mount and for reading the table
         self.nvme = Nvme(self.vm)
         self.nvme.enable()
         self.put_page(2, 8)

@@ -151,7 +151,7 @@ class Inside(test_nvme.NvmeTest):
         return found
 
     def test_copies_share_the_buffer(self) -> None:
-        """128 units in all: the third Copy waits until one of the first two ends, and the fourth waits behind it."""
+        """The buffer has 128 units: the third Copy waits until one of the first two ends, the fourth behind it."""
         self.begin()
         self.write(0, 7, 19)
         since = len(self.vm.trace("submit"))
@@ -170,7 +170,7 @@ class Inside(test_nvme.NvmeTest):
                 self.assertEqual(self.read(to + unit), pattern(unit))
 
     def test_copies_that_end_while_they_wait(self) -> None:
-        """By an Abort, a reset, their queue's end or a power cut. The memory of those that had it is free again."""
+        """An Abort, a reset, a deleted queue or a power cut ends waiting Copies; buffer memory is free afterwards."""
         self.begin()
         self.write(0)
         third = self.put_copies()[2]

@@ -34,12 +34,12 @@ class Cuts(base.NamespaceTest):
         self.model = Model(SPACE // UNIT, ROWS)
         self.formats: dict[int, int] = {1: 0}
         self.data: dict[int, bytes] = {}
-        self.took: dict[str, tuple[int, int]] = {}  # ns to the record's request, and to the end
+        self.took: dict[str, tuple[int, int]] = {}  # by kind: ns to the table's write, and to its end
 
     # ---- commands ----
 
     def choose(self) -> tuple[str, int, int]:
-        """Return a command that the model takes: its kind, the NSID, and a format or the mapping units."""
+        """Return a command that the model accepts: kind, NSID, and the format or the size in mapping units."""
         rows, rng = self.model.rows, self.rng
         kinds = [("delete", nsid, 0) for nsid in rows]
         kinds += [("detach" if row.on else "attach", nsid, 0) for nsid, row in rows.items()]
@@ -94,7 +94,7 @@ class Cuts(base.NamespaceTest):
                 self.assert_holds(nsid, row.blocks - 1, self.data[nsid], SIZES[self.formats[nsid]])
 
     def adopt(self, model: Model, kind: str, nsid: int, what: int) -> None:
-        """The command was carried out."""
+        """Make the model after the command the present one."""
         new = set(model.rows) - set(self.model.rows)
         self.model = model
         if kind == "format":
@@ -148,8 +148,8 @@ class Cuts(base.NamespaceTest):
         found, old, new = self.rows(), self.rows_of(self.model), self.rows_of(after)
         told = f"SEED={self.seed} step {step}: {kind} {nsid} {what}, cut at {at_ns} of {record}, {end}; {completed}"
         allowed = [new] if completed else [old, new]
-        begins, ends = record + BUS_NS, record + BUS_NS + PROGRAM_NS  # of the cells; in between the page is torn
-        if kind not in ("delete", "format"):  # these deallocate first, what there is
+        begins, ends = record + BUS_NS, record + BUS_NS + PROGRAM_NS  # of the program; a cut in it tears the page
+        if kind not in ("delete", "format"):  # these first deallocate what there is
             allowed = [old] if at_ns <= begins else [new] if at_ns >= ends else allowed
         self.assertIn(found, allowed, told)
         self.outcomes[found == new] += 1

@@ -150,7 +150,7 @@ class Formats(base.InFile):
                 self.vm.close()
 
     def test_an_event_during_a_reset(self) -> None:
-        """The reset drops the request for an event, and waits for the detachment that raises it."""
+        """A reset ends the Asynchronous Event Request, and waits for the detachment that would report to it."""
         self.begin(f"{MIB}:512", self.options())
         self.nvme.admin.put(base.EVENT)
         self.put(ATTACHMENT, 1, struct.pack("<HH", 1, 0), dw10=DETACH)
