@@ -11,7 +11,7 @@ from support import QmpError, drive
 
 import test_namespaces as base
 import test_nvme
-from nvme import FLUSH, IDENTIFY, READ
+from nvme import DELETE_SQ, FLUSH, IDENTIFY, READ
 from test_namespaces import (
     ALL,
     ATTACHMENT,
@@ -32,6 +32,7 @@ from test_namespaces import (
 ABORT, GET_FEATURE, SET_FEATURE = 0x08, 0x0A, 0x09
 ARBITRATION, WRITE_CACHE, HOST_BEHAVIOUR = 0x01, 0x06, 0x16
 RANGES = 0x190000
+MOST_ROWS = 16  # of a table (NVME_TABLE_MAX)
 INTERNAL, FORMATTING, OVERLAP = 0x06, 0x84, 0x187
 
 
@@ -43,11 +44,11 @@ class Copies(base.NamespaceTest):
         self.begin(first)
         self.assertEqual(self.admin(SET_FEATURE, 0, bytes((0, 0, 0, 0, 0x0C)), dw10=HOST_BEHAVIOUR).code, 0)
 
-    def copy(self, to: int, at: int, *ranges: tuple[int, int, int]) -> None:
-        """Submit a Copy to a namespace; ranges: NSID, first block, blocks."""
+    def copy(self, to: int, at: int, *ranges: tuple[int, int, int], slot: int = 0) -> None:
+        """Submit a Copy to a namespace; ranges: NSID, first block, blocks. slot: where they are in memory."""
         rows = (struct.pack("<IIQH14x", nsid, 0, first, count - 1) for nsid, first, count in ranges)
-        self.vm.write(RANGES, b"".join(rows))
-        self.nvme.io.put(COPY, to, RANGES, 0, {10: at, 11: 0, 12: 2 << 8 | len(ranges) - 1})
+        self.vm.write(RANGES + 0x1000 * slot, b"".join(rows))
+        self.nvme.io.put(COPY, to, RANGES + 0x1000 * slot, 0, {10: at, 11: 0, 12: 2 << 8 | len(ranges) - 1})
 
     def test_a_range_of_its_own_after_a_foreign_one(self) -> None:
         """Each range reads the namespace that it names."""
@@ -73,6 +74,32 @@ class Copies(base.NamespaceTest):
         self.assertEqual(self.vm.read(SCRATCH, 8), bytes(8))
         self.copy(1, 40, (1, 0, 8), (1, 32, 8), (2, 40, 8))
         self.assertEqual(self.nvme.finish().code, 0)
+
+    def test_waiting_copies_whose_source_is_detached(self) -> None:
+        """A queue's end cancels the Copy that has the memory, and starts none: one that waits is refused at once."""
+        for how in ("delete", "reset"):
+            with self.subTest(how=how):
+                self.two_formats(f"{MIB}:512;{MIB}:512")
+                for lba in range(0, 800, 8):
+                    self.write(1, lba, b"from flash")
+                self.assertEqual(self.io(FLUSH, 1), 0)
+                self.put(ATTACHMENT, 2, struct.pack("<HH", 1, 0), dw10=DETACH)
+                self.nvme.admin.ring()
+                self.vm.step(1000)
+                for slot, source in enumerate(((1, 0, 800), (1, 0, 800), (2, 0, 64))):
+                    self.copy(1, 1024, source, slot=slot)
+                self.nvme.io.ring()
+                self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+                self.assertIsNone(self.nvme.io.poll())
+                if how == "delete":
+                    self.nvme.admin.put(DELETE_SQ, dwords={10: 1})
+                    self.nvme.admin.ring()
+                    self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+                else:
+                    self.nvme.disable()
+                    self.nvme.enable()
+                self.assertEqual(self.listed(2), [1])
+                self.vm.close()
 
     def format_ns(self) -> int:
         """Return how long the format of namespace 1 takes, in steps of 1 us."""
@@ -206,7 +233,18 @@ class Formats(base.InFile):
 
     def test_the_last_record(self) -> None:
         """The number of records does not begin again, since identifiers are made from it."""
-        self.put_table(record((0, 2, 16, 1, 0, 0, 1), number=ALL - 1))
+        at = (0, 2, 16, 1, 0, 0, 1), (2, 2, 16, 1, 0, 0, 1)
+        last = ALL - MOST_ROWS  # the last number from which a format of every namespace can go on
+        self.put_table(record(*at, number=last))
+        self.begin("", self.options())
+        self.assertEqual(self.admin(FORMAT, ALL).code, 0)
+        self.assertEqual(self.admin(FORMAT, ALL).code, INTERNAL)
+        self.vm.kill()
+        self.vm.close()
+        self.begin("", self.options())
+        self.assertEqual(self.listed(2), [1, 2])
+        self.vm.close()
+        self.put_table(record((0, 2, 16, 1, 0, 0, 1), number=last))
         self.begin("", self.options())
         self.assertEqual(self.attach(1, DETACH), 0)
         for done in (self.create(8).code, self.attach(1), self.delete(1)):
