@@ -39,10 +39,10 @@ BATCH, ROW = 16, 16 + 1000  # of rocks.py: rows of a batch; bytes of a key and i
 PARTS = ("load", "update")
 # A cut's time in its boot: the guest mounts, checks, and goes on with its work, which may end after 1.7 s.
 CUT_EARLIEST_NS, CUT_DRAWN_NS, CUT_LATEST_NS = 300_000_000, 3_000_000_000, 1_700_000_000
-_FOUND = re.compile(r"^FOUND (\d+)\r?$", re.MULTILINE)
+_FOUND = re.compile(r"^FOUND (\d+)\r?\n", re.MULTILINE)
 F2FS_BLOCK = 4096
 _MOVED = re.compile(r"^Try to move (\d+) blocks", re.MULTILINE)
-_DONE = re.compile(r"^DONE (\d+)\r?$", re.MULTILINE)
+_DONE = re.compile(r"^DONE (\d+)\r?\n", re.MULTILINE)
 
 # 216 MiB of flash. Namespaces: 24 MiB (the f2fs's metadata), 24 MiB (RocksDB's log), 128 MiB (the f2fs's data).
 ONE = ("drive.namespaces=16", "geometry.blocks_per_plane=54", "ftl.capacity_mib=177")

@@ -37,6 +37,9 @@ class Cuts(unittest.TestCase):
     def test_no_report_at_the_end(self):
         self.assertEqual(self.verdicts("FOUND 100;DONE 101", "", "a key has not its value"), [True, False, False])
 
+    def test_a_line_that_the_cut_ended_says_nothing(self):
+        self.assertEqual(placement.survived(["FOUND 100\r\nDONE 101\r\nDONE 10", "FOUND 101\r\n"], 100), [True, True])
+        self.assertEqual(placement.survived(["FOUND 10", "FOUND 100\r\n"], 100), [True, True])
 
     def test_times(self):
         times = placement.cut_times("x", 200)
