@@ -50,11 +50,17 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 # one processor only. Those of the guest wait for each other.
 # phase.sh reads SLATE_PARTS.
 PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
+PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
 BUILD := packages core qemu guest venv
 TEST_PARTS := guest-image guest-kernel guest-kunit guest-apps guest-content venv-reproduce venv-install venv-lint venv-fit
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
+
+# A part that two targets need is built once also with 'make -j'.
+ifndef SLATE_PARTS
+.NOTPARALLEL:
+endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
@@ -150,7 +156,7 @@ reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings t
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
 test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
-	@$(PARTS) $(BUILD) $(TEST_PARTS)
+	@$(PARTS) $(BUILD) $(TEST_PARTS) || $(PART_FAILED)
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -208,7 +214,7 @@ bench: build ## measure the core, and the cost of the drive in QEMU
 	else echo "make bench: tests/bench/run.sh is not there yet"; exit 1; fi
 
 build: ## build what 'make run' needs, run nothing
-	@$(PARTS) $(BUILD)
+	@$(PARTS) $(BUILD) || $(PART_FAILED)
 
 packages: ## install the Debian packages that are missing
 	@$(PHASE) packages "Debian packages of host-tools/packages.d" host-tools/install-packages.sh

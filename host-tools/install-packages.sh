@@ -16,7 +16,7 @@ lists=("$@")
 mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "${lists[@]}" | sort -u)
 
 if ! command -v dpkg-query >/dev/null; then
-	echo "slate: this machine has no dpkg: install by hand what ${lists[*]} name, then 'make PACKAGES=no ...'" >&2
+	echo "slate: this machine has no dpkg: the build needs Debian 12, with the packages that ${lists[*]} name" >&2
 	exit 1
 fi
 
