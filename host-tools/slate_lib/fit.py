@@ -530,13 +530,13 @@ def _row(key: str, value: str, sheet: Sheet, fit: Fit) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """'slate fit'. Returns the exit code."""
+    _check_options(args)
     if args.list:
         print(listing(), end="")
         return OK
     if args.job:
         print(fitfio.JOB.read_text(encoding="utf-8"), end="")
         return OK
-    _check_options(args)
     if not args.sheet:
         raise SlateError("no sheet is named", "'slate fit --list' lists those that are there")
     sheet = fitsheet.read(find(args.sheet))
@@ -568,7 +568,10 @@ def verdict(sheet: Sheet, shown: dict[str, float]) -> int:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Refuse options of the other way to use the sheet."""
+    """Refuse options that do not go together."""
+    for name in ("list", "job"):
+        if args.guest and getattr(args, name):
+            raise SlateError(f"--{name} with --guest: it measures nothing", "leave one of them out")
     if args.guest and args.output:
         raise SlateError("-o with --guest: it names the profile that a fit writes", "leave it out, or name --out DIR")
     for name in ("profile", "smp", "out"):

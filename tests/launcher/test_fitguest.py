@@ -231,6 +231,8 @@ class Command(unittest.TestCase):
             (["--guest", "p5600", "--smp", "0"], "--smp 0: out of range"),
             (["--guest", "p5600", "--smp", "17"], "--smp 17: out of range"),
             (["--guest", "p5600", "-o", "x.ini"], "-o with --guest"),
+            (["--guest", "p5600", "--job"], "--job with --guest"),
+            (["--guest", "--list"], "--list with --guest"),
             (["p5600", "--smp", "4"], "--smp without --guest"),
             (["p5600", "--out", "x"], "--out without --guest"),
             (["p5600", "--profile", "tlc"], "--profile without --guest"),

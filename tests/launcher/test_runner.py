@@ -3,6 +3,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,16 @@ class Times(unittest.TestCase):
             self.assertEqual(
                 runner.times(suites, 1000), ["  1011.0 s  suite b", "    99.1 s  build qemu", "     7.0 s  suite a"]
             )
+
+
+class Makefile(unittest.TestCase):
+    """The programs that its recipes name."""
+
+    def test_programs_can_be_run(self):
+        text = (ROOT / "Makefile").read_text(encoding="utf-8")
+        run = re.findall(r"^\t@?((?:host-tools|qemu-patches|tests)/\S+)", text, re.MULTILINE)
+        self.assertIn("host-tools/reproduce/summary.py", run)
+        self.assertEqual([name for name in run if not os.access(ROOT / name, os.X_OK)], [])
 
 
 class Rotation(unittest.TestCase):
