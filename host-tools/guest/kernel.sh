@@ -265,11 +265,12 @@ if ! all_cached "$source_version"; then
 	deb=$cache/${source_package}_${source_version//:/%3a}_all.deb
 	[ -e "$deb" ] ||
 		phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_anew "$source_package" "$source_version"
-	phase kernel-source-unpack "unpacking it" unpack_source
 	minutes=$(((CPU_SECONDS / $(nproc) + 59) / 60))
 	for variant in $VARIANTS; do
 		take "$variant"
 		! cached "$source_version" || continue
+		rm -rf "$work/linux"
+		phase kernel-source-unpack "unpacking it" unpack_source
 		phase "kernel-config-$variant" "configuring $variant" configure
 		say "compiling $variant, about $minutes min on $(nproc) cores"
 		phase "kernel-compile-$variant" "compiling $variant" compile
