@@ -258,6 +258,8 @@ class Sequence:
         power = self.power()
         if not self.threaded:
             vm.step(max(1, power.get("ready-ns", 0) - power.get("on-ns", 0)))
+            if self.table:
+                vm.step(1_000_000)  # the table is read when the drive is ready
         self.nvme = Nvme(vm)
         self.nvme.set32(CC, 0)
         if self.nvme.get32(CSTS) & 1:
