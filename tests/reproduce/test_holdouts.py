@@ -55,11 +55,11 @@ class Page(unittest.TestCase):
 
     def setUp(self):
         page = holdouts.PAGE.read_text(encoding="utf-8")
-        self.sweep, self.figures = holdouts.sweep(page), holdouts.figures(page)
+        self.sweep, self.page_figures = holdouts.sweep(page), holdouts.figures(page)
         self.picture = holdouts.PICTURE.read_text(encoding="utf-8")
 
     def test_every_error_is_arithmetic(self):
-        every = [*self.figures, *(one for line in self.sweep.values() for one in line)]
+        every = [*self.page_figures, *(one for line in self.sweep.values() for one in line)]
         self.assertGreaterEqual(len(every), 20)
         for one in every:
             places = len(one.error.removesuffix(" %").partition(".")[2])
@@ -69,7 +69,7 @@ class Page(unittest.TestCase):
     def test_the_picture_has_every_figure(self):
         """If it has not: run holdouts.py."""
         at = 0
-        for one in self.figures[::-1]:
+        for one in self.page_figures[::-1]:
             at = self.picture.find(f">{one.error}<", at) + 1
             self.assertTrue(at, f"{one}: not in the picture, or not in this order")
             name = holdouts.label(one).replace("&", "&amp;")
