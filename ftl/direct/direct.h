@@ -55,6 +55,7 @@
 #ifndef SLATE_DIRECT_H
 #define SLATE_DIRECT_H
 
+#include "bits.h"
 #include "die.h"
 #include "ftl_knobs.h"
 #include "host.h"

@@ -17,16 +17,12 @@ static uint64_t gc_clock(const struct direct_die *x, uint64_t now_ns)
 	return die_gc_clock(&x->turn, direct_is_gc(x->cmd), now_ns);
 }
 
-static bool lost_get(const struct direct *d, uint32_t ppn)
-{
-	return d->lost[ppn >> 3] >> (ppn & 7) & 1;
-}
-
 static void lost_set(struct direct *d, uint32_t ppn, bool lost)
 {
-	uint8_t bit = (uint8_t)(1u << (ppn & 7));
-
-	d->lost[ppn >> 3] = (uint8_t)(lost ? d->lost[ppn >> 3] | bit : d->lost[ppn >> 3] & ~bit);
+	if (lost)
+		bit_set(d->lost, ppn);
+	else
+		bit_clear(d->lost, ppn);
 }
 
 /* ---- queues ----------------------------------------------------------------- */
@@ -136,7 +132,7 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		return;
 	gc_ns = gc_clock(x, now_ns) - op->gc_mark;
 	read_page(d, now_ns, die, &x->r, &c);
-	lost = !survey_readable(c.status) || lost_get(d, c.ppn.v);
+	lost = !survey_readable(c.status) || bit_get(d->lost, c.ppn.v);
 	if (!lost && d->host.c.payload)
 		host_copy(&d->host, op->io, op->at,
 			     (uint8_t *)(uintptr_t)c.page + op->from, op->bytes);
@@ -166,7 +162,7 @@ static bool issue_base(struct direct *d, uint64_t now_ns, uint32_t die)
 			return true;
 		read_page(d, now_ns, die, &x->w, &c);
 		x->w.stage = DIRECT_PLACE;
-		x->w.lost = !survey_readable(c.status) || lost_get(d, c.ppn.v);
+		x->w.lost = !survey_readable(c.status) || bit_get(d->lost, c.ppn.v);
 		d->host.stats.merge_reads++;
 		d->host.stats.merge_read_bytes += d->g->page_bytes;
 		if (d->host.c.payload && !x->w.lost)
@@ -380,7 +376,7 @@ static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
 		gc_start(d, die, DIRECT_CMD_GC, c.op, c.done_ns);
 		return;
 	}
-	x->step_lost = !survey_readable(c.status) || lost_get(d, x->step.from);
+	x->step_lost = !survey_readable(c.status) || bit_get(d->lost, x->step.from);
 	if (d->host.c.payload && !x->step_lost)
 		memcpy(x->gdata, c.page, d->g->page_bytes);
 	gc_start(d, die, DIRECT_CMD_GC_READ, c.op, c.done_ns);
@@ -412,7 +408,7 @@ static void gc_copyback(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct nand_cmd c = { .op = NAND_COPYBACK, .from = { d->die[die].step.from } };
 
-	d->die[die].step_lost = lost_get(d, c.from.v);
+	d->die[die].step_lost = bit_get(d->lost, c.from.v);
 	gc_program(d, now_ns, die, &c);
 }
 

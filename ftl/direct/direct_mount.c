@@ -64,7 +64,7 @@ static int survey_page(void *ftl, uint32_t block, uint32_t in_block)
 	if (oob.seq >= d->seq)
 		d->seq = oob.seq + 1;
 	if (oob.lost)
-		d->lost[ppn >> 3] |= (uint8_t)(1u << (ppn & 7));
+		bit_set(d->lost, ppn);
 	d->scheme->mount_page(d, block, in_block, &oob);
 	return SSD_OK;
 }
@@ -143,7 +143,7 @@ static void check_map(const struct direct *d)
 			continue;
 		direct_oob_get(oob, &o);
 		SSD_ASSERT(o.lpn == lpn && o.seq < d->seq);				/* E4 */
-		SSD_ASSERT(o.lost == (d->lost[ppn >> 3] >> (ppn & 7) & 1));
+		SSD_ASSERT(o.lost == bit_get(d->lost, ppn));
 	}
 }
 

@@ -23,13 +23,13 @@
 static bool any_used(const struct nftl *s, uint32_t from, uint32_t to)
 {
 	for (; from < to && from & 7; from++)
-		if (nftl_bit(s->used, from))
+		if (bit_get(s->used, from))
 			return true;
 	for (; from + 8 <= to; from += 8)
 		if (s->used[from >> 3])
 			return true;
 	for (; from < to; from++)
-		if (nftl_bit(s->used, from))
+		if (bit_get(s->used, from))
 			return true;
 	return false;
 }
@@ -40,11 +40,11 @@ uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block)
 	uint32_t at = direct_ppn(d, block, 0), to = at + d->g->pages_per_block, n = 0;
 
 	for (; at < to && at & 7; at++)
-		n += nftl_bit(map, at);
+		n += bit_get(map, at);
 	for (; at + 8 <= to; at += 8)
 		n += (uint32_t)__builtin_popcount(map[at >> 3]);
 	for (; at < to; at++)
-		n += nftl_bit(map, at);
+		n += bit_get(map, at);
 	return n;
 }
 
@@ -54,8 +54,8 @@ void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count
 	struct nftl *s = nftl_of(d);
 
 	for (uint32_t i = from; i < from + count; i++) {
-		nftl_clear(s->used, direct_ppn(d, block, i));
-		nftl_clear(s->valid, direct_ppn(d, block, i));
+		bit_clear(s->used, direct_ppn(d, block, i));
+		bit_clear(s->valid, direct_ppn(d, block, i));
 	}
 }
 
@@ -171,7 +171,7 @@ uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page)
 		if (pos != NFTL_NO_POS)
 			return direct_ppn(d, nftl_u_of(d, plane, l->u)->block, pos);
 	}
-	if (l->d != NFTL_NONE && nftl_bit(s->valid, direct_ppn(d, l->d, k)))
+	if (l->d != NFTL_NONE && bit_get(s->valid, direct_ppn(d, l->d, k)))
 		return direct_ppn(d, l->d, k);
 	return NFTL_NONE;
 }
@@ -203,7 +203,7 @@ static bool place_in_d(const struct direct *d, uint32_t block, uint32_t k)
 
 	if (s->block[block].retire || s->block[block].suspect)
 		return false;
-	return d->g->order == NAND_ORDER_NONE ? !nftl_bit(s->used, at) : !any_used(s, at, end);
+	return d->g->order == NAND_ORDER_NONE ? !bit_get(s->used, at) : !any_used(s, at, end);
 }
 
 static enum direct_room take_block(struct direct *d, uint32_t plane, uint32_t *block)
@@ -277,7 +277,7 @@ static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, u
 			return room;
 		*tag = NFTL_TAG_U;
 	}
-	nftl_set(s->used, *ppn);
+	bit_set(s->used, *ppn);
 	return DIRECT_ROOM;
 }
 
@@ -295,7 +295,7 @@ static void d_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 
 	nftl_d_programmed(d, l->d, k);
 	if (ok) {
-		nftl_set(s->valid, direct_ppn(d, l->d, k));
+		bit_set(s->valid, direct_ppn(d, l->d, k));
 		return;
 	}
 	s->block[l->d].retire = true;
@@ -318,11 +318,11 @@ static void u_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 		return;
 	}
 	if (old != NFTL_NONE) {
-		nftl_clear(s->valid, old);
+		bit_clear(s->valid, old);
 		one_more_invalid(d, plane, l->u);
 	}
 	nftl_pos_of(d, plane, l->u)[k] = (uint16_t)(ppn % d->g->pages_per_block);
-	nftl_set(s->valid, ppn);
+	bit_set(s->valid, ppn);
 	if (u->end == d->g->pages_per_block && d->host.c.gc_mode == FTL_GC_SLICED &&
 	    s->plane[plane].gc.want == NFTL_NONE)
 		s->plane[plane].gc.want = l->u;

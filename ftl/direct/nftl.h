@@ -119,21 +119,6 @@ static inline struct nftl *nftl_of(const struct direct *d)
 	return d->s;
 }
 
-static inline bool nftl_bit(const uint8_t *map, uint32_t i)
-{
-	return map[i >> 3] >> (i & 7) & 1;
-}
-
-static inline void nftl_set(uint8_t *map, uint32_t i)
-{
-	map[i >> 3] |= (uint8_t)(1u << (i & 7));
-}
-
-static inline void nftl_clear(uint8_t *map, uint32_t i)
-{
-	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
-}
-
 static inline struct nftl_pair *nftl_pair_of(const struct direct *d, uint32_t plane, uint32_t lblock)
 {
 	struct nftl *s = nftl_of(d);

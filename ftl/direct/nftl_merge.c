@@ -67,7 +67,7 @@ static enum direct_next copy(const struct direct *d, uint32_t plane, uint32_t k,
 	step->from = from;
 	step->to = to;
 	step->tag = tag;
-	nftl_set(s->used, to);
+	bit_set(s->used, to);
 	return DIRECT_STEP;
 }
 
@@ -93,7 +93,7 @@ static void plan_pages(const struct direct *d, uint32_t plane)
 		*p = (struct pen_pages){ 0 };
 		for (uint32_t k = leaf * pb; k < (leaf + 1) * pb; k++) {
 			uint32_t ppn = direct_ppn(d, data, k);
-			bool used = nftl_bit(s->used, ppn), valid = nftl_bit(s->valid, ppn);
+			bool used = bit_get(s->used, ppn), valid = bit_get(s->valid, ppn);
 			bool back = pos[k] != NFTL_NO_POS;
 
 			p->valid += valid;
@@ -115,7 +115,7 @@ static uint32_t largest_invalid_pb(const struct direct *d, const struct nftl_u *
 	for (uint32_t pb = 1; pb < 2u << levels; pb++) {
 		uint32_t at = pen_first(levels, pb) * pages, end = at + pen_span(levels, pb) * pages;
 
-		while (at < end && end <= u->end && !nftl_bit(s->valid, direct_ppn(d, u->block, at)))
+		while (at < end && end <= u->end && !bit_get(s->valid, direct_ppn(d, u->block, at)))
 			at++;
 		if (at == end)
 			return pb;
@@ -290,11 +290,11 @@ static void merged(struct direct *d, uint32_t plane)
 		to_wipe(gc, l->d);
 	for (uint32_t i = 0; i < gc->wipes; i++)
 		for (uint32_t k = 0; k < ppb_of(d); k++)
-			nftl_clear(s->valid, direct_ppn(d, gc->wipe[i], k));
+			bit_clear(s->valid, direct_ppn(d, gc->wipe[i], k));
 	l->d = gc->target;
 	for (uint32_t k = 0; k < ppb_of(d) && l->d != NFTL_NONE; k++)
-		if (nftl_bit(s->used, direct_ppn(d, l->d, k)))
-			nftl_set(s->valid, direct_ppn(d, l->d, k));
+		if (bit_get(s->used, direct_ppn(d, l->d, k)))
+			bit_set(s->valid, direct_ppn(d, l->d, k));
 	nftl_slot_put(d, plane, gc->slot);
 	d->host.stats.merges++;
 	gc->phase = NFTL_WIPE;
@@ -366,7 +366,7 @@ static bool next_valid(const struct direct *d, uint32_t plane, uint32_t to)
 	struct nftl_gc *gc = gc_of(d, plane);
 	uint32_t data = gc_pair(d, plane)->d;
 
-	while (gc->at < to && !nftl_bit(s->valid, direct_ppn(d, data, gc->at)))
+	while (gc->at < to && !bit_get(s->valid, direct_ppn(d, data, gc->at)))
 		gc->at++;
 	return gc->at < to;
 }
@@ -454,8 +454,8 @@ static void copied_out(struct direct *d, uint32_t plane, const struct direct_ste
 		merge_begin(d, plane);
 		return;
 	}
-	nftl_clear(s->valid, step->from);
-	nftl_set(s->valid, step->to);
+	bit_clear(s->valid, step->from);
+	bit_set(s->valid, step->to);
 	nftl_pos_of(d, plane, gc_of(d, plane)->slot)[step->page % ppb_of(d)] =
 		(uint16_t)(step->to % ppb_of(d));
 }
@@ -471,8 +471,8 @@ static void copied_back(struct direct *d, uint32_t plane, const struct direct_st
 		merge_begin(d, plane);
 		return;
 	}
-	nftl_clear(s->valid, step->from);
-	nftl_set(s->valid, step->to);
+	bit_clear(s->valid, step->from);
+	bit_set(s->valid, step->to);
 	nftl_pos_of(d, plane, gc_of(d, plane)->slot)[k] = NFTL_NO_POS;
 }
 

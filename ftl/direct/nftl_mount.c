@@ -45,10 +45,10 @@ void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 	struct nftl_block *b = &s->block[block];
 	bool is_u;
 
-	nftl_set(s->used, ppn);
+	bit_set(s->used, ppn);
 	if (!oob)
 		return;
-	nftl_set(s->valid, ppn);
+	bit_set(s->valid, ppn);
 	page = direct_page_of_lpn(d, oob->lpn);
 	is_u = oob->tag & NFTL_TAG_U;
 	b->mixed |= (b->readable && (b->lblock != page / ppb || b->is_u != is_u)) ||
@@ -100,7 +100,7 @@ static void read_d(struct direct *d, uint32_t block)
 		uint32_t ppn = direct_ppn(d, block, k);
 
 		s->seq[k] = 0;
-		if (nftl_bit(s->valid, ppn) && direct_mount_oob(d, ppn, &oob))
+		if (bit_get(s->valid, ppn) && direct_mount_oob(d, ppn, &oob))
 			s->seq[k] = oob.seq;
 	}
 }
@@ -116,7 +116,7 @@ static bool complete(struct direct *d, uint32_t chain, uint32_t block)
 	read_d(d, block);
 	for (uint32_t b = chain; b != NFTL_NONE; b = s->block[b].next)
 		for (uint32_t i = 0; i < ppb && b != block; i++)
-			if (nftl_bit(s->valid, direct_ppn(d, b, i)) &&
+			if (bit_get(s->valid, direct_ppn(d, b, i)) &&
 			    direct_mount_oob(d, direct_ppn(d, b, i), &oob) &&
 			    oob.seq > s->seq[direct_page_of_lpn(d, oob.lpn) % ppb])
 				return false;
@@ -177,23 +177,23 @@ static void read_u(struct direct *d, uint32_t plane, uint32_t slot)
 	for (uint32_t i = 0; i < ppb; i++) {
 		uint32_t ppn = direct_ppn(d, u->block, i), k;
 
-		if (nftl_bit(s->used, ppn))
+		if (bit_get(s->used, ppn))
 			u->end = i + 1;
-		if (!nftl_bit(s->valid, ppn))
+		if (!bit_get(s->valid, ppn))
 			continue;
-		nftl_clear(s->valid, ppn);
+		bit_clear(s->valid, ppn);
 		if (!direct_mount_oob(d, ppn, &oob))
 			continue;
 		k = direct_page_of_lpn(d, oob.lpn) % ppb;
 		if (oob.seq < s->seq[k])
 			continue;
 		if (pos[k] != NFTL_NO_POS)
-			nftl_clear(s->valid, direct_ppn(d, u->block, pos[k]));
+			bit_clear(s->valid, direct_ppn(d, u->block, pos[k]));
 		else if (data != NFTL_NONE)
-			nftl_clear(s->valid, direct_ppn(d, data, k));
+			bit_clear(s->valid, direct_ppn(d, data, k));
 		pos[k] = (uint16_t)i;
 		s->seq[k] = oob.seq;
-		nftl_set(s->valid, ppn);
+		bit_set(s->valid, ppn);
 	}
 }
 
@@ -305,7 +305,7 @@ static void check_dis(const struct direct *d, uint32_t block, bool merging)
 	if (!dis || tolerance == 255 || s->block[block].suspect || s->block[block].retire)
 		return;
 	for (uint32_t k = 0; k < d->g->pages_per_block; k++) {
-		if (!nftl_bit(s->valid, direct_ppn(d, block, k)))
+		if (!bit_get(s->valid, direct_ppn(d, block, k)))
 			continue;
 		SSD_ASSERT(dis[k / pb].disturbs <= tolerance);				/* N4 */
 		SSD_ASSERT(merging || pen_safe(dis, d->g->pb_levels, k / pb, tolerance));
@@ -322,15 +322,15 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 
 	for (uint32_t k = 0; k < d->g->pages_per_block; k++) {
 		uint32_t pos = u ? nftl_pos_of(d, plane, l->u)[k] : NFTL_NO_POS;
-		bool in_d = l->d != NFTL_NONE && nftl_bit(s->valid, direct_ppn(d, l->d, k));
+		bool in_d = l->d != NFTL_NONE && bit_get(s->valid, direct_ppn(d, l->d, k));
 
 		SSD_ASSERT(pos == NFTL_NO_POS || !in_d);				/* N2 */
-		SSD_ASSERT(!in_d || nftl_bit(s->used, direct_ppn(d, l->d, k)));		/* N2 */
+		SSD_ASSERT(!in_d || bit_get(s->used, direct_ppn(d, l->d, k)));		/* N2 */
 		if (pos == NFTL_NO_POS)
 			continue;
 		in_u++;
-		SSD_ASSERT(nftl_bit(s->valid, direct_ppn(d, u->block, pos)) &&
-			   nftl_bit(s->used, direct_ppn(d, u->block, pos)));		/* N2 */
+		SSD_ASSERT(bit_get(s->valid, direct_ppn(d, u->block, pos)) &&
+			   bit_get(s->used, direct_ppn(d, u->block, pos)));		/* N2 */
 	}
 	SSD_ASSERT(!u || in_u == nftl_count(d, s->valid, u->block));			/* N2 */
 	if (l->d != NFTL_NONE)

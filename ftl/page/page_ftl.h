@@ -18,7 +18,6 @@
  *   wbuf.c      write buffer: accepting, coalescing, trims
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
- *   bits.h      bitmaps
  *   heat.h      which pages are hot
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded

@@ -57,7 +57,7 @@ static inline void word_clear(uint64_t *map, uint32_t i)
 	map[i >> 6] &= ~((uint64_t)1 << (i & 63));
 }
 
-/* Returns the first member at or after `from`, or `bits`. */
+/* Returns the number of the first set bit at or after `from`, or `bits` if there is none. */
 static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t from)
 {
 	uint32_t w = from >> 6;
@@ -72,8 +72,8 @@ static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t fr
 }
 
 /*
- * The same, but if there is no such member, the first member before `from`. If the bitmap has one
- * word, this needs no branch.
+ * The same, but if there is no such bit, the first set bit before `from`. A bitmap of one word needs
+ * no branch.
  */
 static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint32_t from)
 {
