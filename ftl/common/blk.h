@@ -71,13 +71,13 @@ struct blk {			/* size: one cache line, because most accesses are to a random bl
 	uint16_t live;		/* of a backup block: number of valid parity pages */
 	uint64_t parity_seq : 40;	/* mount: sequence of the parity page */
 	uint8_t backup : 2;	/* enum blk_backup */
-	uint8_t torn : 1;	/* mount: the last page cannot be read */
-	uint8_t hurt : 1;	/* mount: some page cannot be read */
+	uint8_t torn : 1;	/* mount found that the last written page cannot be read */
+	uint8_t hurt : 1;	/* mount found a page that cannot be read */
 	uint8_t changed : 1;	/* K2: the valid count has changed since the block was sorted */
 	uint8_t stays : 1;
 	uint8_t map : 1;	/* holds map pages */
 	bool slc;		/* it is programmed in SLC mode; OPEN, FULL, RETIRE, VICTIM */
-	uint8_t stream;		/* placement handle of its pages */
+	uint8_t stream;		/* number of the placement handle whose pages it holds; 0 without handles */
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };

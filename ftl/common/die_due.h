@@ -26,7 +26,7 @@ struct die_due {
 	uint64_t *key;		/* 2 * leaves */
 	uint64_t first_ns;	/* time of key[1]; DIE_IDLE_NS: no die is busy */
 	uint64_t epoch_ns;
-	uint32_t leaves;	/* a power of four, 2^16 at most */
+	uint32_t leaves;	/* least power of four that gives each die a leaf; at most 2^16 */
 	uint32_t busy;
 };
 

@@ -125,7 +125,10 @@ static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 	return wbuf_find(f, lpn) == NONE && unit_may_exist(f, lpn) && !is_trimmed(f, lpn);
 }
 
-/* If the unit can be answered without a flash read, answer it. */
+/*
+ * Answer the read of a unit that the write buffer has, or that was never written or was trimmed.
+ * Returns false if the unit must be read from flash.
+ */
 static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r)
 {
 	uint32_t slot = wbuf_find(f, r->lpn);
@@ -393,7 +396,10 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 
 /* ---- the die's reads ----------------------------------------------------- */
 
-/* Answer the uread or move it to another die, if it can no longer be read from this one. */
+/*
+ * A uread whose unit may have been rewritten, trimmed or moved since it was queued: answer it, or queue
+ * it on the unit's die, and return NONE; or return the unit's address if it is on this die.
+ */
 static SSD_APART uint32_t look_closer(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r, uint32_t upn)
 {
 	struct uread *u = &f->read.unit[r];
@@ -410,8 +416,7 @@ static SSD_APART uint32_t look_closer(struct page_ftl *f, uint64_t now_ns, uint3
 	if (upn != NONE && upn_die(f, upn & ~OOB_LOST) == die)
 		return upn;
 	u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
-	if (upn == NONE)	/* the unit has moved; its map page may have gone, too */
-		SSD_ASSERT(map_is_cached(f));
+	SSD_ASSERT(upn != NONE || map_is_cached(f));	/* a cached map may have to read the address again */
 	if (upn != NONE || map_locate(f, now_ns, r))
 		uread_located(f, now_ns, r);
 	return NONE;
@@ -466,7 +471,10 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 	};
 }
 
-/* Give the unit's content to its host I/O, slot or map page. Returns false if it is lost. */
+/*
+ * Copy the unit that a command has read to where it is wanted: the buffer of a host's I/O, a slot of
+ * the write buffer or a page of the map. Returns false if the content is lost.
+ */
 static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, uint32_t upn, const struct nand_cmd *c)
 {
 	const uint8_t *page = c->page;

@@ -120,7 +120,11 @@ void wbuf_release(struct page_ftl *f, uint32_t w)
 	f->buf.free_count++;
 }
 
-/* head: wbuf_hash_head(lpn); old: wbuf_find(lpn). */
+/*
+ * Give the unit a slot of the open page, as the newest of its hash list. head: the list's
+ * (wbuf_hash_head()); old: the slot with the last version (wbuf_find()), or NONE. Returns NONE if there
+ * is no room.
+ */
 static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t *head, uint32_t old)
 {
 	uint32_t s;

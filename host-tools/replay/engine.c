@@ -247,7 +247,10 @@ static bool leave_flush_out(struct stream *s, struct trace_row *row)
 	return row->op == TRACE_FLUSH;
 }
 
-/* Set a write's placement handle, which the row or an option names. Returns 0 or -exit code. */
+/*
+ * Set the placement handle of a write: the row's own, the stream's number or 0, as --handles says.
+ * Returns 0, or -exit code if the drive has no such handle.
+ */
 static SSD_APART int choose_handle(const struct replay *r, const struct stream *s, struct trace_row *row)
 {
 	uint32_t handles = slate_handles(r->dev), handle = row->handle;

@@ -39,8 +39,8 @@ enum {
 	APART = 2048,	/* hot and cold pages have separate blocks */
 	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
 	NEXT = 65536,		/* the parity page of a group is in the channel after the group's */
-	SET_ASIDE = 4096,	/* an SLC cache that owns two blocks of each plane */
-	SPARE = 8192,		/* an SLC cache without blocks of its own: it uses at most two free blocks */
+	SET_ASIDE = 4096,	/* an SLC cache with two blocks of each plane reserved for it */
+	SPARE = 8192,		/* an SLC cache that uses free blocks, at most two of each plane */
 	HANDLES = 131072,	/* three placement handles; each write names any of them */
 	COPIES = 262144,	/* with HANDLES: the copies of each handle have blocks of their own */
 	FOLDS = 16384,		/* the host waits for folding while the cache is full */

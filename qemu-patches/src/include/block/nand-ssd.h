@@ -167,8 +167,8 @@ typedef struct NandSsdPlacement {
 #define NAND_SSD_HIGH 1
 
 typedef struct NandSsdArbitration {
-    bool queues;                        /* false: first come, first served */
-    bool weighted;                      /* urgent first, others by weights */
+    bool queues;        /* commands are taken queue by queue, or else by age */
+    bool weighted;      /* urgent queues first, others by class and weight */
     uint32_t burst;                     /* 1 to 65536 */
     uint32_t high, medium, low;         /* weights, 1 to 256 */
 } NandSsdArbitration;
