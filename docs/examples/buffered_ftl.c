@@ -327,33 +327,36 @@ static void check(const struct ftl *f)
 	SSD_ASSERT(!valid && free == b->free);	/* B2, B3 */
 }
 
-static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+static uint32_t oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
+	(void)t;
 	return OOB_BYTES(g->page_bytes / c->unit_bytes);
 }
 
-static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* most valid units of a victim */
 
-	*why = c->unit_bytes != UNIT || !c->payload ?
+	return c->unit_bytes != UNIT || !c->payload ?
 		"unit_bytes must be 512, payload yes: this FTL maps and keeps sectors" :
 	       host_fault(c) ? host_fault(c) :
 	       c->buffer_units < g->page_bytes / UNIT || c->gc_urgent_blocks < 2 ?
 		"buffer_units must hold a NAND page, and gc_urgent_blocks must be at least 2" :
 	       g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS || g->one_shot || g->paired_loss ?
 		"order must be ascending or none, one_shot no, paired_loss no" :
-	       g->oob_bytes < oob_bytes(c, g) ?
+	       g->oob_bytes < oob_bytes(t, c, g) ?
 		"oob_bytes is too small: 7 + 9 per sector are needed; raise oob_bytes" :
 	       c->capacity_bytes / UNIT / (gain + 1) + 1 + c->gc_start_blocks > geo_blocks(g) ?
 		"the geometry cannot hold the exported capacity: lower capacity, or add blocks" : NULL;
-	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
-static size_t lay_out(struct buffered *b, void *mem, const struct ftl_config *c, const struct nand_geometry *g)
+static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+		      const struct nand_geometry *g)
 {
-	struct ssd_arena m = { mem, sizeof(*b) };
+	struct ssd_arena m = { mem, sizeof(struct buffered) };
+	struct buffered measured, *b = mem ? mem : &measured;
 
+	(void)t;
 	b->blocks = (uint32_t)geo_blocks(g);
 	b->units = (uint32_t)(c->capacity_bytes / UNIT);
 	b->upp = g->page_bytes / UNIT;
@@ -368,34 +371,17 @@ static size_t lay_out(struct buffered *b, void *mem, const struct ftl_config *c,
 	return m.used;
 }
 
-static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
+static void begin(struct ftl *f, struct nand *n)
 {
-	struct buffered b;
+	struct buffered *b = (struct buffered *)f;
 
-	return lay_out(&b, NULL, c, g);
-}
-
-extern const struct ftl_ops buffered_ftl_ops;
-
-static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n, const struct ftl_host *shell,
-		struct ftl **out)
-{
-	int err = host_may_init(&buffered_ftl_ops, len, c, n);
-	struct buffered *b = mem;
-
-	if (err)
-		return err;
-	host_init(&b->host, &buffered_ftl_ops, c, shell);
-	lay_out(b, mem, c, &n->geo);
 	memset(b->map, 0xff, b->units * sizeof(*b->map));
 	b->victim = b->next = b->cmd.ppn.v = NONE;
 	b->n = n;
-	*out = &b->host.base;
-	return SSD_OK;
 }
 
 const struct ftl_ops buffered_ftl_ops = {
-	.name = "buffered", .durability = FTL_PREFIX, .oob_bytes = oob_bytes, .validate = validate,
-	.footprint = footprint, .init = init, .mount = mount, .submit = submit, .step = step, .check = check,
+	.name = "buffered", .durability = FTL_PREFIX, .oob_bytes = oob_bytes, .fault = fault,
+	.lay_out = lay_out, .begin = begin, .mount = mount, .submit = submit, .step = step, .check = check,
 	HOST_OPS_COMMON,
 };

@@ -302,8 +302,15 @@ static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geom
 	       c->gc_start_blocks + 2;
 }
 
+static const char *fault(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	(void)g;
+	return c->gc_urgent_blocks < 2 ?
+	       "gc_urgent_blocks must be at least 2: one for GC's copies, one for power cuts" : NULL;
+}
+
 static const struct direct_scheme scheme = {
-	.lay_out = lay_out, .init = init,
+	.fault = fault, .lay_out = lay_out, .init = init,
 	.lookup = lookup, .place = place, .programmed = ended,
 	.wants_gc = wants_gc, .gc_next = gc_next, .gc_done = gc_done,
 	.mount_page = mount_page, .mount_plane = mount_plane,
@@ -311,30 +318,9 @@ static const struct direct_scheme scheme = {
 	.blocks_needed = blocks_needed,
 };
 
-static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
-{
-	if (direct_validate(c, g, &scheme, why) == SSD_OK && c->gc_urgent_blocks < 2)
-		*why = "gc_urgent_blocks must be at least 2: one for GC's copies, one for power cuts";
-	return *why ? SSD_E_INVAL : SSD_OK;
-}
-
-static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	return direct_footprint(c, g, &scheme);
-}
-
-extern const struct ftl_ops log_ftl_ops;
-
-static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		    const struct ftl_host *host, struct ftl **out)
-{
-	return direct_init(mem, len, c, n, host, &scheme, &log_ftl_ops, out);
-}
-
 static const struct knob_table *const knobs[] = { DIRECT_KNOBS, NULL };
 
 const struct ftl_ops log_ftl_ops = {
-	.name = "log", .knobs = knobs,
-	.validate = validate, .footprint = footprint, .init = init_ftl,
+	.name = "log", .policy = &scheme, .knobs = knobs,
 	DIRECT_OPS_COMMON,
 };

@@ -233,12 +233,12 @@ static void refused(void)
 	rig_start(&r, &s);
 	c = r.fc;
 	c.gc_urgent_blocks = 1;
-	EXPECT_EQ(r.ops->validate(&c, &s.g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(r.ops, &c, &s.g, &why), SSD_E_INVAL);
 	EXPECT(why && strstr(why, "gc_urgent_blocks"));
 	c = r.fc;
 	c.capacity_bytes = 5 * 1024;			/* two reserved blocks, three that must be free, one open
 							 * block, and one that GC gains */
-	EXPECT_EQ(r.ops->validate(&c, &s.g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(r.ops, &c, &s.g, &why), SSD_E_INVAL);
 	EXPECT(why && strstr(why, "capacity"));
 	rig_free(&r);
 }

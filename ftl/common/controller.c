@@ -492,7 +492,7 @@ size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *
 {
 	const struct ftl_config its = behind(c);
 
-	return (c->cores ? lay_out(NULL, c, g).used : 0) + ops->footprint(&its, g);
+	return (c->cores ? lay_out(NULL, c, g).used : 0) + ftl_footprint(ops, &its, g);
 }
 
 int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,
@@ -505,13 +505,13 @@ int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const stru
 	int result;
 
 	if (!c->cores)
-		return ops->init(mem, len, c, n, host, out);
+		return ftl_init(ops, mem, len, c, n, host, out);
 	SSD_ASSERT(c->cores <= CONTROLLER_CORES_MAX);
 	own = lay_out(NULL, c, &n->geo).used;
 	if (len < own)
 		return SSD_E_NOMEM;
 	n = memory_init(&k->memory, c->dram_mb_s, n);
-	result = ops->init((uint8_t *)mem + own, len - own, &its, n, &me, &k->ftl);
+	result = ftl_init(ops, (uint8_t *)mem + own, len - own, &its, n, &me, &k->ftl);
 	if (result)
 		return result;
 	(void)lay_out(k, c, &n->geo);

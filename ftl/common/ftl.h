@@ -29,7 +29,7 @@
  * Order. Concurrent I/Os may complete in any order; a read returns, for every
  * mapping unit, a state of it between its submission and its completion.
  *
- * Memory. The caller supplies footprint() bytes once; no call allocates.
+ * Memory. The caller supplies ftl_footprint() bytes once; no call allocates.
  * Threads. One caller at a time per struct ftl; the core takes no locks.
  */
 #ifndef SLATE_FTL_H
@@ -366,14 +366,20 @@ struct ftl_ops {
 	 * array. If the pointer is NULL, the FTL refuses such arrays.
 	 */
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
+	const void *policy;	/* in what this FTL differs from others of its engine; the engine knows the type */
+	/* The functions below are called by ftl_oob_bytes() to ftl_init(), with this table as `t`. */
 	/* Returns the number of spare bytes of a page that the FTL needs. */
-	uint32_t (*oob_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
-	/* SSD_OK or SSD_E_INVAL with *why pointing at a sentence that names the knob. */
-	int (*validate)(const struct ftl_config *c, const struct nand_geometry *g,
-			const char **why) SSD_MUST_CHECK;
-	size_t (*footprint)(const struct ftl_config *c, const struct nand_geometry *g);
-	int (*init)(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		    const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
+	uint32_t (*oob_bytes)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+	/* Returns NULL, or a sentence that names a knob and says which value it must have. */
+	const char *(*fault)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+	/*
+	 * Divide the memory at mem: the FTL's struct, which begins with a struct host (host.h), and its
+	 * tables. Returns the bytes; if mem is NULL, it does nothing else.
+	 */
+	size_t (*lay_out)(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+			  const struct nand_geometry *g);
+	/* Set the state before the mount. The memory is divided and otherwise zeroed, and struct host is set. */
+	void (*begin)(struct ftl *f, struct nand *n);
 	/*
 	 * Find what flash holds, from OOB alone; a blank array mounts as an empty drive. It runs
 	 * its NAND commands one after another from now_ns on and sets *ready_ns to the time when
@@ -429,6 +435,17 @@ struct ftl_ops {
 	struct ftl_handle (*handle)(const struct ftl *f, uint32_t handle);
 	uint64_t (*renew_handle)(struct ftl *f, uint64_t now_ns, uint32_t handle);
 };
+
+/* Returns the number of spare bytes of a page that the FTL needs. */
+uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+/* Returns SSD_OK, or SSD_E_INVAL with *why pointing at a sentence that names the knob. */
+int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g,
+		 const char **why) SSD_MUST_CHECK;
+/* Returns the bytes of memory that the FTL needs. The configuration is valid. */
+size_t ftl_footprint(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+/* mem: zeroed. Returns an error if the configuration is not valid or the memory too small. */
+int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+	     const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
 
 /* Settings that every FTL reads. */
 extern const struct knob_table ftl_common_knobs;

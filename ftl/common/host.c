@@ -30,14 +30,38 @@ const char *host_fault(const struct ftl_config *c)
 	return c->max_unit_reads < 8 ? "max_unit_reads must be at least 8" : NULL;
 }
 
-int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config *c, const struct nand *n)
+uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	const char *why;
+	return t->oob_bytes(t, c, g);
+}
 
-	if (ops->validate(c, &n->geo, &why) != SSD_OK)
+int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g,
+		 const char **why)
+{
+	*why = t->fault(t, c, g);
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+size_t ftl_footprint(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return t->lay_out(t, NULL, c, g);
+}
+
+int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+	     const struct ftl_host *host, struct ftl **out)
+{
+	struct host *h = mem;
+
+	if (t->fault(t, c, &n->geo))
 		return SSD_E_INVAL;
-	SSD_ASSERT(n->geo.oob_kept >= ops->oob_bytes(c, &n->geo));
-	return len < ops->footprint(c, &n->geo) ? SSD_E_NOMEM : SSD_OK;
+	SSD_ASSERT(n->geo.oob_kept >= t->oob_bytes(t, c, &n->geo));
+	if (len < ftl_footprint(t, c, &n->geo))
+		return SSD_E_NOMEM;
+	(void)t->lay_out(t, mem, c, &n->geo);
+	host_init(h, t, c, host);
+	t->begin(&h->base, n);
+	*out = &h->base;
+	return SSD_OK;
 }
 
 void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status)

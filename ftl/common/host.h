@@ -39,9 +39,6 @@ static inline struct host *host_of(struct ftl *f)
  * unit_bytes is valid.
  */
 const char *host_fault(const struct ftl_config *c);
-/* Returns SSD_OK if init() can accept the configuration and the memory is large enough, else an error. */
-int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config *c,
-		  const struct nand *n) SSD_MUST_CHECK;
 void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
 	       const struct ftl_host *shell);
 

@@ -154,10 +154,11 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 /* ---- configuration ------------------------------------------------------------------ */
 
-static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+static uint32_t oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const struct front_policy *p = fronts[c->frontiers];
 
+	(void)t;
 	(void)g;
 	return p->group ? front_oob_bytes(p, DAC_OOB_UNITS) : DAC_OOB_BYTES;
 }
@@ -221,7 +222,7 @@ static const char *refused_geometry(const struct ftl_config *c, const struct nan
 		return "blocks_per_plane is too large: this FTL takes at most 2^30 pages; use fewer blocks";
 	if (g->one_shot)
 		return "one_shot must be no: this FTL programs pages singly";
-	if (g->oob_bytes < oob_bytes(c, g))
+	if (g->oob_bytes < oob_bytes(NULL, c, g))
 		return "oob_bytes is too small: 26 are needed, 55 with frontiers other than page; raise oob_bytes";
 	return refused_frontiers(c, g);
 }
@@ -250,15 +251,15 @@ static const char *refused_number(const struct ftl_config *c, const struct nand_
 	return NULL;
 }
 
-static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
+	const char *why = refused_knob(c);
+
+	(void)t;
 	SSD_ASSERT(c->reduction < FTL_NREDUCTIONS && c->frontiers < FTL_NFRONTIERS);
-	*why = refused_knob(c);
-	if (!*why)
-		*why = refused_geometry(c, g);
-	if (!*why)
-		*why = refused_number(c, g);
-	return *why ? SSD_E_INVAL : SSD_OK;
+	if (!why)
+		why = refused_geometry(c, g);
+	return why ? why : refused_number(c, g);
 }
 
 /* ---- memory ------------------------------------------------------------------------------ */
@@ -324,9 +325,11 @@ static struct nand_geometry fold_of(const struct nand_geometry *g)
 	return f;
 }
 
-static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_config *c,
+static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
 		      const struct nand_geometry *g)
 {
+	struct ssd_arena arena = { mem, sizeof(struct dac) }, *m = &arena;
+	struct dac *d = mem;
 	struct front_config fc = {
 		.policy = fronts[c->frontiers], .units_per_page = DAC_OOB_UNITS,
 		.active_blocks = c->active_blocks, .fast_above_permille = c->fast_above_permille,
@@ -362,7 +365,7 @@ static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_confi
 	at.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
 	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1, BLK_BUCKETS);
 	front_lay_out(&at.fr, m, &fc, &at.fold);
-	at.oob_len = oob_bytes(c, g);
+	at.oob_len = oob_bytes(t, c, g);
 	at.oob = ssd_carve(m, 1, at.oob_len);
 	at.rebuilt = ssd_carve(m, rebuilt, g->page_bytes + at.oob_len);
 	lay_out_pages(&at, m, c, d);
@@ -371,13 +374,6 @@ static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_confi
 		d->bt.geo = d->fr.g = &d->fold;
 	}
 	return m->used;
-}
-
-static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	struct ssd_arena m = { NULL, sizeof(struct dac) };
-
-	return lay_out(NULL, &m, c, g);
 }
 
 static void make_lists(struct dac *d)
@@ -415,20 +411,12 @@ static void make_dies(struct dac *d)
 	}
 }
 
-extern const struct ftl_ops dac_ftl_ops;
-
-static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		const struct ftl_host *host, struct ftl **out)
+static void begin(struct ftl *f, struct nand *n)
 {
-	struct dac *d = mem;
-	struct ssd_arena m = { mem, sizeof(*d) };
-	int err = host_may_init(&dac_ftl_ops, len, c, n);
+	struct dac *d = dac_of(f);
+	const struct ftl_config *c = &d->host.c;
 
-	if (err)
-		return err;
-	lay_out(d, &m, c, &n->geo);
 	die_due_init(&d->ends);
-	host_init(&d->host, &dac_ftl_ops, c, host);
 	d->n = n;
 	d->g = &n->geo;
 	d->mode = &modes[c->reduction];
@@ -442,8 +430,6 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	xmatch_init(d->xmatch, XMATCH_DICT_DEFAULT);
 	make_lists(d);
 	make_dies(d);
-	*out = &d->host.base;
-	return SSD_OK;
 }
 
 /* ---- ops -------------------------------------------------------------------------------------- */
@@ -532,9 +518,9 @@ const struct ftl_ops dac_ftl_ops = {
 	.durability = FTL_FLUSHED,
 	.writes_lost = true,
 	.oob_bytes = oob_bytes,
-	.validate = validate,
-	.footprint = footprint,
-	.init = init,
+	.fault = fault,
+	.lay_out = lay_out,
+	.begin = begin,
 	.mount = dac_mount,
 	.submit = submit,
 	.step = step,

@@ -252,8 +252,9 @@ void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 /* ---- configuration ---------------------------------------------------------- */
 
-uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+uint32_t direct_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
+	(void)t;
 	(void)c;
 	(void)g;
 	return DIRECT_OOB_BYTES;
@@ -268,49 +269,50 @@ const char *direct_not_safe(const struct ftl_config *c, const struct nand_geomet
 	       "upper page takes completed writes in the lower pages of its word line along";
 }
 
-int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
-		    const struct direct_scheme *s, const char **why)
+const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	*why = NULL;
+	const struct direct_scheme *s = t->policy;
+
 	if (c->unit_bytes != g->page_bytes)
-		*why = "unit_bytes must be geometry.page_bytes: this FTL maps whole NAND pages";
-	else if (host_fault(c))
-		*why = host_fault(c);
-	else if (c->capacity_bytes / c->unit_bytes > geo_pages(g))
-		*why = "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
-	else if (c->buffer_units)
-		*why = "buffer_units must be 0: this FTL writes through";
-	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
-		*why = "order must be ascending or none: this FTL does not know fps and rps";
-	else if (g->one_shot)
-		*why = "one_shot must be no: this FTL programs pages singly";
-	else if (c->gc_subpage_reads == FTL_WORDS_YES)
-		*why = "gc_subpage_reads must be no: this FTL copies whole pages";
-	else if (c->wl_threshold)
-		*why = "wl_threshold must be 0: this FTL does not level wear";
-	else if (c->host_subpage_reads == FTL_WORDS_YES)
-		*why = "host_subpage_reads must be no: this FTL maps and reads whole pages";
-	else if (c->gc_copyback && !g->copyback)
-		*why = "gc_copyback needs geometry.copyback = yes: say so, or gc_copyback = no";
-	else if (c->parallel_erase && g->erase_group_max < 2)
-		*why = "parallel_erase needs geometry.erase_group_max of 2 or more: raise it, or say "
+		return "unit_bytes must be geometry.page_bytes: this FTL maps whole NAND pages";
+	if (host_fault(c))
+		return host_fault(c);
+	if (c->capacity_bytes / c->unit_bytes > geo_pages(g))
+		return "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
+	if (c->buffer_units)
+		return "buffer_units must be 0: this FTL writes through";
+	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
+		return "order must be ascending or none: this FTL does not know fps and rps";
+	if (g->one_shot)
+		return "one_shot must be no: this FTL programs pages singly";
+	if (c->gc_subpage_reads == FTL_WORDS_YES)
+		return "gc_subpage_reads must be no: this FTL copies whole pages";
+	if (c->wl_threshold)
+		return "wl_threshold must be 0: this FTL does not level wear";
+	if (c->host_subpage_reads == FTL_WORDS_YES)
+		return "host_subpage_reads must be no: this FTL maps and reads whole pages";
+	if (c->gc_copyback && !g->copyback)
+		return "gc_copyback needs geometry.copyback = yes: say so, or gc_copyback = no";
+	if (c->parallel_erase && g->erase_group_max < 2)
+		return "parallel_erase needs geometry.erase_group_max of 2 or more: raise it, or say "
 		       "parallel_erase = no";
-	else if (g->pages_per_block % direct_stripe(c))
-		*why = "stripe_pages must divide geometry.pages_per_block: set it to 1, or to pages_per_block";
-	else if (c->pen && !g->pb_levels)
-		*why = "pen needs geometry.pb_levels of 1 or more: raise it, or say pen = no";
-	else if (g->oob_bytes < DIRECT_OOB_BYTES)
-		*why = "oob_bytes is too small: 10 are needed; raise oob_bytes";
-	else if (s->blocks_needed(c, g) > g->blocks_per_plane)
-		*why = "the geometry cannot hold the exported capacity: lower capacity (or raise "
+	if (g->pages_per_block % direct_stripe(c))
+		return "stripe_pages must divide geometry.pages_per_block: set it to 1, or to pages_per_block";
+	if (c->pen && !g->pb_levels)
+		return "pen needs geometry.pb_levels of 1 or more: raise it, or say pen = no";
+	if (g->oob_bytes < DIRECT_OOB_BYTES)
+		return "oob_bytes is too small: 10 are needed; raise oob_bytes";
+	if (s->blocks_needed(c, g) > g->blocks_per_plane)
+		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_start_blocks";
-	return *why ? SSD_E_INVAL : SSD_OK;
+	return s->fault ? s->fault(c, g) : NULL;
 }
 
-static size_t lay_out(struct direct *d, struct ssd_arena *m, const struct ftl_config *c,
-		      const struct nand_geometry *g, const struct direct_scheme *s)
+size_t direct_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+		      const struct nand_geometry *g)
 {
-	struct direct at = { .dies = geo_dies(g), .planes = geo_planes(g) };
+	struct ssd_arena arena = { mem, sizeof(struct direct) }, *m = &arena;
+	struct direct *d = mem, at = { .scheme = t->policy, .dies = geo_dies(g), .planes = geo_planes(g) };
 	size_t page = c->payload ? g->page_bytes : 0;
 	uint8_t *buffers;
 
@@ -324,7 +326,7 @@ static size_t lay_out(struct direct *d, struct ssd_arena *m, const struct ftl_co
 	die_due_lay_out(&at.ends, m, at.dies);
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	buffers = ssd_carve(m, (size_t)at.dies * 2, page);
-	at.s = s->lay_out(m, c, g);
+	at.s = at.scheme->lay_out(m, c, g);
 	if (d) {
 		*d = at;
 		for (uint32_t i = 0; i < d->dies && page; i++) {
@@ -333,14 +335,6 @@ static size_t lay_out(struct direct *d, struct ssd_arena *m, const struct ftl_co
 		}
 	}
 	return m->used;
-}
-
-size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *g,
-			const struct direct_scheme *s)
-{
-	struct ssd_arena m = { NULL, sizeof(struct direct) };
-
-	return lay_out(NULL, &m, c, g, s);
 }
 
 /* Order the planes for striping: channel first, then chip, die and plane. */
@@ -367,26 +361,18 @@ static void make_pool(struct direct *d)
 		direct_op_put(d, i);
 }
 
-int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		const struct ftl_host *host, const struct direct_scheme *s,
-		const struct ftl_ops *ops, struct ftl **out)
+void direct_begin(struct ftl *f, struct nand *n)
 {
-	struct direct *d = mem;
-	struct ssd_arena m = { mem, sizeof(*d) };
-	int err = host_may_init(ops, len, c, n);
+	struct direct *d = direct_of(f);
+	const struct ftl_config *c = &d->host.c;
 
-	if (err)
-		return err;
-	lay_out(d, &m, c, &n->geo, s);
-	host_init(&d->host, ops, c, host);
 	d->host.c.stripe_pages = direct_stripe(c);
 	d->n = n;
 	d->g = &n->geo;
-	d->scheme = s;
 	d->lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
 	d->plane_pages = direct_plane_pages(c, &n->geo);
 	d->seq = 1;
-	d->needed = s->blocks_needed(c, &n->geo);
+	d->needed = d->scheme->blocks_needed(c, &n->geo);
 	make_stripe(d);
 	make_pool(d);
 	die_due_init(&d->ends);
@@ -398,9 +384,7 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	}
 	for (uint32_t p = 0; p < d->planes; p++)
 		d->plane[p].good_blocks = d->g->blocks_per_plane;
-	s->init(d);
-	*out = &d->host.base;
-	return SSD_OK;
+	d->scheme->init(d);
 }
 
 /* ---- ops -------------------------------------------------------------------- */

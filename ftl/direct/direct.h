@@ -141,6 +141,8 @@ struct direct_step {
 };
 
 struct direct_scheme {
+	/* Returns NULL, or a sentence as ftl_ops.fault, when the rules of all schemes hold. May be NULL. */
+	const char *(*fault)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* Lay out the scheme's memory: its own struct and tables. s is NULL when memory is only measured. */
 	void *(*lay_out)(struct ssd_arena *m, const struct ftl_config *c,
 			 const struct nand_geometry *g);
@@ -383,17 +385,12 @@ void direct_mount_erase(struct direct *d, uint32_t block);
 
 /* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
 
-uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g);
+uint32_t direct_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g);
-/* Check the part of a configuration that all schemes have in common; each then checks its own part. */
-int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
-		    const struct direct_scheme *s, const char **why) SSD_MUST_CHECK;
-size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *g,
-			const struct direct_scheme *s);
-/* c has been validated. */
-int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		const struct ftl_host *host, const struct direct_scheme *s,
-		const struct ftl_ops *ops, struct ftl **out) SSD_MUST_CHECK;
+const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+size_t direct_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+		      const struct nand_geometry *g);
+void direct_begin(struct ftl *f, struct nand *n);
 int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 uint64_t direct_step(struct ftl *f, uint64_t now_ns);
@@ -429,13 +426,16 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
 #define DIRECT_KNOBS &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs
 
 /*
- * The members of ftl_ops that are the same for all schemes; each adds name, validate, footprint, init,
- * knobs and online.
+ * The members of ftl_ops that are the same for all schemes; each adds name, policy (its struct
+ * direct_scheme), knobs and online.
  */
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, .writes_lost = true, \
 	.not_safe = direct_not_safe, \
 	.oob_bytes = direct_oob_bytes, \
+	.fault = direct_fault, \
+	.lay_out = direct_lay_out, \
+	.begin = direct_begin, \
 	.mount = direct_mount, \
 	.submit = direct_submit, \
 	.step = direct_step, \

@@ -456,7 +456,18 @@ static uint64_t map_bytes(const struct direct *d)
 	       (geo_pages(d->g) + 7) / 8 * 2;
 }
 
+static const char *fault(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	if (g->pages_per_block >= NFTL_NO_POS)
+		return "pages_per_block must be less than 65535: NFTL's tables have 16 bits";
+	if (lblocks_of(c, g) + host_reserve(c) + 1 > g->blocks_per_plane)
+		return "gc_start_blocks leaves no block for a U-block (gc_urgent_blocks, with gc_mode = "
+		       "sliced): lower it or the capacity, or add blocks";
+	return NULL;
+}
+
 static const struct direct_scheme nftl_scheme = {
+	.fault = fault,
 	.lay_out = lay_out,
 	.init = init,
 	.lookup = nftl_lookup,
@@ -473,36 +484,6 @@ static const struct direct_scheme nftl_scheme = {
 	.valid = valid,
 	.blocks_needed = blocks_needed,
 };
-
-static int nftl_validate(const struct ftl_config *c, const struct nand_geometry *g,
-			 const char **why)
-{
-	if (direct_validate(c, g, &nftl_scheme, why) != SSD_OK)
-		return SSD_E_INVAL;
-	if (g->pages_per_block >= NFTL_NO_POS)
-		*why = "pages_per_block must be less than 65535: NFTL's tables have 16 bits";
-	else if (lblocks_of(c, g) + host_reserve(c) + 1 > g->blocks_per_plane)
-		*why = "gc_start_blocks leaves no block for a U-block (gc_urgent_blocks, with gc_mode = "
-		       "sliced): lower it or the capacity, or add blocks";
-	return *why ? SSD_E_INVAL : SSD_OK;
-}
-
-static size_t nftl_footprint(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	return direct_footprint(c, g, &nftl_scheme);
-}
-
-extern const struct ftl_ops nftl_ops;
-
-static int nftl_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		     const struct ftl_host *host, struct ftl **out)
-{
-	const char *why;
-
-	if (nftl_validate(c, &n->geo, &why) != SSD_OK)
-		return SSD_E_INVAL;
-	return direct_init(mem, len, c, n, host, &nftl_scheme, &nftl_ops, out);
-}
 
 static const char *const searches[] = { "no", "yes", "all", NULL };
 static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
@@ -530,9 +511,7 @@ static const char *const online[] = {
 
 const struct ftl_ops nftl_ops = {
 	.name = "nftl",
-	.validate = nftl_validate,
-	.footprint = nftl_footprint,
-	.init = nftl_init,
+	.policy = &nftl_scheme,
 	.knobs = knobs,
 	.online = online,
 	DIRECT_OPS_COMMON,

@@ -34,27 +34,21 @@ static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geom
 	return (pages + g->pages_per_block - 1) / g->pages_per_block + c->gc_urgent_blocks + 2;
 }
 
-static const struct direct_scheme scheme;
-
-static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+static const char *fault(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	int err = direct_validate(c, g, &scheme, why);
-
-	if (err)
-		return err;
 	if (c->superblock_blocks && c->superblock_max_blocks <= c->superblock_blocks)
-		*why = "superblock_max_blocks must be more than superblock_blocks";
-	else if (!c->superblock_blocks && c->superblock_max_blocks)
-		*why = "superblock_max_blocks must be 0 with superblock_blocks = 0 (page mapping)";
-	else if (c->gc_stop_blocks < c->gc_start_blocks)
-		*why = "gc_stop_blocks must be gc_start_blocks or more";
-	else if (c->gc_urgent_blocks < 2)
-		*why = "gc_urgent_blocks must be at least 2: one for GC's copies, one for a power cut";
-	else if (c->pen && !c->pen_merges_max)
-		*why = "pen_merges_max must be at least 1: raise it, or say pen = no";
-	else if (geo_pages(g) / geo_planes(g) >= 0xfffffff0u)
-		*why = "a plane has too many pages";
-	return *why ? SSD_E_INVAL : SSD_OK;
+		return "superblock_max_blocks must be more than superblock_blocks";
+	if (!c->superblock_blocks && c->superblock_max_blocks)
+		return "superblock_max_blocks must be 0 with superblock_blocks = 0 (page mapping)";
+	if (c->gc_stop_blocks < c->gc_start_blocks)
+		return "gc_stop_blocks must be gc_start_blocks or more";
+	if (c->gc_urgent_blocks < 2)
+		return "gc_urgent_blocks must be at least 2: one for GC's copies, one for a power cut";
+	if (c->pen && !c->pen_merges_max)
+		return "pen_merges_max must be at least 1: raise it, or say pen = no";
+	if (geo_pages(g) / geo_planes(g) >= 0xfffffff0u)
+		return "a plane has too many pages";
+	return NULL;
 }
 
 /* ---- memory ----------------------------------------------------------------------- */
@@ -250,6 +244,7 @@ static void programmed(struct direct *d, uint32_t plane, uint32_t page, uint32_t
 }
 
 static const struct direct_scheme scheme = {
+	.fault = fault,
 	.lay_out = lay_out,
 	.init = init,
 	.lookup = lookup,
@@ -268,17 +263,6 @@ static const struct direct_scheme scheme = {
 
 /* ---- ops ------------------------------------------------------------------------------ */
 
-static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	return direct_footprint(c, g, &scheme);
-}
-
-static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		    const struct ftl_host *host, struct ftl **out)
-{
-	return direct_init(mem, len, c, n, host, &scheme, &superblock_ftl_ops, out);
-}
-
 static const struct knob knob_rows[] = {
 	FTL_KNOB(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together"),
 	FTL_KNOB(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane"),
@@ -296,9 +280,7 @@ static const char *const online[] = {
 
 const struct ftl_ops superblock_ftl_ops = {
 	.name = "superblock",
-	.validate = validate,
-	.footprint = footprint,
-	.init = init_ftl,
+	.policy = &scheme,
 	.knobs = knobs,
 	.online = online,
 	DIRECT_OPS_COMMON,

@@ -266,6 +266,5 @@ void sb_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 		   const struct direct_oob *oob);
 int sb_mount_plane(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
 
-extern const struct ftl_ops superblock_ftl_ops;
 
 #endif

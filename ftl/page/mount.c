@@ -674,12 +674,12 @@ static void begin_anew(struct page_ftl *f)
 	struct ftl_host shell = f->host.shell;
 	struct ftl_stats stats = f->host.stats;
 	struct nand *n = f->n;
-	size_t len = ops->footprint(&c, &n->geo);
+	size_t len = ftl_footprint(ops, &c, &n->geo);
 	struct ftl *same;
 	int err;
 
 	memset(f, 0, len);
-	err = ops->init(f, len, &c, n, &shell, &same);
+	err = ftl_init(ops, f, len, &c, n, &shell, &same);
 	SSD_ASSERT(!err && same == &f->host.base);
 	f->host.stats = stats;
 }

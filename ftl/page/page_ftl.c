@@ -498,12 +498,24 @@ static const char *cache_fault(const struct front_policy *policy, const struct f
 	return c->map_cache_pages ? first_broken(rules, sizeof(rules) / sizeof(*rules)) : NULL;
 }
 
+/* Bytes of spare area that a page needs. With placement handles, one more holds the stream of its block. */
+static uint32_t oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
+			  const struct nand_geometry *g)
+{
+	return front_oob_bytes(policy, g->page_bytes / c->unit_bytes) + (c->placement_handles > 0);
+}
+
+uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return oob_bytes(t->policy, c, g);
+}
+
 static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,
 			      const struct nand_geometry *g)
 {
 	const char *wants;
 
-	if (g->oob_bytes < page_ftl_oob_bytes(policy, c, g))
+	if (g->oob_bytes < oob_bytes(policy, c, g))
 		return policy->group ? "oob_bytes is too small: 28 + 9 per mapping unit are needed; raise "
 				       "oob_bytes" :
 		       c->placement_handles ?
@@ -529,19 +541,17 @@ static const char *room_fault(const struct front_policy *policy, const struct ft
 	return wants;
 }
 
-int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
-			   const struct nand_geometry *g, const char **why)
+const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	*why = units_fault(c, g);
-	if (!*why)
-		*why = numbers_fault(c, g);
-	if (!*why)
-		*why = abilities_fault(c, g);
-	if (!*why)
-		*why = slc_fault(c, g);
-	if (!*why)
-		*why = room_fault(policy, c, g);
-	return *why ? SSD_E_INVAL : SSD_OK;
+	const char *why = units_fault(c, g);
+
+	if (!why)
+		why = numbers_fault(c, g);
+	if (!why)
+		why = abilities_fault(c, g);
+	if (!why)
+		why = slc_fault(c, g);
+	return why ? why : room_fault(t->policy, c, g);
 }
 
 static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const struct nand_geometry *g)
@@ -585,14 +595,23 @@ static void set_gc_tables(struct page_ftl *f, struct gc_unit *unit, uint32_t *pi
 	}
 }
 
-static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
-		      const struct ftl_config *c, const struct nand_geometry *g)
+static struct front_config front_config_of(const struct front_policy *policy, const struct ftl_config *c,
+					   const struct nand_geometry *g)
 {
-	struct page_ftl at = { 0 };
-	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks, c->fast_above_permille,
-				   c->slow_below_permille, c->quota_permille, front_own(policy, c->gc_frontier),
-				   c->gc_pages, handles_streams(c), handles_copy_streams(c),
-				   c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g) };
+	return (struct front_config){
+		policy, g->page_bytes / c->unit_bytes, c->active_blocks, c->fast_above_permille,
+		c->slow_below_permille, c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
+		handles_streams(c), handles_copy_streams(c), c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g),
+	};
+}
+
+size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+			const struct nand_geometry *g)
+{
+	const struct front_policy *policy = t->policy;
+	struct ssd_arena arena = { mem, sizeof(struct page_ftl) }, *m = &arena;
+	struct page_ftl *f = mem, at = { 0 };
+	const struct front_config fc = front_config_of(policy, c, g);
 	struct gc_unit *gu;
 	uint32_t *pins, reads;
 	uint8_t *gd;
@@ -622,7 +641,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		at.read.map = ssd_carve(m, reads, sizeof(*at.read.map));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
-	at.oob_len = page_ftl_oob_bytes(policy, c, g);
+	at.oob_len = oob_bytes(policy, c, g);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
 	front_lay_out(&at.fr, m, &fc, g);
 	at.lost.max = policy->group ? at.shape.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
@@ -646,21 +665,6 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	return m->used;
 }
 
-/* Bytes of spare area that a page needs. With placement handles, one more holds the stream of its block. */
-uint32_t page_ftl_oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
-			    const struct nand_geometry *g)
-{
-	return front_oob_bytes(policy, g->page_bytes / c->unit_bytes) + (c->placement_handles > 0);
-}
-
-size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
-			       const struct nand_geometry *g)
-{
-	struct ssd_arena m = { NULL, sizeof(struct page_ftl) };
-
-	return lay_out(NULL, &m, policy, c, g);
-}
-
 /* Order the dies by channel first, so that neighbours in the log use different buses. */
 static void make_stripe(struct page_ftl *f)
 {
@@ -674,20 +678,14 @@ static void make_stripe(struct page_ftl *f)
 	}
 }
 
-int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *policy, void *mem,
-		       size_t len, const struct ftl_config *c, struct nand *n,
-		       const struct ftl_host *host, struct ftl **out)
+void page_ftl_begin(struct ftl *base, struct nand *n)
 {
-	struct page_ftl *f = mem;
-	struct ssd_arena m = { mem, sizeof(*f) };
-	int err = host_may_init(ops, len, c, n);
+	struct page_ftl *f = page_ftl_of(base);
+	const struct front_policy *policy = base->ops->policy;
+	const struct ftl_config *c = &f->host.c;
 
-	if (err)
-		return err;
-	SSD_ASSERT(f);
-	SSD_ASSERT(n->geo.oob_kept == page_ftl_oob_bytes(policy, c, &n->geo));
-	lay_out(f, &m, policy, c, &n->geo);
-	host_init(&f->host, ops, c, host);
+	SSD_ASSERT(n->geo.oob_kept == f->oob_len);
+	f->g = f->bt.geo = &n->geo;
 	f->n = n;
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
@@ -724,8 +722,6 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->gc.idle_at_ns = FTL_IDLE;
 	f->log.carrier = BLK_NONE;
 	f->turn.changed = true;
-	*out = &f->host.base;
-	return SSD_OK;
 }
 
 /* ---- ops ---------------------------------------------------------------- */

@@ -480,18 +480,16 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 /* ---- between the files ---- */
 
 /* page_ftl.c */
-int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
-			   const struct nand_geometry *g, const char **why) SSD_MUST_CHECK;
-uint32_t page_ftl_oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
-			    const struct nand_geometry *g);
-size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
-			       const struct nand_geometry *g);
-int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *policy, void *mem,
-		       size_t len, const struct ftl_config *c, struct nand *n,
-		       const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
-/* The members of struct ftl_ops that are the same for all page FTLs. */
+const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+			const struct nand_geometry *g);
+void page_ftl_begin(struct ftl *base, struct nand *n);
+/* The members of struct ftl_ops that are the same for all page FTLs. Their policy is a struct front_policy. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .writes_lost = true,                                      \
+	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault,                           \
+	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
 	.mount = page_ftl_mount, .submit = page_ftl_submit,                                 \
 	.step = page_ftl_step, .check = page_ftl_check, HOST_OPS_COMMON,                    \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \

@@ -141,33 +141,11 @@ static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_kno
 
 /* ---- the types ----------------------------------------------------------- */
 
-#define FTL_OF_POLICY(type, safe, of_type, moving)                                               \
-	static uint32_t type##_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g) \
-	{                                                                                       \
-		return page_ftl_oob_bytes(&front_##type##_policy, c, g);                         \
-	}                                                                                       \
-	static int type##_validate(const struct ftl_config *c, const struct nand_geometry *g,    \
-				   const char **why)                                            \
-	{                                                                                       \
-		return page_ftl_validate_with(&front_##type##_policy, c, g, why);                \
-	}                                                                                       \
-	static size_t type##_footprint(const struct ftl_config *c, const struct nand_geometry *g) \
-	{                                                                                       \
-		return page_ftl_footprint_with(&front_##type##_policy, c, g);                    \
-	}                                                                                       \
-	static int type##_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n, \
-			       const struct ftl_host *host, struct ftl **out)                   \
-	{                                                                                       \
-		return page_ftl_init_with(&type##_ftl_ops, &front_##type##_policy, mem, len, c,  \
-					  n, host, out);                                        \
-	}                                                                                       \
+#define FTL_OF_POLICY(type, safe, of_type, moving)                                                \
 	const struct ftl_ops type##_ftl_ops = {                                                 \
-		.name = #type, .oob_bytes = type##_oob_bytes, .validate = type##_validate,        \
-		.footprint = type##_footprint, .init = type##_init, .not_safe = safe,            \
-		.knobs = of_type, .online = moving, PAGE_FTL_OPS_COMMON,                                  \
+		.name = #type, .policy = &front_##type##_policy, .not_safe = safe, .knobs = of_type, \
+		.online = moving, PAGE_FTL_OPS_COMMON,                                          \
 	}
-
-extern const struct ftl_ops parity_ftl_ops, rtf_ftl_ops, flex_ftl_ops;
 
 FTL_OF_POLICY(page, page_not_safe, page_knobs, page_ftl_online);
 FTL_OF_POLICY(parity, NULL, parity_knobs, page_ftl_online);

@@ -71,18 +71,21 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 	return NULL;
 }
 
-static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	*why = bad_array(c, g);
-	if (!*why)
-		*why = bad_zones(c, g);
-	if (!*why && c->max_unit_reads < 8)
-		*why = "max_unit_reads must be 8 or more";
-	return *why ? SSD_E_INVAL : SSD_OK;
+	const char *why = bad_array(c, g);
+
+	(void)t;
+	if (!why)
+		why = bad_zones(c, g);
+	if (!why && c->max_unit_reads < 8)
+		why = "max_unit_reads must be 8 or more";
+	return why;
 }
 
-static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+static uint32_t oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
+	(void)t;
 	(void)c;
 	(void)g;
 	return ZNS_OOB_BYTES;
@@ -90,11 +93,14 @@ static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry
 
 /* ---- memory ---- */
 
-static struct zns lay_out(struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+		      const struct nand_geometry *g)
 {
+	struct ssd_arena arena = { mem, sizeof(struct zns) }, *m = &arena;
 	struct zns z = { 0 };
 	size_t cells;
 
+	(void)t;
 	shape(&z, c, g);
 	cells = (size_t)z.bufs * z.slots;
 	z.zone = ssd_carve(m, z.zones, sizeof(*z.zone));
@@ -109,21 +115,17 @@ static struct zns lay_out(struct ssd_arena *m, const struct ftl_config *c, const
 	z.op = ssd_carve(m, c->max_unit_reads, sizeof(*z.op));
 	die_due_lay_out(&z.ends, m, z.dies);
 	z.mount = zns_mount_lay_out(&z, m, c, g);
-	return z;
+	if (mem)
+		*(struct zns *)mem = z;
+	return m->used;
 }
 
-static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
+static void begin(struct ftl *f, struct nand *n)
 {
-	struct ssd_arena m = { NULL, sizeof(struct zns) };
+	struct zns *z = zns_of(f);
 
-	lay_out(&m, c, g);
-	return m.used;
-}
-
-extern const struct ftl_ops zns_ftl_ops;
-
-static void set_up(struct zns *z)
-{
+	z->n = n;
+	z->g = &n->geo;
 	z->log.resets = z->erasing = z->waiting_first = ZNS_NONE;
 	z->op_free = ZNS_NONE;
 	memset(z->table, 0xff, (size_t)z->zones * z->parts * z->slots * sizeof(*z->table));
@@ -143,24 +145,6 @@ static void set_up(struct zns *z)
 		z->op_free = i;
 	}
 	die_due_init(&z->ends);
-}
-
-static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n, const struct ftl_host *host,
-		struct ftl **out)
-{
-	struct ssd_arena m = { mem, sizeof(struct zns) };
-	struct zns *z = mem;
-	int err = host_may_init(&zns_ftl_ops, len, c, n);
-
-	if (err)
-		return err;
-	*z = lay_out(&m, c, &n->geo);
-	z->n = n;
-	z->g = &n->geo;
-	host_init(&z->host, &zns_ftl_ops, c, host);
-	set_up(z);
-	*out = &z->host.base;
-	return SSD_OK;
 }
 
 /* ---- the host's calls ---- */
@@ -326,7 +310,7 @@ static const struct knob_table *const knobs[] = { &zone_knobs, NULL };
 
 const struct ftl_ops zns_ftl_ops = {
 	.name = "zns", .durability = FTL_ZONED, .knobs = knobs,
-	.oob_bytes = oob_bytes, .validate = validate, .footprint = footprint, .init = init, .mount = zns_mount,
+	.oob_bytes = oob_bytes, .fault = fault, .lay_out = lay_out, .begin = begin, .mount = zns_mount,
 	.submit = submit, .step = step, .check = zns_check, .map_bytes = map_bytes, .block = block,
 	.zones = zones, .zone = zone, HOST_OPS_COMMON,
 };

@@ -489,7 +489,7 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 	}
 	snprintf(note, sizeof(note), " (exported %llu MiB of %llu MiB raw)",
 		 (unsigned long long)(p->ftl.capacity_bytes >> 20), (unsigned long long)(raw >> 20));
-	if (p->ops && p->ops->validate(&p->ftl, &p->array.geo, &why))
+	if (p->ops && ftl_validate(p->ops, &p->ftl, &p->array.geo, &why))
 		blame(s, "ftl", why, note);
 	else if (!p->ops && p->ftl.capacity_bytes > raw)
 		complain_of(s, profile_key_find("ftl", "capacity_mib"),
@@ -592,7 +592,7 @@ static void derive(struct parse *s)
 	if (p->ftl.unit_bytes > g->page_bytes)
 		g->oob_kept = 0;
 	else if (p->ops)
-		g->oob_kept = p->ops->oob_bytes(&p->ftl, g);
+		g->oob_kept = ftl_oob_bytes(p->ops, &p->ftl, g);
 	else
 		g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
 	if (!p->ops && g->oob_kept > g->oob_bytes)

@@ -80,19 +80,19 @@ static void make(struct drive *d, bool payload, uint32_t page_bytes, uint32_t bl
 		.gc_slice_pages = 4, .multiplane = true, .payload = payload, .map_ns = 200,
 		.buffer_ns = 2000, .overhead_ns = 1000, .max_unit_reads = 4096, .gc_policy = &gc_greedy };
 	d->fc.capacity_bytes = geo_pages(&d->c.geo) * page_bytes * 1000 / 1150 / 4096 * 4096;
-	if (ftl_list[0]->validate(&d->fc, &d->c.geo, &why) || nand_array_validate(&d->c, &why)) {
+	if (ftl_validate(ftl_list[0], &d->fc, &d->c.geo, &why) || nand_array_validate(&d->c, &why)) {
 		fprintf(stderr, "bench_core: %s\n", why);
 		exit(1);
 	}
 	array = nand_array_footprint(&d->c);
 	tables = nand_array_table_bytes(&d->c);
-	ftl = ftl_list[0]->footprint(&d->fc, &d->c.geo);
+	ftl = ftl_footprint(ftl_list[0], &d->fc, &d->c.geo);
 	d->table_bytes = array + tables + ftl - (size_t)d->fc.buffer_units * 4096;
 	d->mem = calloc(1, array);
 	d->ftl_mem = calloc(1, ftl);
 	d->image = calloc(1, nand_array_image_bytes(&d->c));
 	d->n = nand_array_init(d->mem, d->image, &d->c);
-	if (ftl_list[0]->init(d->ftl_mem, ftl, &d->fc, d->n, &host, &d->f) ||
+	if (ftl_init(ftl_list[0], d->ftl_mem, ftl, &d->fc, d->n, &host, &d->f) ||
 	    d->f->ops->mount(d->f, 0, &d->now_ns))
 		exit(1);
 	d->rng = 88172645463325252u;

@@ -153,7 +153,7 @@ static inline void refused(void (*change)(struct ftl_config *, struct nand_geome
 	const char *why = NULL;
 
 	change(&c, &g);
-	EXPECT_EQ(r.ops->validate(&c, &g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(r.ops, &c, &g, &why), SSD_E_INVAL);
 	if (!why || strncmp(why, says, strlen(says))) {
 		printf("'%s' does not begin with '%s'\n", why ? why : "", says);
 		failures++;

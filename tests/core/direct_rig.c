@@ -113,7 +113,7 @@ static void configure(struct rig *r, const struct rig_shape *s)
 static bool accepts(struct rig *r, uint32_t units, const char **why)
 {
 	r->fc.capacity_bytes = (uint64_t)units * r->fc.unit_bytes;
-	return r->ops->validate(&r->fc, &r->ac.geo, why) == SSD_OK;
+	return ftl_validate(r->ops, &r->fc, &r->ac.geo, why) == SSD_OK;
 }
 
 uint32_t rig_largest(const struct rig_shape *s)
@@ -125,7 +125,7 @@ uint32_t rig_largest(const struct rig_shape *s)
 	memset(&r, 0, sizeof(r));
 	r.ops = ops_of(s->ftl);
 	configure(&r, s);
-	r.ac.geo.oob_kept = r.ops->oob_bytes(&r.fc, &s->g);
+	r.ac.geo.oob_kept = ftl_oob_bytes(r.ops, &r.fc, &s->g);
 	if (nand_array_validate(&r.ac, &why) != SSD_OK)
 		return 0;
 	while (units && !accepts(&r, units, &why))
@@ -156,7 +156,7 @@ void rig_make(struct rig *r, const struct rig_shape *s)
 	r->ops = ops_of(s->ftl);
 	configure(r, s);
 	choose_capacity(r);
-	r->ac.geo.oob_kept = r->ops->oob_bytes(&r->fc, &r->ac.geo);
+	r->ac.geo.oob_kept = ftl_oob_bytes(r->ops, &r->fc, &r->ac.geo);
 	test_array_make(&r->ta, &r->ac);
 	nand_array_set_hooks(r->ta.a, &hooks);
 	r->len = controller_footprint(r->ops, &r->fc, &r->ac.geo);

@@ -145,7 +145,7 @@ static void draw_word_lines(struct odd *o, const char *ftl)
 	c->quota_permille = roll(o, 300);
 	c->idle_gc_permille = roll(o, 3) * 300;
 	c->idle_gc_ns = roll(o, 2) * 100000;
-	g->oob_kept = o->ops->oob_bytes(c, g);
+	g->oob_kept = ftl_oob_bytes(o->ops, c, g);
 	if (!flag(o, 'b'))
 		return;
 	g->channels = g->channels < 2 ? 2 : g->channels;
@@ -230,7 +230,7 @@ static void draw_handles(struct odd *o)
 	o->fc.placement_isolation = roll(o, 2) ? FTL_ISOLATED_PERSISTENTLY : FTL_ISOLATED_INITIALLY;
 	o->fc.buffer_units = (o->fc.placement_handles + 2 + roll(o, 6)) * upp;
 	o->ac.geo.blocks_per_plane += 8;
-	o->ac.geo.oob_kept = o->ops->oob_bytes(&o->fc, &o->ac.geo);
+	o->ac.geo.oob_kept = ftl_oob_bytes(o->ops, &o->fc, &o->ac.geo);
 }
 
 /*
@@ -255,7 +255,7 @@ static bool valid(struct odd *o, uint64_t units)
 	const char *why;
 
 	o->fc.capacity_bytes = units * o->fc.unit_bytes;
-	return !o->ops->validate(&o->fc, &o->ac.geo, &why);
+	return !ftl_validate(o->ops, &o->fc, &o->ac.geo, &why);
 }
 
 /* The least units of which the map is not smaller than its cache. */

@@ -17,10 +17,10 @@ static inline void mount_page_ftl(const struct ftl_config *c, const struct ftl_h
 	size_t bytes;
 
 	free(mem);
-	SSD_ASSERT(ftl_list[0]->validate(c, &t.c.geo, &why) == SSD_OK);
-	bytes = ftl_list[0]->footprint(c, &t.c.geo);
+	SSD_ASSERT(ftl_validate(ftl_list[0], c, &t.c.geo, &why) == SSD_OK);
+	bytes = ftl_footprint(ftl_list[0], c, &t.c.geo);
 	mem = calloc(1, bytes);
-	SSD_ASSERT(ftl_list[0]->init(mem, bytes, c, t.n, host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, bytes, c, t.n, host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	f->ops->check(f);
 }

@@ -87,12 +87,12 @@ static inline void on_copy(void *o, struct ftl_io *io, uint64_t at, void *buf, s
 static inline void remount(void)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
-	size_t len = d.ops->footprint(&d.fc, &d.g);
+	size_t len = ftl_footprint(d.ops, &d.fc, &d.g);
 
 	free(d.mem);
 	d.mem = calloc(1, len);
 	d.count = 0;
-	SSD_ASSERT(d.ops->init(d.mem, len, &d.fc, d.ta.n, &host, &d.f) == SSD_OK);
+	SSD_ASSERT(ftl_init(d.ops, d.mem, len, &d.fc, d.ta.n, &host, &d.f) == SSD_OK);
 	SSD_ASSERT(d.f->ops->mount(d.f, 0, &d.now) == SSD_OK);
 	d.f->ops->check(d.f);
 }
@@ -117,8 +117,8 @@ static inline void make(const char *ftl, enum nand_order order, uint32_t blocks,
 		.gc_stop_blocks = 4, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED, .gc_slice_pages = 1,
 		.payload = true, .max_unit_reads = 64, .gc_policy = &gc_greedy, .active_blocks = 3,
 		.fast_above_permille = 800, .slow_below_permille = 100, .quota_permille = 50 };
-	c.geo.oob_kept = d.ops->oob_bytes(&d.fc, &c.geo);
-	if (d.ops->validate(&d.fc, &c.geo, &why)) {
+	c.geo.oob_kept = ftl_oob_bytes(d.ops, &d.fc, &c.geo);
+	if (ftl_validate(d.ops, &d.fc, &c.geo, &why)) {
 		printf("%s\n", why);
 		abort();
 	}

@@ -263,10 +263,10 @@ static void drive_make(struct drive *d, const struct shape *s)
 	d->ops = ftl_of(s);
 	d->spy = *d->ops;
 	d->spy.submit = handed_over;
-	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
+	c.geo.oob_kept = ftl_oob_bytes(d->ops, &d->fc, &c.geo);
 	c.payload = true;
 	test_array_make(&d->ta, &c);
-	if (d->ops->validate(&d->fc, &c.geo, &why)) {
+	if (ftl_validate(d->ops, &d->fc, &c.geo, &why)) {
 		printf("%s: %s\n", s->name, why);
 		exit(1);
 	}

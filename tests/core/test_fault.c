@@ -76,9 +76,9 @@ static void make(uint64_t seed, uint32_t buffer)
 	rng = seed;
 	test_array_make(&t, &c);
 	nand_array_set_hooks(t.a, &h);
-	len = ftl_list[0]->footprint(&fc, &c.geo);
+	len = ftl_footprint(ftl_list[0], &fc, &c.geo);
 	mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &fc, t.n, &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	memset(tag, 0, sizeof(tag));
 	newest = 0;
@@ -432,14 +432,14 @@ static void mount_again(uint32_t hide)
 	static const struct ftl_host host = { on_done, on_copy, NULL };
 	struct nand_hooks h = { .fault = hide_pages };
 	struct ftl_config fc = ((struct page_ftl *)f)->host.c;
-	size_t len = ftl_list[0]->footprint(&fc, &t.c.geo);
+	size_t len = ftl_footprint(ftl_list[0], &fc, &t.c.geo);
 
 	hidden_count = hide;
 	nand_array_set_hooks(t.a, &h);
 	nand_array_power_cut(t.a, now, 1);
 	nand_array_power_on(t.a);
 	memset(mem, 0, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &fc, t.n, &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	f->ops->check(f);
 }

@@ -48,9 +48,9 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 	size_t len;
 
 	make(channels, chips, 1);
-	len = ftl_list[0]->footprint(&c, &t.c.geo);
+	len = ftl_footprint(ftl_list[0], &c, &t.c.geo);
 	mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, &c, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &c, t.n, &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	done_count = 0;
 	next = FTL_IDLE;
@@ -561,12 +561,12 @@ static void planes_take_turns_in_gc(void)
 		.gc_policy = &gc_greedy };
 	struct ftl_host host = { on_done, on_copy, NULL };
 	uint64_t seed = 1, moved;
-	size_t len = ftl_list[0]->footprint(&fc, &c.geo);
+	size_t len = ftl_footprint(ftl_list[0], &fc, &c.geo);
 
 	checks_every = 61;
 	test_array_make(&t, &c);
 	mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &fc, t.n, &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	next = FTL_IDLE;
 	for (uint32_t i = 0; i < 3480; i++)

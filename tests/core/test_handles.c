@@ -334,7 +334,7 @@ static void refused(const char *words)
 {
 	const char *why = "accepted";
 
-	EXPECT(ftl_list[0]->validate(&fc, &t.c.geo, &why) == SSD_E_INVAL);
+	EXPECT(ftl_validate(ftl_list[0], &fc, &t.c.geo, &why) == SSD_E_INVAL);
 	if (!strstr(why, words))
 		printf("%s\n", why);
 	EXPECT(strstr(why, words));
@@ -360,14 +360,14 @@ static void bad_settings_are_refused(void)
 	fc.buffer_units = (HANDLES + 2) * UPP - 1;
 	refused("buffer_units is too small: it must hold a NAND page for each of placement_handles and two more");
 	fc.buffer_units++;
-	EXPECT(ftl_list[0]->validate(&fc, &g, &(const char *){ NULL }) == SSD_OK);
+	EXPECT(ftl_validate(ftl_list[0], &fc, &g, &(const char *){ NULL }) == SSD_OK);
 	fc.buffer_units = 0;
 	refused("buffer_units is too small");
 	fc = good;
 	fc.capacity_bytes = (uint64_t)(2 * 52 - DIES * (2 + HANDLES + HANDLES)) * ((PAGES - 1) * UPP + 1) * UNIT;
 	refused("placement_handles is too much");
 	fc.capacity_bytes -= 2 * (uint64_t)UNIT;	/* the trim bitmap and the dead list */
-	EXPECT(ftl_list[0]->validate(&fc, &g, &(const char *){ NULL }) == SSD_OK);
+	EXPECT(ftl_validate(ftl_list[0], &fc, &g, &(const char *){ NULL }) == SSD_OK);
 	fc = good;
 	fc.placement_handles = FTL_HANDLES_MAX + 1;
 	fc.buffer_units = 100;

@@ -64,10 +64,10 @@ static struct nand_array_config array(uint32_t blocks)
 static void mount(const struct ftl_config *c)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
-	size_t len = ftl_list[0]->footprint(c, &t.c.geo);
+	size_t len = ftl_footprint(ftl_list[0], c, &t.c.geo);
 
 	mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, c, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, c, t.n, &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	next = f->ops->step(f, now);
 }

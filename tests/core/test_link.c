@@ -94,12 +94,12 @@ static uint64_t make(void)
 
 	test_array_make(&t, &c);
 	fc.gc_policy = &gc_greedy;
-	if (ftl_list[0]->validate(&fc, &c.geo, &why)) {
+	if (ftl_validate(ftl_list[0], &fc, &c.geo, &why)) {
 		printf("%s\n", why);
 		exit(1);
 	}
-	bytes = ftl_list[0]->footprint(&fc, &c.geo);
-	if (ftl_list[0]->init(calloc(1, bytes), bytes, &fc, t.n, &host, &f) ||
+	bytes = ftl_footprint(ftl_list[0], &fc, &c.geo);
+	if (ftl_init(ftl_list[0], calloc(1, bytes), bytes, &fc, t.n, &host, &f) ||
 	    f->ops->mount(f, 0, &ready))
 		exit(1);
 	return ready;

@@ -98,12 +98,12 @@ static struct ftl_config ftl_config(uint32_t units, uint32_t frames)
 static int power_on(void)
 {
 	struct ftl_host host = { on_done, on_copy, NULL };
-	size_t len = ftl_list[0]->footprint(&fc, &t.c.geo);
+	size_t len = ftl_footprint(ftl_list[0], &fc, &t.c.geo);
 	int err;
 
 	free(mem);
 	mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &fc, t.n, &host, &f) == SSD_OK);
 	err = f->ops->mount(f, 0, &now);
 	if (!err) {
 		f->ops->check(f);
@@ -312,21 +312,21 @@ static void footprint_shrinks_by_the_entries(void)
 
 	c.unit_bytes = 4096;
 	c.capacity_bytes = units * 4096;
-	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
-	whole = ftl_list[0]->footprint(&c, &g);
+	SSD_ASSERT(ftl_validate(ftl_list[0], &c, &g, &why) == SSD_OK);
+	whole = ftl_footprint(ftl_list[0], &c, &g);
 	/*
 	 * A read has a pointer, four numbers of 8 bytes and five of 4, which is 60 bytes, aligned to 8. With the
 	 * cache there are two numbers of 4 more; without it a read has no such memory.
 	 */
 	c.max_unit_reads += 640;
-	more = ftl_list[0]->footprint(&c, &g);
+	more = ftl_footprint(ftl_list[0], &c, &g);
 	EXPECT_EQ(more - whole, 640 * 64);
 	c.max_unit_reads -= 640;
 	c.map_cache_pages = 64;
-	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
-	small = ftl_list[0]->footprint(&c, &g);
+	SSD_ASSERT(ftl_validate(ftl_list[0], &c, &g, &why) == SSD_OK);
+	small = ftl_footprint(ftl_list[0], &c, &g);
 	c.map_cache_pages = 64 + 640;
-	large = ftl_list[0]->footprint(&c, &g);
+	large = ftl_footprint(ftl_list[0], &c, &g);
 	EXPECT_EQ(large - small, 640 * frame);
 	/*
 	 * Without the cache there are 4 bytes for each unit. With it there are for each map page a
@@ -345,7 +345,7 @@ static void expect_refused(const struct ftl_config *c, const struct nand_geometr
 {
 	const char *why = NULL;
 
-	EXPECT_EQ(ftl_list[type]->validate(c, g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(ftl_list[type], c, g, &why), SSD_E_INVAL);
 	EXPECT(why && !strncmp(why, "map_cache_pages", 15) && strstr(why, word));
 	if (why && !strstr(why, word))
 		printf("# refused with: %s\n", why);
@@ -357,13 +357,13 @@ static void refused_by_name(void)
 	struct ftl_config c = ftl_config(UNITS, 3);
 	const char *why;
 
-	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
+	SSD_ASSERT(ftl_validate(ftl_list[0], &c, &g, &why) == SSD_OK);
 	c.map_cache_pages = 2;
 	expect_refused(&c, &g, 0, "too small");
 	c.map_cache_pages = 6;
 	expect_refused(&c, &g, 0, "larger than the map");
 	c.map_cache_pages = 5;
-	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
+	SSD_ASSERT(ftl_validate(ftl_list[0], &c, &g, &why) == SSD_OK);
 	c.gc_frontier = FTL_GC_SHARED;
 	expect_refused(&c, &g, 0, "gc_frontier");
 	c.gc_frontier = FTL_GC_AUTO;

@@ -323,16 +323,16 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 		fc.capacity_bytes = (uint64_t)v->map_cache_pages * v->g.page_bytes / 4 * v->unit;
 		do
 			fc.capacity_bytes += v->unit;
-		while (!ops_of->validate(&fc, &c.geo, &why));
+		while (!ftl_validate(ops_of, &fc, &c.geo, &why));
 		fc.capacity_bytes -= v->unit;
 	}
-	if (ops_of->validate(&fc, &c.geo, &why)) {
+	if (ftl_validate(ops_of, &fc, &c.geo, &why)) {
 		printf("%s: %s\n", v->name, why);
 		exit(1);
 	}
-	len = ops_of->footprint(&fc, &c.geo);
+	len = ftl_footprint(ops_of, &fc, &c.geo);
 	w->mem = calloc(1, len);
-	SSD_ASSERT(ops_of->init(w->mem, len, &fc, words_only_make(&w->only, w->ta.n), &host, &w->f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ops_of, w->mem, len, &fc, words_only_make(&w->only, w->ta.n), &host, &w->f) == SSD_OK);
 	SSD_ASSERT(w->f->ops->mount(w->f, 0, &w->now_ns) == SSD_OK);
 	w->sectors = (uint32_t)(fc.capacity_bytes / FTL_SECTOR_BYTES);
 	w->newest = calloc(w->sectors, sizeof(*w->newest));

@@ -654,7 +654,7 @@ static void expect_refused(const struct rig_shape *s, void (*spoil)(struct ftl_c
 	c = r.fc;
 	g = r.ac.geo;
 	spoil(&c, &g);
-	EXPECT_EQ(r.ops->validate(&c, &g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(r.ops, &c, &g, &why), SSD_E_INVAL);
 	if (!why || strncmp(why, begins, strlen(begins))) {
 		printf("not '%s': '%s'\n", begins, why ? why : "");
 		failures++;

@@ -85,11 +85,11 @@ static void mount(void)
 		.wl_threshold = moves, .relocate = moves,
 		.active_blocks = 8, .fast_above_permille = 800, .slow_below_permille = 100,
 		.quota_permille = 50, .idle_gc_permille = ops == ftl_list[0] ? 0 : 950 };
-	size_t len = ops->footprint(&fc, &t.c.geo);
+	size_t len = ftl_footprint(ops, &fc, &t.c.geo);
 
 	free(mem);
 	mem = calloc(1, len);
-	if (ops->init(mem, len, &fc, t.n, &host, &f) || f->ops->mount(f, 0, &now)) {
+	if (ftl_init(ops, mem, len, &fc, t.n, &host, &f) || f->ops->mount(f, 0, &now)) {
 		printf("does not mount; replay: test_power_cycles %" PRIu64 "\n", the_seed);
 		exit(1);
 	}

@@ -105,7 +105,7 @@ static void make(uint32_t cache_units, uint32_t ahead_units)
 	memset(slot, 0, sizeof(slot));
 	lost_page = NONE;
 	now = 0;
-	c.geo.oob_kept = ftl_list[0]->oob_bytes(&fc, &c.geo);
+	c.geo.oob_kept = ftl_oob_bytes(ftl_list[0], &fc, &c.geo);
 	test_array_make(&t, &c);
 	nand_array_set_hooks(t.a, &hooks);
 	bytes = controller_footprint(ftl_list[0], &fc, &c.geo);

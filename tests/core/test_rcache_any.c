@@ -259,26 +259,36 @@ static void stub_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	draw(f, j);
 }
 
-static size_t stub_footprint(const struct ftl_config *c, const struct nand_geometry *g)
+static uint32_t stub_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
+	(void)t;
+	(void)c;
+	(void)g;
+	return 0;
+}
+
+static const char *stub_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	(void)t;
+	(void)c;
+	(void)g;
+	return NULL;
+}
+
+static size_t stub_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+			   const struct nand_geometry *g)
+{
+	(void)t;
+	(void)mem;
 	(void)c;
 	(void)g;
 	return sizeof(struct stub);
 }
 
-static const struct ftl_ops stub_ops;
-
-static int stub_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n, const struct ftl_host *host,
-		     struct ftl **out)
+static void stub_begin(struct ftl *f, struct nand *n)
 {
-	struct stub *f = mem;
-
 	(void)n;
-	SSD_ASSERT(len >= sizeof(*f));
-	host_init(&f->host, &stub_ops, c, host);
-	f->fails = roll(2);
-	*out = &f->host.base;
-	return SSD_OK;
+	((struct stub *)f)->fails = roll(2);
 }
 
 static int stub_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
@@ -294,8 +304,9 @@ static void stub_check(const struct ftl *base)
 }
 
 static const struct ftl_ops stub_ops = {
-	.name = "stub", .footprint = stub_footprint, .init = stub_init, .mount = stub_mount, .submit = stub_submit,
-	.step = stub_step, .check = stub_check, HOST_OPS_COMMON,
+	.name = "stub", .oob_bytes = stub_oob_bytes, .fault = stub_fault, .lay_out = stub_lay_out,
+	.begin = stub_begin, .mount = stub_mount, .submit = stub_submit, .step = stub_step,
+	.check = stub_check, HOST_OPS_COMMON,
 };
 
 /* ---- the host ----------------------------------------------------------------------------- */

@@ -470,7 +470,7 @@ static void expect_refused(const char *sentence)
 {
 	const char *why = "";
 
-	EXPECT_EQ(d.ops->validate(&d.fc, &d.g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(d.ops, &d.fc, &d.g, &why), SSD_E_INVAL);
 	EXPECT(!strncmp(why, sentence, strlen(sentence)));
 }
 

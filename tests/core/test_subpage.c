@@ -88,9 +88,9 @@ static void drive(uint32_t channels, enum nand_subpage subpage, uint32_t buffer)
 	a.geo.subpage = subpage;
 	test_array_make(&t, &a);
 	nand_array_set_hooks(t.a, &hooks);
-	len = ftl_list[0]->footprint(&c, &a.geo);
+	len = ftl_footprint(ftl_list[0], &c, &a.geo);
 	mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(mem, len, &c, words_only_make(&only, t.n), &host, &f) == SSD_OK);
+	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &c, words_only_make(&only, t.n), &host, &f) == SSD_OK);
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 	memset(content, 0, sizeof(content));
 	version = 0;

@@ -553,7 +553,7 @@ static void refused(struct ftl_config c, const struct nand_geometry *g, const ch
 {
 	const char *why = NULL;
 
-	EXPECT_EQ(r.ops->validate(&c, g, &why), SSD_E_INVAL);
+	EXPECT_EQ(ftl_validate(r.ops, &c, g, &why), SSD_E_INVAL);
 	EXPECT(why && strstr(why, word));
 	if (why && !strstr(why, word))
 		printf("%s: no word of %s\n", why, word);

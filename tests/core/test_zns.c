@@ -329,7 +329,7 @@ static int mount_with(const struct zns_oob *data, const struct zns_oob *record, 
 		SSD_ASSERT(c.status == NAND_OK);
 	}
 	memset(first.mem, 0, first.len);
-	SSD_ASSERT(first.ops->init(first.mem, first.len, &first.fc, first.ta.n, &host, &first.f) == SSD_OK);
+	SSD_ASSERT(ftl_init(first.ops, first.mem, first.len, &first.fc, first.ta.n, &host, &first.f) == SSD_OK);
 	err = first.ops->mount(first.f, 2000000, &now);
 	zr_free(&first);
 	return err;

@@ -68,7 +68,7 @@ const char *zr_refusal(const struct zr_shape *s)
 	r.ac.geo.oob_kept = 0;
 	if (nand_array_validate(&r.ac, &why) != SSD_OK)
 		return why;
-	return zns_ftl_ops.validate(&r.fc, &s->g, &why) == SSD_OK ? NULL : why;
+	return ftl_validate(&zns_ftl_ops, &r.fc, &s->g, &why) == SSD_OK ? NULL : why;
 }
 
 void zr_make(struct zr *r, const struct zr_shape *s)
@@ -80,10 +80,10 @@ void zr_make(struct zr *r, const struct zr_shape *s)
 	r->ops = &zns_ftl_ops;
 	configure(r, s);
 	SSD_ASSERT(s->zones <= ZR_ZONES && r->capacity <= ZR_SECTORS);
-	r->ac.geo.oob_kept = r->ops->oob_bytes(&r->fc, &r->ac.geo);
+	r->ac.geo.oob_kept = ftl_oob_bytes(r->ops, &r->fc, &r->ac.geo);
 	test_array_make(&r->ta, &r->ac);
 	nand_array_set_hooks(r->ta.a, &hooks);
-	r->len = r->ops->footprint(&r->fc, &r->ac.geo);
+	r->len = ftl_footprint(r->ops, &r->fc, &r->ac.geo);
 	r->mem = malloc(r->len);
 	for (uint32_t i = 0; i < ZR_IOS; i++)
 		r->io[i].data = malloc((size_t)r->size * FTL_SECTOR_BYTES);
@@ -106,7 +106,7 @@ void zr_mount(struct zr *r)
 		r->io[i].busy = false;
 	r->busy = 0;
 	r->now_ns = 0;
-	SSD_ASSERT(r->ops->init(r->mem, r->len, &r->fc, r->ta.n, &host, &r->f) == SSD_OK);
+	SSD_ASSERT(ftl_init(r->ops, r->mem, r->len, &r->fc, r->ta.n, &host, &r->f) == SSD_OK);
 	SSD_ASSERT(r->ops->mount(r->f, 0, &r->now_ns) == SSD_OK);
 	r->ops->check(r->f);
 	r->next_ns = r->ops->step(r->f, r->now_ns);
