@@ -3,13 +3,14 @@
 
 A job must do its I/O on the drive, so its files, its place on the drive and its engine are checked.
 A job that prepares its files itself (exec_prerun), or whose trace names the files (read_iolog), may
-use any files. Sections are read as fio reads them: options of [global] apply to the jobs after it.
+use any files; that trace must be in the guest. Sections are read as fio reads them: options of
+[global] apply to the jobs after it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from . import names, units
@@ -60,11 +61,17 @@ def sections(path: object, text: str) -> list[Section]:
 
 
 def check(
-    path: object, text: str, environment: dict[str, str], engines: Iterable[str], drives: list[list[int | None]]
+    path: object,
+    text: str,
+    environment: dict[str, str],
+    engines: Iterable[str],
+    drives: list[list[int | None]],
+    given: Collection[str] = (),
 ) -> None:
     """Raise a SlateError with the line of the first job that cannot do its I/O on the drives.
 
     drives: the sizes of each drive's namespaces in bytes; None: unknown.
+    given: names of the files beside the job in the guest.
     """
     if re.search(r"^\s*include\s", text, re.MULTILINE):
         return  # parts of the job are in another file
@@ -79,6 +86,8 @@ def check(
         _check_engine(where, engine, known)
         if engine not in _NO_FILES and not any(key in options for key in _OWN_FILES):
             _check_files(where, options, drives)
+        if "exec_prerun" not in options:
+            _check_traces(where, options, given)
         room = [drives[place.drive][place.namespace] for place in _places_of(options) if place.is_on(drives)]
         if room and (capacity := min(one or 0 for one in room)):
             _check_place(where, options, capacity)
@@ -92,8 +101,8 @@ def _check_engine(where: str, engine: str, known: set[str]) -> None:
         )
 
 
-def _files(options: dict[str, str]) -> list[str]:
-    return [name.replace("\\:", ":") for name in _COLON.split(options.get("filename", ""))]
+def _files(options: dict[str, str], key: str = "filename") -> list[str]:
+    return [name.replace("\\:", ":") for name in _COLON.split(options.get(key, ""))]
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,12 @@ def _check_files(where: str, options: dict[str, str], drives: list[list[int | No
                 f"{where}: filename={file} is a file in the guest's memory, not on the drive",
                 "use filename=/dev/nvme0n1; or make a file system in exec_prerun, or in a script (--cmd)",
             )
+
+
+def _check_traces(where: str, options: dict[str, str], given: Collection[str]) -> None:
+    for file in _files(options, "read_iolog"):
+        if file not in ("", "-", *given) and "/" not in file:
+            raise SlateError(f"{where}: read_iolog={file} is not in the guest", f"add --file {file}")
 
 
 def _check_place(where: str, options: dict[str, str], capacity: int) -> None:

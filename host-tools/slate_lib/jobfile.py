@@ -92,14 +92,19 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
 
 
 def check_on_drives(
-    job: JobFile, environment: dict[str, str], capacities: list[int | None], namespaces: list[list[int | None]]
+    job: JobFile,
+    environment: dict[str, str],
+    capacities: list[int | None],
+    namespaces: list[list[int | None]],
+    files: list[Path],
 ) -> None:
     """Raise a SlateError unless the jobs can do their I/O on these drives. Sizes in bytes; None: unknown.
 
-    namespaces: those of each drive, if it may have several.
+    namespaces: those of each drive, if it may have several. files: those beside the job in the guest.
     """
     known = [one or [capacity] for one, capacity in zip(namespaces, capacities)]
-    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known)
+    given = [file.name for file in files]
+    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known, given)
 
 
 def _add_hints(job: JobFile, text: str, number: int) -> None:

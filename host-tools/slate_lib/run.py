@@ -515,7 +515,7 @@ def check_job(options: RunOptions) -> None:
         return
     sizes = [drive.get("exported_bytes") for drive in derived]
     several = [_namespaces(drive, found) for drive, found in zip(options.drives, derived)]
-    jobfile.check_on_drives(options.job, options.environment, sizes, several)
+    jobfile.check_on_drives(options.job, options.environment, sizes, several, options.files)
 
 
 def _namespaces(drive: Drive, derived: Json) -> list[int | None]:

@@ -135,7 +135,7 @@ class Jobs(unittest.TestCase):
 
     def check(self, text, *capacities):
         drives = [one if isinstance(one, list) else [one] for one in capacities or (256 << 20,)]
-        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, drives)
+        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, drives, ["trace"])
 
     def test_refused(self):
         for text, what in (
@@ -152,6 +152,7 @@ class Jobs(unittest.TestCase):
             ("[a]\nfilename=/dev/nvme0n1\noffset=256m\n", "offset=256m is beyond the drive's end, 256 MiB"),
             ("[a]\nfilename=/dev/nvme0n1\noffset=100%\n", "offset=100% is beyond"),
             ("[a]\nfilename=/dev/nvme0n1\nbs=1g\n", "bs=1g does not fit on the drive, 256 MiB"),
+            ("[a]\nread_iolog=trace:trcae\n", "read_iolog=trcae is not in the guest\n  fix: add --file trcae"),
             ("[x]\nfilename=/dev/nvme0n1\n[a\n", "my.fio, line 3: '[a' begins a section and has no ']'"),
         ):
             with self.subTest(text=text), self.assertRaises(SlateError) as caught:
@@ -195,6 +196,8 @@ class Jobs(unittest.TestCase):
             "[a]\nioengine=null\nsize=1m\n",
             "[a]\nfilename=/mnt/x\nexec_prerun=mount\n",
             "[a]\nread_iolog=trace\n",
+            "[a]\nread_iolog=trace:-:/run/made\n",
+            "[a]\nexec_prerun=blkparse\nread_iolog=made\n",
             "[a]\nfilename=/dev/nvme0n1p1\n[b]\nfilename=/dev/ng0n1\n[c]\nfilename=/dev/vda\n",
             "[a]\ninclude other.fio\n",
             "[a]\ndirectory=/mnt\nsize=1m\n",
