@@ -106,9 +106,8 @@ def describe() -> str:
         return "unknown"
 
 
-def repeat_command(options: RunOptions) -> str:
-    """Return a command line that repeats the run in the same clone."""
-    words = [paths.COMMAND, "run"]
+def _drive_words(options: RunOptions) -> list[str]:
+    words = []
     for drive in options.drives:
         words += ["--profile", paths.short(drive.profile)] if drive.profile else []
         words += ["--drive", paths.short(drive.drive)] if drive.drive else []
@@ -116,8 +115,12 @@ def repeat_command(options: RunOptions) -> str:
     for drive in options.drives:
         words += ["--record", paths.short(drive.record)] if drive.record else []
         words += ["--record-content", paths.short(drive.record_content)] if drive.record_content else []
-    if options.job:
-        words += ["--job", paths.short(options.job.path)]
+    return words
+
+
+def _work_words(options: RunOptions) -> list[str]:
+    """Return the options that say what the guest does."""
+    words = ["--job", paths.short(options.job.path)] if options.job else []
     if options.app:
         words += ["--app", options.app.name]
         words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
@@ -132,28 +135,33 @@ def repeat_command(options: RunOptions) -> str:
     for word in [] if options.content else options.script_args:
         words += [f"--cmd-arg={word}"]
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
-    words += [f"--file={paths.short(path)}" for path in options.files]
-    words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
-    words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
+    return [*words, *(f"--file={paths.short(path)}" for path in options.files)]
+
+
+def _state_words(options: RunOptions) -> list[str]:
+    """Return the options for the state of new drives: one value for all, or each profile's own."""
+    words = []
     new = [drive for drive in options.drives if not drive.drive_kept] or [options]
-    for name in ("fill", "age"):  # one value for all, or each profile's own
+    for name in ("fill", "age"):
         values = {getattr(drive, name) for drive in new}
         if len(values) == 1 and None not in values:
             words += [f"--{name}", f"{values.pop():g}"]
-    words += [] if options.drive_kept else ["--precondition", options.precondition]
-    words += ["--frontend", options.frontend]
-    words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
-    words += ["--shell"] if options.shell and not options.own else []
-    words += ["--content", options.content] if options.content else []
-    words += ["--apps"] if options.apps and not (options.app or options.content) else []
-    words += options.cuts.words() if options.cuts else []
-    words += ["--realtime"] if options.realtime else []
+    return words + ([] if options.drive_kept else ["--precondition", options.precondition])
+
+
+def _time_words(options: RunOptions) -> list[str]:
+    words = ["--realtime"] if options.realtime else []
     if not options.realtime:
         words += ["--cpu-rate", options.cpu_rate, "--cpu-quantum", str(options.cpu_quantum)]
     words += ["--spin-ns", str(options.spin_ns)] if options.spin_ns is not None else []
-    words += ["--accel", options.accel] if options.accel != "tcg" else []
+    return words + (["--accel", options.accel] if options.accel != "tcg" else [])
+
+
+def _repeated_words(options: RunOptions) -> list[str]:
+    """Return the options that may be given several times."""
     several = len(options.drives) > 1
     settings_ = [f"{drive.number}:{line}" if several else line for drive in options.drives for line in drive.settings]
+    words = []
     for name, given in (
         ("namespace", options.namespaces),
         ("set", settings_),
@@ -161,7 +169,21 @@ def repeat_command(options: RunOptions) -> str:
         ("qemu-arg", options.qemu_args),
     ):
         words += [f"--{name}={value}" for value in given]
-    return shlex.join(words)
+    return words
+
+
+def repeat_command(options: RunOptions) -> str:
+    """Return a command line that repeats the run in the same clone."""
+    words = [paths.COMMAND, "run", *_drive_words(options), *_work_words(options)]
+    words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
+    words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
+    words += [*_state_words(options), "--frontend", options.frontend]
+    words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
+    words += ["--shell"] if options.shell and not options.own else []
+    words += ["--content", options.content] if options.content else []
+    words += ["--apps"] if options.apps and not (options.app or options.content) else []
+    words += options.cuts.words() if options.cuts else []
+    return shlex.join([*words, *_time_words(options), *_repeated_words(options)])
 
 
 def settings(options: RunOptions) -> Json:
