@@ -137,7 +137,7 @@ static uint32_t worth(const struct direct *d, uint32_t block)
 {
 	const struct log *l = log_of(d);
 
-	if (d->block[block].state != DIRECT_USED)
+	if (d->pool.block[block].state != POOL_USED)
 		return 0;
 	return l->failing[block] ? NONE : d->g->pages_per_block - l->valid[block];
 }
@@ -157,7 +157,7 @@ static uint32_t choose(const struct direct *d, uint32_t plane)
 static bool wants_gc(const struct direct *d, uint32_t plane)
 {
 	return log_of(d)->plane[plane].victim != NONE ||
-	       d->plane[plane].free_count < d->host.c.gc_start_blocks;
+	       d->pool.plane[plane].free_count < d->host.c.gc_start_blocks;
 }
 
 static enum direct_next copy_next(struct direct *d, uint32_t plane, struct direct_step *step)
@@ -214,7 +214,7 @@ static void gc_done(struct direct *d, uint32_t plane, const struct direct_step *
 	if (step->erase_failed[0] || log_of(d)->failing[p->victim])
 		direct_put_bad(d, p->victim);
 	else
-		direct_put_free(d, p->victim, false);
+		pool_put_free(&d->pool, p->victim, false);
 	p->victim = NONE;
 	p->wiped = true;
 }
@@ -243,7 +243,7 @@ static int mount_plane(struct direct *d, uint32_t plane)
 	uint32_t first = direct_first_block(d, plane);
 
 	for (uint32_t b = first; b < first + d->g->blocks_per_plane; b++) {
-		if (d->block[b].state == DIRECT_BAD)
+		if (d->pool.block[b].state == POOL_BAD)
 			continue;
 		if (!l->valid[b]) {
 			direct_mount_free(d, b);

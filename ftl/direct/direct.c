@@ -18,44 +18,20 @@
 
 enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block)
 {
-	struct direct_plane *p = &d->plane[plane];
-	uint32_t b = p->free_first;
+	const struct pool_plane *p = &d->pool.plane[plane];
 
 	if (p->free_count <= reserve)
 		return DIRECT_FULL;
-	if (d->block[b].needs_erase)
+	if (d->pool.block[p->free_first].needs_erase)
 		return DIRECT_ERASE;
-	p->free_first = d->block[b].next;
-	p->free_count--;
-	d->block[b].state = DIRECT_USED;
-	*block = b;
+	*block = pool_take(&d->pool, plane);
 	return DIRECT_ROOM;
-}
-
-void direct_put_free(struct direct *d, uint32_t block, bool needs_erase)
-{
-	struct direct_plane *p = &d->plane[geo_plane_of(d->g, (pbn_t){ block })];
-	struct direct_block *b = &d->block[block];
-
-	SSD_ASSERT(b->state == DIRECT_USED);
-	*b = (struct direct_block){ .next = DIRECT_NONE, .state = DIRECT_FREE,
-				    .needs_erase = needs_erase };
-	if (p->free_count++)
-		d->block[p->free_last].next = block;
-	else
-		p->free_first = block;
-	p->free_last = block;
 }
 
 void direct_put_bad(struct direct *d, uint32_t block)
 {
-	struct direct_plane *p = &d->plane[geo_plane_of(d->g, (pbn_t){ block })];
-
-	SSD_ASSERT(d->block[block].state == DIRECT_USED);
-	host_put_bad(&d->host, d->n, block);
-	d->block[block].state = DIRECT_BAD;
-	if (--p->good_blocks < d->needed)
-		d->host.worn = true;
+	pool_put_bad(&d->pool, &d->host, block);
+	d->host.worn |= pool_plane_of(&d->pool, block)->good < d->needed;
 }
 
 void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns)
@@ -319,7 +295,7 @@ size_t direct_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	at.op = ssd_carve(m, c->max_unit_reads, sizeof(*at.op));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
-	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
+	pool_lay_out(&at.pool, m, g);
 	at.lost = ssd_carve(m, (geo_pages(g) + 7) / 8, 1);
 	at.plane_at = ssd_carve(m, at.planes, sizeof(*at.plane_at));
 	at.order_of = ssd_carve(m, at.planes, sizeof(*at.order_of));
@@ -382,8 +358,7 @@ void direct_begin(struct ftl *f, struct nand *n)
 		x->read_first = x->write_first = DIRECT_NONE;
 		x->r.op = x->w.op = DIRECT_NONE;
 	}
-	for (uint32_t p = 0; p < d->planes; p++)
-		d->plane[p].good_blocks = d->g->blocks_per_plane;
+	pool_init(&d->pool, n);
 	d->scheme->init(d);
 }
 
@@ -424,15 +399,10 @@ void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config 
 
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b)
 {
-	static const enum ftl_block_state states[] = {
-		[DIRECT_USED] = FTL_BLOCK_USED, [DIRECT_FREE] = FTL_BLOCK_FREE,
-		[DIRECT_BAD] = FTL_BLOCK_BAD,
-	};
 	const struct direct *d = (const struct direct *)f;
-	uint8_t state = d->block[b.v].state;
+	bool used = d->pool.block[b.v].state == POOL_USED;
 
-	return (struct ftl_block){ states[state],
-				   state == DIRECT_USED ? d->scheme->valid(d, b.v) : 0 };
+	return pool_info(&d->pool, b.v, used ? d->scheme->valid(d, b.v) : 0);
 }
 
 /* ---- settings ------------------------------------------------------------ */

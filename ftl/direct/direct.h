@@ -29,11 +29,9 @@
  * the higher sequence is the newer. It is written when the program is issued. If the page is torn,
  * the previous copy is therefore the newest.
  *
- * States of a physical block, as far as the engine knows: FREE (on its plane's list),
- * USED (the scheme's), BAD. FREE -> USED direct_take(); USED -> FREE
- * direct_put_free(), USED -> BAD direct_put_bad(). A free block that was found by a
- * mount is erased before it is taken (needs_erase), as it may be half erased, unless
- * that mount found no page at all: such a drive is new.
+ * States of a physical block are those of pool.h; USED blocks are the scheme's. A free block that was
+ * found by a mount is erased before it is taken (needs_erase), unless that mount found no page at all:
+ * such a drive is new.
  *
  * Media failures. If a program fails, the engine notifies the scheme (programmed(), gc_done()) and
  * calls place() again. If an erase fails, it calls gc_done(), and the scheme calls
@@ -41,7 +39,7 @@
  * marked "lost".
  *
  * Invariants (direct_check):
- *   E1  a plane's list holds its FREE blocks and free_count counts them;
+ *   E1  pool_check();
  *   E2  `ends` holds exactly the dies that execute a command;
  *   E3  an accepted I/O that is not done has a page operation in a queue, in a run or
  *       in flight, or waits in line, or (FLUSH) has writes before it;
@@ -59,6 +57,7 @@
 #include "die.h"
 #include "ftl_knobs.h"
 #include "host.h"
+#include "pool.h"
 #include "survey.h"
 #include "nand_geom.h"
 
@@ -185,7 +184,7 @@ struct direct_scheme {
 	 * in each block in ascending order, and planes in parallel. oob is NULL if the page cannot be
 	 * read (it is torn or lost). Then mount_plane() is called for each plane. It may read spare
 	 * areas again (direct_mount_oob), erases leftovers that could be mistaken for data later
-	 * (direct_mount_erase), and passes every good block that it does not keep to
+	 * (pool_erase), and passes every good block that it does not keep to
 	 * direct_mount_free(). A power cut at any time must not lose data.
 	 */
 	void (*mount_page)(struct direct *d, uint32_t block, uint32_t in_block,
@@ -255,17 +254,7 @@ struct direct_die {
 	uint8_t *wdata, *gdata;		/* one page each, with payload: for the write, for GC */
 };
 
-enum direct_block_state { DIRECT_USED, DIRECT_FREE, DIRECT_BAD };
-
-struct direct_block {
-	uint32_t next;			/* free list, or DIRECT_NONE */
-	uint8_t state;
-	bool needs_erase;		/* FREE */
-};
-
 struct direct_plane {
-	uint32_t free_first, free_last, free_count;
-	uint32_t good_blocks;
 	bool gc_active;
 	bool stuck;			/* GC cannot continue */
 	struct gc_order order;
@@ -296,7 +285,7 @@ struct direct {
 
 	struct direct_die *die;
 	struct direct_plane *plane;
-	struct direct_block *block;
+	struct pool pool;
 	uint8_t *lost;			/* bit per ppn: the page was programmed with lost content */
 	uint32_t *plane_at;		/* the k-th plane in stripe order, */
 	uint32_t *order_of;		/* and the place of each plane in it */
@@ -362,7 +351,7 @@ static inline uint32_t direct_plane_pages(const struct ftl_config *c, const stru
 /* Does an order of collect() request GC in the plane? */
 static inline bool direct_ordered(const struct direct *d, uint32_t plane)
 {
-	return gc_order_stands(&d->plane[plane].order, d->plane[plane].free_count);
+	return gc_order_stands(&d->plane[plane].order, d->pool.plane[plane].free_count);
 }
 
 /* ---- what a scheme may ask and do ----------------------------------------- */
@@ -372,16 +361,13 @@ static inline bool direct_ordered(const struct direct *d, uint32_t plane)
  * *block (erased, USED), DIRECT_ERASE (ask again when it is erased), or DIRECT_FULL.
  */
 enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block);
-void direct_put_free(struct direct *d, uint32_t block, bool needs_erase);
-/* Retire a block: it is never used again, and the array marks it bad. */
+/* pool_put_bad(); the drive is read-only when the plane has too few blocks left. */
 void direct_put_bad(struct direct *d, uint32_t block);
 
 /* For mount_plane(): read a spare area. Returns false if it is erased or cannot be read. */
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob);
 /* For mount_plane(): make a block FREE, because no page of it is kept. */
 void direct_mount_free(struct direct *d, uint32_t block);
-/* For mount_plane(): erase a whole block now. It becomes FREE, or BAD if the erase fails. */
-void direct_mount_erase(struct direct *d, uint32_t block);
 
 /* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
 

@@ -289,7 +289,7 @@ static void prepare(struct direct *d, uint64_t now_ns, uint32_t plane)
 	uint32_t die = geo_die_of_plane(d->g, plane);
 	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
 
-	c.ppn.v = direct_ppn(d, d->plane[plane].free_first, 0);
+	c.ppn.v = direct_ppn(d, d->pool.plane[plane].free_first, 0);
 	die_command(d->n, now_ns, &c, 1);
 	d->die[die].prepare = plane;
 	d->die[die].prepare_failed = c.status == NAND_ERASE_FAIL;
@@ -298,9 +298,9 @@ static void prepare(struct direct *d, uint64_t now_ns, uint32_t plane)
 
 static void prepared(struct direct *d, const struct direct_die *x)
 {
-	uint32_t b = d->plane[x->prepare].free_first;
+	uint32_t b = d->pool.plane[x->prepare].free_first;
 
-	d->block[b].needs_erase = false;
+	d->pool.block[b].needs_erase = false;
 	if (x->prepare_failed) {
 		(void)direct_take(d, x->prepare, 0, &b);
 		direct_put_bad(d, b);

@@ -24,19 +24,7 @@ bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 
 void direct_mount_free(struct direct *d, uint32_t block)
 {
-	direct_put_free(d, block, d->survey.anything);
-}
-
-void direct_mount_erase(struct direct *d, uint32_t block)
-{
-	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
-			      .ppn = { direct_ppn(d, block, 0) } };
-
-	survey_command(&d->survey, &c);
-	if (c.status == NAND_ERASE_FAIL)
-		direct_put_bad(d, block);
-	else
-		direct_put_free(d, block, false);
+	pool_put_free(&d->pool, block, d->survey.anything);
 }
 
 static bool plausible(const struct direct *d, uint32_t block, const struct direct_oob *o)
@@ -69,16 +57,6 @@ static int survey_page(void *ftl, uint32_t block, uint32_t in_block)
 	return SSD_OK;
 }
 
-static void skip_bad(struct direct *d)
-{
-	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
-		if (!d->n->ops->is_bad(d->n, (pbn_t){ b }))
-			continue;
-		d->block[b].state = DIRECT_BAD;
-		d->plane[geo_plane_of(d->g, (pbn_t){ b })].good_blocks--;
-	}
-}
-
 int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 {
 	struct direct *d = direct_of(f);
@@ -86,12 +64,12 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 
 	survey_begin(&d->survey, d->n, now_ns);
 	d->host.stats.mounts++;
-	skip_bad(d);
+	pool_find_bad(&d->pool);
 	err = survey_pages(&d->survey, survey_page, d);
 	d->host.worn = d->host.frozen = !survey_number(&d->survey, &d->seq, 1);
 	for (uint32_t p = 0; p < d->planes && !err; p++) {
 		err = d->scheme->mount_plane(d, p);
-		if (d->plane[p].good_blocks < d->needed)
+		if (d->pool.plane[p].good < d->needed)
 			d->host.worn = true;
 	}
 	*ready_ns = d->host.now_ns = d->survey.ready_ns;
@@ -99,30 +77,6 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 }
 
 /* ---- invariants ------------------------------------------------------------------ */
-
-static void check_blocks(const struct direct *d)
-{
-	uint32_t free_blocks = 0, listed = 0, good = 0, counted = 0;
-
-	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
-		free_blocks += d->block[b].state == DIRECT_FREE;
-		good += d->block[b].state != DIRECT_BAD;
-		SSD_ASSERT((d->block[b].state == DIRECT_BAD) ==
-			   d->n->ops->is_bad(d->n, (pbn_t){ b }));
-	}
-	for (uint32_t p = 0; p < d->planes; p++) {
-		uint32_t b = d->plane[p].free_first;
-
-		counted += d->plane[p].good_blocks;
-		for (uint32_t i = 0; i < d->plane[p].free_count; i++, listed++) {
-			SSD_ASSERT(d->block[b].state == DIRECT_FREE);			/* E1 */
-			SSD_ASSERT(geo_plane_of(d->g, (pbn_t){ b }) == p);		/* E1 */
-			SSD_ASSERT(i + 1 < d->plane[p].free_count || b == d->plane[p].free_last);
-			b = d->block[b].next;
-		}
-	}
-	SSD_ASSERT(listed == free_blocks && good == counted);				/* E1 */
-}
 
 static void check_map(const struct direct *d)
 {
@@ -136,7 +90,7 @@ static void check_map(const struct direct *d)
 		if (ppn == DIRECT_NONE)
 			continue;
 		SSD_ASSERT(geo_plane_of(d->g, geo_block_of(d->g, (ppn_t){ ppn })) == plane);	/* E4 */
-		SSD_ASSERT(d->block[ppn / d->g->pages_per_block].state == DIRECT_USED);	/* E4 */
+		SSD_ASSERT(d->pool.block[ppn / d->g->pages_per_block].state == POOL_USED);	/* E4 */
 		s = d->n->ops->peek(d->n, (ppn_t){ ppn }, NULL, &oob);
 		SSD_ASSERT(s != NAND_ERASED);						/* E4 */
 		if (s == NAND_UNCORR)
@@ -176,7 +130,7 @@ void direct_check(const struct ftl *f)
 {
 	const struct direct *d = (const struct direct *)f;
 
-	check_blocks(d);
+	pool_check(&d->pool);								/* E1 */
 	check_map(d);
 	check_dies(d);
 	d->scheme->check(d);

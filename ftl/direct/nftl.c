@@ -361,7 +361,7 @@ static bool wants_gc(const struct direct *d, uint32_t plane)
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
 
 	return p->pairs && p->gc.phase == NFTL_IDLE &&
-	       (p->gc.want != NFTL_NONE || d->plane[plane].free_count <= d->host.c.gc_start_blocks ||
+	       (p->gc.want != NFTL_NONE || d->pool.plane[plane].free_count <= d->host.c.gc_start_blocks ||
 		direct_ordered(d, plane));
 }
 

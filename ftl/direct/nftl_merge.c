@@ -272,7 +272,7 @@ static void wiped(struct direct *d, const struct direct_step *step)
 			continue;
 		}
 		nftl_forget(d, step->block[i], 0, ppb_of(d));
-		direct_put_free(d, step->block[i], false);
+		pool_put_free(&d->pool, step->block[i], false);
 	}
 }
 

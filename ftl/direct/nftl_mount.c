@@ -67,7 +67,7 @@ static void leftover(struct direct *d, uint32_t block)
 {
 	nftl_forget(d, block, 0, d->g->pages_per_block);
 	nftl_of(d)->block[block] = (struct nftl_block){ 0 };
-	direct_mount_erase(d, block);
+	pool_erase(&d->pool, &d->host, &d->survey, block);
 }
 
 /*
@@ -255,7 +255,7 @@ int nftl_mount_plane(struct direct *d, uint32_t plane)
 	for (uint32_t b = first; b < end; b++) {
 		struct nftl_block *k = &s->block[b];
 
-		if (d->block[b].state == DIRECT_BAD)
+		if (d->pool.block[b].state == POOL_BAD)
 			continue;
 		if (k->mixed || (k->readable && k->lblock >= s->lblocks))
 			return SSD_E_CORRUPT;
@@ -293,7 +293,7 @@ static bool in_gc(const struct direct *d, uint32_t plane, uint32_t block)
 
 static void check_block(const struct direct *d, uint32_t plane, uint32_t block, bool mapped)
 {
-	SSD_ASSERT((d->block[block].state == DIRECT_USED) == (mapped || in_gc(d, plane, block)));
+	SSD_ASSERT((d->pool.block[block].state == POOL_USED) == (mapped || in_gc(d, plane, block)));
 }
 
 static void check_dis(const struct direct *d, uint32_t block, bool merging)
@@ -389,7 +389,7 @@ void nftl_check(const struct direct *d)
 			mapped += (l->d != NFTL_NONE) + (l->u != NFTL_NONE);
 		}
 		for (uint32_t b = first; b < first + d->g->blocks_per_plane; b++)
-			used += d->block[b].state == DIRECT_USED && !in_gc(d, plane, b);
+			used += d->pool.block[b].state == POOL_USED && !in_gc(d, plane, b);
 		SSD_ASSERT(used == mapped);						/* N1 */
 		check_victims(d, plane);
 	}

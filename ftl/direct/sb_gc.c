@@ -29,7 +29,7 @@
 static uint64_t free_pages(const struct direct *d, uint32_t plane)
 {
 	const struct sb *s = sb_of(d);
-	uint64_t pages = (uint64_t)d->plane[plane].free_count * d->g->pages_per_block;
+	uint64_t pages = (uint64_t)d->pool.plane[plane].free_count * d->g->pages_per_block;
 
 	return pages + (sb_page_mapped(s) ? sb_group_at(s, plane, 0)->free : 0);
 }
@@ -51,7 +51,7 @@ static bool may_win(const struct direct *d, uint32_t plane)
 
 bool sb_reserve_due(const struct direct *d, uint32_t plane)
 {
-	return d->plane[plane].free_count < d->host.c.gc_urgent_blocks && few_free(d, plane) &&
+	return d->pool.plane[plane].free_count < d->host.c.gc_urgent_blocks && few_free(d, plane) &&
 	       may_win(d, plane);
 }
 
@@ -109,8 +109,8 @@ static uint32_t second_victim(const struct direct *d, uint32_t plane, const stru
 	uint32_t best = DIRECT_NONE, blocks = 1;
 	uint64_t room, valid = 0;
 
-	if (sb_page_mapped(s) && d->plane[plane].free_count > 2)
-		blocks = d->plane[plane].free_count - 1;
+	if (sb_page_mapped(s) && d->pool.plane[plane].free_count > 2)
+		blocks = d->pool.plane[plane].free_count - 1;
 	if (!sb_page_mapped(s))
 		best = sb_victim(d, plane, gc->group);
 	else if (p->heaped && sb_stale(d, p->heap[0]))
@@ -543,7 +543,7 @@ static void gone(struct direct *d, uint32_t block, bool failed)
 	if (bad)
 		direct_put_bad(d, block);
 	else
-		direct_put_free(d, block, false);
+		pool_put_free(&d->pool, block, false);
 }
 
 static void restored(struct direct *d, uint32_t plane, uint32_t block, uint32_t pb, bool failed)

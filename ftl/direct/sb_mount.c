@@ -175,7 +175,7 @@ static void let_go(struct direct *d, uint32_t block)
 	if (sb_page_mapped(sb_of(d)))
 		direct_mount_free(d, block);
 	else
-		direct_mount_erase(d, block);
+		pool_erase(&d->pool, &d->host, &d->survey, block);
 }
 
 int sb_mount_plane(struct direct *d, uint32_t plane)
@@ -184,7 +184,7 @@ int sb_mount_plane(struct direct *d, uint32_t plane)
 	uint32_t first = direct_first_block(d, plane), end = first + d->g->blocks_per_plane;
 
 	for (uint32_t b = first; b < end; b++) {
-		if (d->block[b].state == DIRECT_BAD)
+		if (d->pool.block[b].state == POOL_BAD)
 			continue;
 		if (!s->block[b].claimed)
 			direct_mount_free(d, b);

@@ -182,7 +182,7 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 	best.pb = NAND_WHOLE_BLOCK;
 	best.won = sb_stale(d, best.block);
 	best.cost = s->model.erase_cost[0] + s->block[best.block].valid * s->model.copy_cost;
-	if (d->plane[plane].free_count < d->host.c.gc_urgent_blocks)
+	if (d->pool.plane[plane].free_count < d->host.c.gc_urgent_blocks)
 		pen = false;		/* the caller asked for an erase of whole blocks */
 	for (uint32_t i = 0; pen && i < SB_CANDIDATES && i < p->heaped; i++) {
 		const struct sb_block *b = &s->block[p->heap[i]];

@@ -440,7 +440,7 @@ static void check_group(const struct direct *d, uint32_t plane, uint32_t group)
 		if (block == DIRECT_NONE)
 			continue;
 		SSD_ASSERT(b->group == group && b->slot == i && b->state != SB_NONE);	/* S2 */
-		SSD_ASSERT(d->block[block].state == DIRECT_USED);
+		SSD_ASSERT(d->pool.block[block].state == POOL_USED);
 		blocks++;
 		valid += b->valid;
 		free += b->state == SB_VICTIM ? 0 : b->free;

@@ -105,7 +105,7 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	cells = (size_t)z.bufs * z.slots;
 	z.zone = ssd_carve(m, z.zones, sizeof(*z.zone));
 	z.table = ssd_carve(m, (size_t)z.zones * z.parts * z.slots, sizeof(*z.table));
-	z.block = ssd_carve(m, geo_blocks(g), sizeof(*z.block));
+	pool_lay_out(&z.pool, m, g);
 	z.plane = ssd_carve(m, z.planes, sizeof(*z.plane));
 	z.buf = ssd_carve(m, z.bufs, sizeof(*z.buf));
 	z.cells = ssd_carve(m, cells, sizeof(*z.cells));
@@ -133,8 +133,7 @@ static void begin(struct ftl *f, struct nand *n)
 		z->zone[i] = (struct zns_zone){ .state = FTL_ZONE_EMPTY, .buf = ZNS_NONE, .next = ZNS_NONE };
 		z->online[i % z->groups]++;
 	}
-	for (uint32_t i = 0; i < z->planes; i++)
-		z->plane[i] = (struct zns_plane){ .free_first = ZNS_NONE, .good = z->g->blocks_per_plane };
+	pool_init(&z->pool, n);
 	for (uint32_t i = 0; i < z->bufs; i++)
 		z->buf[i] = (struct zns_buf){ .zone = ZNS_NONE, .cell = z->cells + (size_t)i * z->slots,
 			.data = z->data + (size_t)i * z->slots * z->g->page_bytes };
@@ -206,18 +205,14 @@ static uint64_t map_bytes(const struct ftl *f)
 
 static struct ftl_block block(const struct ftl *f, pbn_t b)
 {
-	static const enum ftl_block_state states[] = {
-		[ZNS_USED] = FTL_BLOCK_USED, [ZNS_FREE] = FTL_BLOCK_FREE, [ZNS_BAD] = FTL_BLOCK_BAD,
-	};
-
-	return (struct ftl_block){ states[((const struct zns *)f)->block[b.v].state], 0 };
+	return pool_info(&((const struct zns *)f)->pool, b.v, 0);
 }
 
 /* ---- check ---- */
 
 static void check_block_used(const struct zns *z, uint32_t b, uint32_t *used)
 {
-	SSD_ASSERT(z->block[b].state == ZNS_USED);	/* Z1 */
+	SSD_ASSERT(z->pool.block[b].state == POOL_USED);	/* Z1 */
 	++*used;
 }
 
@@ -230,20 +225,8 @@ static void check_blocks(const struct zns *z)
 			check_block_used(z, z->table[i], &used);
 	for (uint32_t i = 0; i < z->log.count; i++)
 		check_block_used(z, z->log.block[i], &used);
-	for (uint32_t p = 0; p < z->planes; p++) {
-		uint32_t count = 0, good = 0;
-
-		for (uint32_t b = z->plane[p].free_first; b != ZNS_NONE; b = z->block[b].next, count++)
-			SSD_ASSERT(z->block[b].state == ZNS_FREE);
-		SSD_ASSERT(count == z->plane[p].free_count);	/* Z1 */
-		for (uint32_t b = 0; b < z->g->blocks_per_plane; b++) {
-			enum zns_block_state state = z->block[p * z->g->blocks_per_plane + b].state;
-
-			good += state != ZNS_BAD;
-			found += state == ZNS_USED;
-		}
-		SSD_ASSERT(good == z->plane[p].good);		/* Z2 */
-	}
+	for (uint32_t b = 0; b < geo_blocks(z->g); b++)
+		found += z->pool.block[b].state == POOL_USED;
 	SSD_ASSERT(used == found || z->host.worn);		/* Z1; a drive without a log keeps old log blocks */
 }
 
@@ -271,6 +254,7 @@ void zns_check(const struct ftl *f)
 	const struct zns *z = (const struct zns *)f;
 	uint32_t open = 0, closed = 0, active = 0, lined = 0;
 
+	pool_check(&z->pool);				/* Z1 */
 	check_blocks(z);
 	for (uint32_t i = 0; i < z->bufs; i++)
 		check_buf(z, i);

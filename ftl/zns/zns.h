@@ -19,8 +19,7 @@
  *   FLYING -> READY after a failure, where it stays until the zone is reset.
  *
  * Invariants (zns_check):
- *   Z1  the free list of a plane has its FREE blocks, and free_count counts them; a block in the table of a zone or
- *       in the log is USED and in no other place;
+ *   Z1  pool_check(); a block in the table of a zone or in the log is USED and in no other place;
  *   Z2  good - zone_blocks * (zones that are not offline) of a plane is its number of spare blocks;
  *   Z3  a page is issued only when the page one stripe before it is on flash;
  *   Z4  only the page that is being filled is FILLING, and it has filled % page_bytes bytes;
@@ -38,6 +37,7 @@
 #include "die.h"
 #include "ftl_knobs.h"
 #include "host.h"
+#include "pool.h"
 #include "nand_geom.h"
 #include "oob.h"
 #include "survey.h"
@@ -94,18 +94,7 @@ static inline struct zns_oob zns_oob_get(const uint8_t *p)
 
 /* ---- state ---- */
 
-enum zns_block_state { ZNS_USED, ZNS_FREE, ZNS_BAD };
-
-struct zns_block {
-	uint32_t next;			/* free list */
-	uint8_t state;
-	bool needs_erase;		/* FREE: a mount found it blank; it may be half erased */
-	bool failing;			/* a program failed: bad after its erase */
-};
-
 struct zns_plane {
-	uint32_t free_first, free_last, free_count;
-	uint32_t good;			/* blocks that are not bad */
 	uint32_t logs;			/* blocks of the log */
 };
 
@@ -217,7 +206,7 @@ struct zns {
 
 	struct zns_zone *zone;
 	uint32_t *table;		/* (zone * parts + part) * slots + slot: block or ZNS_NONE */
-	struct zns_block *block;
+	struct pool pool;
 	struct zns_plane *plane;
 	struct zns_buf *buf;
 	struct zns_die *die;
@@ -308,7 +297,7 @@ static inline uint32_t zns_spare(const struct zns *z, uint32_t plane)
 	uint32_t group = zns_die_place(z, plane / z->g->planes_per_die) / (z->dies / z->groups);
 	uint32_t used = z->online[group] * z->parts;
 
-	return z->plane[plane].good > used ? z->plane[plane].good - used : 0;
+	return z->pool.plane[plane].good > used ? z->pool.plane[plane].good - used : 0;
 }
 
 static inline uint8_t *zns_cell_data(const struct zns *z, const struct zns_buf *b, uint32_t slot)
@@ -344,9 +333,6 @@ void zns_issue(struct zns *z, uint32_t die, enum zns_cmd cmd, struct nand_cmd *c
 void zns_settle(struct zns *z);
 void zns_pump(struct zns *z, uint64_t now_ns);
 /* Free blocks of a plane. */
-uint32_t zns_take(struct zns *z, uint32_t plane);
-void zns_put_free(struct zns *z, uint32_t block, bool needs_erase);
-void zns_put_bad(struct zns *z, uint32_t block);
 bool zns_prepare(struct zns *z, uint32_t plane);
 
 /* ---- zns_log.c ---- */

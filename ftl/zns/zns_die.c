@@ -9,45 +9,12 @@
 
 /* ---- free blocks ---- */
 
-uint32_t zns_take(struct zns *z, uint32_t plane)
-{
-	struct zns_plane *p = &z->plane[plane];
-	uint32_t b = p->free_first;
-
-	SSD_ASSERT(b != ZNS_NONE && !z->block[b].needs_erase);
-	p->free_first = z->block[b].next;
-	p->free_count--;
-	z->block[b].state = ZNS_USED;
-	return b;
-}
-
-void zns_put_free(struct zns *z, uint32_t block, bool needs_erase)
-{
-	struct zns_plane *p = &z->plane[geo_plane_of(z->g, (pbn_t){ block })];
-
-	z->block[block] = (struct zns_block){ .next = ZNS_NONE, .state = ZNS_FREE, .needs_erase = needs_erase };
-	if (p->free_first == ZNS_NONE)
-		p->free_first = block;
-	else
-		z->block[p->free_last].next = block;
-	p->free_last = block;
-	p->free_count++;
-}
-
-/* Retire a block that is in no list. */
-void zns_put_bad(struct zns *z, uint32_t block)
-{
-	host_put_bad(&z->host, z->n, block);
-	z->block[block] = (struct zns_block){ .next = ZNS_NONE, .state = ZNS_BAD };
-	z->plane[geo_plane_of(z->g, (pbn_t){ block })].good--;
-}
-
 static void put_erased(struct zns *z, uint32_t block, bool failed)
 {
-	if (failed || z->block[block].failing)
-		zns_put_bad(z, block);
+	if (failed || z->pool.block[block].failing)
+		pool_put_bad(&z->pool, &z->host, block);
 	else
-		zns_put_free(z, block, false);
+		pool_put_free(&z->pool, block, false);
 }
 
 /* ---- commands ---- */
@@ -98,7 +65,7 @@ static void prepare(struct zns *z, uint32_t die, uint32_t planes)
 	uint32_t block[NAND_PLANES_MAX];
 
 	for (uint32_t p = 0; p < z->g->planes_per_die; p++)
-		block[p] = z->plane[die * z->g->planes_per_die + p].free_first;
+		block[p] = z->pool.plane[die * z->g->planes_per_die + p].free_first;
 	z->die[die].planes = planes;
 	issue_erases(z, die, ZNS_CMD_PREPARE, block);
 }
@@ -106,9 +73,9 @@ static void prepare(struct zns *z, uint32_t die, uint32_t planes)
 /* Returns true if the plane's first free block needs an erase, which has begun. */
 bool zns_prepare(struct zns *z, uint32_t plane)
 {
-	uint32_t b = z->plane[plane].free_first;
+	uint32_t b = z->pool.plane[plane].free_first;
 
-	if (!z->block[b].needs_erase)
+	if (!z->pool.block[b].needs_erase)
 		return false;
 	prepare(z, plane / z->g->planes_per_die, 1u << plane % z->g->planes_per_die);
 	return true;
@@ -119,13 +86,13 @@ static void prepared(struct zns *z, uint32_t die)
 	struct zns_die *x = &z->die[die];
 
 	for (uint32_t p = 0; p < z->g->planes_per_die; p++) {
-		uint32_t plane = die * z->g->planes_per_die + p, b = z->plane[plane].free_first;
+		uint32_t plane = die * z->g->planes_per_die + p, b = z->pool.plane[plane].free_first;
 
 		if (!(x->planes >> p & 1))
 			continue;
-		z->block[b].needs_erase = false;
+		z->pool.block[b].needs_erase = false;
 		if (x->failed >> p & 1)
-			zns_put_bad(z, zns_take(z, plane));
+			pool_put_bad(&z->pool, &z->host, pool_take(&z->pool, plane));
 	}
 }
 
@@ -149,14 +116,14 @@ static uint32_t find_blocks(struct zns *z, uint32_t die, uint32_t buf, uint32_t 
 			continue;
 		block = zns_block_of(z, b->zone, cell->page);
 		if (*block == ZNS_NONE) {
-			if (z->plane[plane].free_first == ZNS_NONE) {
+			if (z->pool.plane[plane].free_first == ZNS_NONE) {
 				zns_zone_fails(z, b->zone);
 				return 0;
 			}
-			if (z->block[z->plane[plane].free_first].needs_erase)
+			if (z->pool.block[z->pool.plane[plane].free_first].needs_erase)
 				*unclean |= 1u << p;
 			else
-				*block = zns_take(z, plane);
+				*block = pool_take(&z->pool, plane);
 		}
 		ready |= 1u << p;
 	}
@@ -240,7 +207,7 @@ static void programmed(struct zns *z, struct zns_die *x)
 			continue;
 		}
 		cell->state = ZNS_READY;
-		z->block[*zns_block_of(z, zone, cell->page)].failing = true;
+		z->pool.block[*zns_block_of(z, zone, cell->page)].failing = true;
 	}
 	if (x->failed)
 		zns_zone_fails(z, zone);

@@ -45,7 +45,7 @@ static uint32_t choose_plane(const struct zns *z)
 	for (uint32_t i = 1; i <= z->planes; i++) {
 		uint32_t plane = (z->log.plane + i) % z->planes, spare = zns_spare(z, plane);
 
-		if (!z->plane[plane].free_count || spare <= z->plane[plane].logs + most)
+		if (!z->pool.plane[plane].free_count || spare <= z->plane[plane].logs + most)
 			continue;
 		most = spare - z->plane[plane].logs;
 		best = plane;
@@ -149,7 +149,7 @@ static void take_block(struct zns *z, uint32_t plane)
 	struct zns_log *l = &z->log;
 
 	l->first[l->count] = ++z->number;
-	l->block[l->count++] = zns_take(z, plane);
+	l->block[l->count++] = pool_take(&z->pool, plane);
 	l->page = 0;
 	l->plane = plane;
 	z->plane[plane].logs++;
@@ -236,10 +236,10 @@ static void oldest_erased(struct zns *z, bool failed)
 	uint32_t block = l->block[0];
 
 	z->plane[plane_of(z, block)].logs--;
-	if (failed || z->block[block].failing)
-		zns_put_bad(z, block);
+	if (failed || z->pool.block[block].failing)
+		pool_put_bad(&z->pool, &z->host, block);
 	else
-		zns_put_free(z, block, false);
+		pool_put_free(&z->pool, block, false);
 	l->count--;
 	l->erasing = false;
 	memmove(l->block, l->block + 1, l->count * sizeof(*l->block));
@@ -295,7 +295,7 @@ void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd)
 	}
 	l->busy = false;
 	if (x->failed) {		/* the record is written again, to the next page */
-		z->block[l->block[l->count - 1]].failing = true;
+		z->pool.block[l->block[l->count - 1]].failing = true;
 		if (l->zone == ZNS_NONE) {
 			z->buf[l->buf].cell[l->slot].logging = false;
 			z->buf[l->buf].cell[l->slot].since_seq = 0;

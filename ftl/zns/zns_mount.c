@@ -151,18 +151,6 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 
 /* ---- claim ---- */
 
-static void erase(struct zns *z, uint32_t block)
-{
-	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
-			      .ppn = geo_ppn(z->g, (pbn_t){ block }, 0) };
-
-	survey_command(&z->survey, &c);
-	if (c.status == NAND_ERASE_FAIL)
-		zns_put_bad(z, block);
-	else
-		zns_put_free(z, block, false);
-}
-
 static bool is_complete(const struct found *b)
 {
 	return !b->serial || b->high >= b->copied;
@@ -184,35 +172,29 @@ static void claim(struct zns *z, uint32_t block)
 	if (b->log)
 		return;
 	if (!b->used) {
-		zns_put_free(z, block, z->survey.anything);
+		pool_put_free(&z->pool, block, z->survey.anything);
 		return;
 	}
 	if (!b->gen || b->gen < z->zone[b->zone].gen || b->gen < z->mount->zone[b->zone].note) {
-		erase(z, block);
+		pool_erase(&z->pool, &z->host, &z->survey, block);
 		return;
 	}
 	at = &z->table[b->place];
 	if (*at == ZNS_NONE) {
 		*at = block;
 	} else if (is_better(b, &z->mount->block[*at])) {
-		erase(z, *at);
+		pool_erase(&z->pool, &z->host, &z->survey, *at);
 		*at = block;
 	} else {
-		erase(z, block);
+		pool_erase(&z->pool, &z->host, &z->survey, block);
 	}
 }
 
 static void claim_all(struct zns *z)
 {
-	for (uint32_t i = 0; i < geo_blocks(z->g); i++) {
-		z->block[i] = (struct zns_block){ .next = ZNS_NONE, .state = ZNS_USED };
-		if (!z->n->ops->is_bad(z->n, (pbn_t){ i }))
-			continue;
-		z->block[i].state = ZNS_BAD;
-		z->plane[geo_plane_of(z->g, (pbn_t){ i })].good--;
-	}
+	pool_find_bad(&z->pool);
 	for (uint32_t i = 0; i < geo_blocks(z->g); i++)
-		if (z->block[i].state != ZNS_BAD)
+		if (z->pool.block[i].state != POOL_BAD)
 			claim(z, i);
 	for (uint32_t i = 0; i < z->zones; i++)
 		if (z->mount->zone[i].note > z->zone[i].gen)
@@ -314,24 +296,24 @@ static void find_parts(struct zns *z)
 /* Take an erased block of the plane, or ZNS_NONE. */
 static uint32_t fresh(struct zns *z, uint32_t plane)
 {
-	while (z->plane[plane].free_first != ZNS_NONE) {
-		uint32_t b = z->plane[plane].free_first;
-		bool needs_erase = z->block[b].needs_erase;
+	while (z->pool.plane[plane].free_first != ZNS_NONE) {
+		uint32_t b = z->pool.plane[plane].free_first;
+		bool needs_erase = z->pool.block[b].needs_erase;
 
-		z->block[b].needs_erase = false;
-		(void)zns_take(z, plane);
+		z->pool.block[b].needs_erase = false;
+		(void)pool_take(&z->pool, plane);
 		if (!needs_erase)
 			return b;
-		erase(z, b);
-		if (z->block[b].state == ZNS_BAD)
+		pool_erase(&z->pool, &z->host, &z->survey, b);
+		if (z->pool.block[b].state == POOL_BAD)
 			continue;
 		/* It is the last of the list now: bring it to the front. */
-		while (z->plane[plane].free_first != b) {
-			uint32_t first = z->plane[plane].free_first;
-			bool unclean = z->block[first].needs_erase;
+		while (z->pool.plane[plane].free_first != b) {
+			uint32_t first = z->pool.plane[plane].free_first;
+			bool unclean = z->pool.block[first].needs_erase;
 
-			z->block[first].needs_erase = false;
-			zns_put_free(z, zns_take(z, plane), unclean);
+			z->pool.block[first].needs_erase = false;
+			pool_put_free(&z->pool, pool_take(&z->pool, plane), unclean);
 		}
 	}
 	return ZNS_NONE;
@@ -380,10 +362,10 @@ static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slo
 		}
 		if (i == count)
 			break;
-		zns_put_bad(z, to);
+		pool_put_bad(&z->pool, &z->host, to);
 	}
 	z->host.stats.gc_units += count * (z->g->page_bytes / z->host.c.unit_bytes);
-	erase(z, *at);
+	pool_erase(&z->pool, &z->host, &z->survey, *at);
 	*at = to;
 	return true;
 }
@@ -401,7 +383,7 @@ static bool repair_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t s
 		return true;
 	if (count)
 		return copy_block(z, zone, part, slot, count);
-	erase(z, *at);
+	pool_erase(&z->pool, &z->host, &z->survey, *at);
 	*at = ZNS_NONE;
 	return true;
 }
@@ -469,7 +451,7 @@ static bool program_end(struct zns *z, uint32_t zone)
 	c.data = z->host.c.payload ? z->mount->page : NULL;
 	survey_command(&z->survey, &c);
 	z->survey.now_ns = c.done_ns;	/* the program ends before the part leaves the log */
-	z->block[*at].failing |= c.status == NAND_PROG_FAIL;
+	z->pool.block[*at].failing |= c.status == NAND_PROG_FAIL;
 	return c.status == NAND_OK;
 }
 
@@ -565,7 +547,7 @@ static bool write_record(struct zns *z, struct zns_oob *o, const uint8_t *data)
 		c.data = data;
 		survey_command(&z->survey, &c);
 		z->survey.now_ns = c.done_ns;
-		z->block[block].failing |= c.status == NAND_PROG_FAIL;
+		z->pool.block[block].failing |= c.status == NAND_PROG_FAIL;
 	} while (c.status == NAND_PROG_FAIL);
 	return true;
 }
@@ -604,7 +586,7 @@ static void erase_log(struct zns *z, bool early)
 		if (!f->log || (early && (f->resets || f->live || b == z->mount->newest_block)))
 			continue;
 		f->log = false;
-		erase(z, b);
+		pool_erase(&z->pool, &z->host, &z->survey, b);
 	}
 }
 
