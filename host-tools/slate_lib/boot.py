@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import command, process, qmp
-from .errors import MachineError
+from .errors import MachineError, quoted
 from .options import RunOptions
 from .powercut import Plan
 from .shape import Json
@@ -29,7 +29,7 @@ class Boot:
     def last_words(self, lines: int = 8) -> str:
         """Return the end of the console's text, for an error message."""
         said = [line.rstrip() for line in self.console.splitlines() if line.strip()]
-        return "".join("\n  | " + line[:160] for line in said[-lines:])
+        return quoted(said[-lines:])
 
 
 def boot(options: RunOptions, folder: Path, plan: Plan | None = None) -> Boot:

@@ -34,7 +34,7 @@ from pathlib import Path
 from . import command, paths
 from .boot import Boot, boot
 from .drives import check_profile
-from .errors import JOB_FAILED, OK, MachineError, SlateError
+from .errors import JOB_FAILED, OK, MachineError, SlateError, quoted
 from .options import RunOptions, add_set_argument, check_settings, number, share
 from .powercut import CUT, ENDED, Plan
 from .shape import Json
@@ -452,7 +452,7 @@ def show(line: Json, count: int) -> None:
         f"{line['torn_programs']} torn  {verdict:<9} {line['seconds']:5.1f} s"
     )
     if not line["good"]:
-        print("  | " + line["said"].rstrip().replace("\n", "\n  | "))
+        print(quoted(line["said"].rstrip().splitlines())[1:])
     sys.stdout.flush()
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import account, jobcheck, names, paths
-from .errors import SlateError
+from .errors import SlateError, quoted
 
 # Variables that a job file may always use; run-fio in the guest sets them.
 GUEST_ENVIRONMENT = {
@@ -169,7 +169,6 @@ def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
         return
     said = [_FIO_NOISE.sub("", line) for line in (done.stderr + done.stdout).splitlines() if line.strip()]
     raise SlateError(
-        f"{job.path}: fio does not accept it:"
-        + "".join("\n  | " + line[:120] for line in list(dict.fromkeys(said))[:10]),
+        f"{job.path}: fio does not accept it:{quoted(list(dict.fromkeys(said))[:10], 120)}",
         "correct the option named above (man fio; fio --cmdhelp=OPTION)",
     )

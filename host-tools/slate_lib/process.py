@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .errors import MachineError, SlateError
+from .errors import MachineError, SlateError, quoted
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -111,7 +111,7 @@ class Qemu:
         if refused:
             return SlateError(said[0].partition(": ")[2] + "".join("\n  " + line for line in said[1:4]))
         how = f"exit status {status}" if status >= 0 else f"signal {-status} ({signal.Signals(-status).name})"
-        tail = "".join("\n  | " + line for line in said[-12:]) or " and said nothing"
+        tail = quoted(said[-12:]) or " and said nothing"
         fix = "if its own words above do not help, run again with --keep --verbose"
         if "kvm" in self.line[:3]:
             fix = KVM_FIX

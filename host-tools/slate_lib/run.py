@@ -40,7 +40,7 @@ from . import (
     units,
 )
 from .drives import Drive
-from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
+from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError, quoted
 from .live import Live
 from .options import RunOptions, add_run_arguments, from_arguments
 from .rundir import RunDir
@@ -463,7 +463,7 @@ class Run:
             if self.booted.load
             else f"the script {self.booted.script}"
         )
-        tail = "".join("\n  | " + line for line in log[-12:])
+        tail = quoted(log[-12:])
         if not tail:
             tail = self.watcher.last_words()
         print(

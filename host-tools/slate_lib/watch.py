@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from .errors import MachineError
+from .errors import MachineError, quoted
 from .process import KVM_FIX
 
 POLL_SECONDS = 0.05
@@ -136,7 +136,7 @@ class Watcher:
         begin = max(0, panics[0] - lines // 2) if panics else max(0, len(said) - lines)
         shown = said[begin : begin + lines]
         what = "about it" if panics else "its last lines"
-        return f"; {what}:" + "".join("\n  | " + line[:160] for line in shown)
+        return f"; {what}:" + quoted(shown)
 
     def _read(self, now: float) -> None:
         if not self.console.exists():

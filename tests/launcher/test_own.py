@@ -316,6 +316,14 @@ class Lives(OwnCase):
         self.assertIn("did not come up", str(caught.exception))
         self.assertIn("| Booting from Hard Disk...", str(caught.exception))
 
+    def test_what_it_said_does_not_steer_the_terminal(self):
+        """SeaBIOS begins with sequences that would clear the screen, and the message with it."""
+        life = self.life("\033c\033[?7l\033[2J\033[0mSeaBIOS (version 1)\r\n\033(B\033]0;a\atab\there\b\x9b2J\n", 0.0)
+        life._listen()
+        with self.assertRaises(MachineError) as caught:
+            life._listen()
+        self.assertIn("lines:\n  | SeaBIOS (version 1)\n  | 0;atab  here2J\n  fix:", str(caught.exception))
+
     def test_panic(self):
         life = self.life("VFS: Unable to mount root\nKernel panic - not syncing: VFS\n", 99.0)
         life._listen()
