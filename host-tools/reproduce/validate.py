@@ -111,17 +111,17 @@ def text_of(requests: list[Request]) -> bytes:
     return ("# slate-trace 1\n" + "".join(rows)).encode("ascii")
 
 
-def replay(text: bytes, options: Line) -> measures.Result:
+def replay(text: bytes, options: Line, program: Path = REPLAY) -> measures.Result:
     """Return the result, from an earlier run if there is one."""
-    stamp = f"{' '.join(options)} {REPLAY.stat().st_mtime_ns}".encode()
+    stamp = f"{' '.join(options)} {program.stat().st_mtime_ns}".encode()
     path = KEPT / f"{hashlib.sha256(stamp + text).hexdigest()}.json"
     if not path.exists():
         done = subprocess.run(
-            [str(REPLAY), *options, "--json", "-", "-"], input=text, capture_output=True, check=False
+            [str(program), *options, "--json", "-", "-"], input=text, capture_output=True, check=False
         )
         if done.returncode:
             raise TraceError(
-                f"{REPLAY.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}"
+                f"{program.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}"
             )
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(done.stdout)
