@@ -146,14 +146,15 @@ static void answer(struct controller *k, struct ftl_io *io)
 static void hit(struct controller *k, uint64_t now_ns, struct ftl_io *io, uint64_t ready_ns)
 {
 	struct host *h = host_of(k->ftl);
-	uint64_t at_ns = ready_ns > now_ns ? ready_ns : now_ns, sent_ns = at_ns + k->c.buffer_ns;
+	uint32_t hit_ns = k->c.read_hit_ns ? k->c.read_hit_ns : k->c.buffer_ns;
+	uint64_t at_ns = ready_ns > now_ns ? ready_ns : now_ns, sent_ns = at_ns + hit_ns;
 
 	rcache_give(&k->cache, io, &k->shell);
 	host_set_time(h, now_ns);
 	io->done_ns = host_link_read(h, io, sent_ns) + k->c.link_latency_ns;
 	io->status = SSD_OK;
 	io->where = (struct ftl_breakdown){ .host_queue_ns = at_ns - io->submit_ns,
-					    .buffer_ns = k->c.buffer_ns, .link_ns = io->done_ns - sent_ns };
+					    .buffer_ns = hit_ns, .link_ns = io->done_ns - sent_ns };
 	answer(k, io);
 }
 
@@ -558,6 +559,8 @@ static const struct knob rows[] = {
 	FTL_KNOB(read_ahead_units, 0, 1u << 20, "0",
 		 "mapping units read into that memory ahead of a sequence of reads: 0, or from a page's units to "
 		 "half of read_cache_units"),
+	FTL_KNOB(read_hit_ns, 0, KNOB_NS_MAX, "0",
+		 "time to move the data of a read out of the read cache; 0: `ftl.buffer_ns`; only with a read cache"),
 	FTL_KNOB_IS(arbitration, arbitrations, "fifo",
 		    "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or "
 		    "urgent queues first, then classes of queues by weight; only with cores"),

@@ -251,6 +251,7 @@ struct ftl_config {
 	uint32_t dram_mb_s;		/* bandwidth of the memory (memory.h); 0: unlimited; 0 without cores */
 	uint32_t read_cache_units;	/* units of the controller's read cache; 0 without cores */
 	uint32_t read_ahead_units;	/* units that it reads ahead of a sequence of reads */
+	uint32_t read_hit_ns;		/* time to move data out of the read cache, per I/O; 0: buffer_ns */
 	uint32_t max_unit_reads;	/* size of the pool of queued flash reads; >= 8 */
 	const struct gc_policy *gc_policy;	/* see gc_policy.h */
 	uint32_t gc_choices;		/* d-choices: number d of blocks drawn at random */

@@ -4,10 +4,10 @@
  *
  * The cache holds whole mapping units. A read that misses fills it with the whole units that it
  * covers; a write or trim removes the units that it touches. A read is a hit if each of its units is
- * present; it then costs buffer_ns and its transfer over the link. If each of its units is present
- * or on its way from flash, it waits, and is looked up again when entries have been completed or
- * removed. In all other cases the FTL reads all of it. The unit that was used least recently gives
- * way to a new one.
+ * present; it then costs read_hit_ns (0: buffer_ns) and its transfer over the link. If each of its
+ * units is present or on its way from flash, it waits, and is looked up again when entries have been
+ * completed or removed. In all other cases the FTL reads all of it. The unit that was used least
+ * recently gives way to a new one.
  *
  * Read-ahead. The cache knows the ends of the last RCACHE_STREAMS sequences of reads. From a
  * sequence's second read on, the FTL also reads what follows it (and the unit in which it ends, if

@@ -527,6 +527,9 @@ static void check_read_cache(struct parse *s)
 	else if (c->read_cache_units && s->p->ops && s->p->ops->zones)
 		complain_of(s, profile_key_find("controller", "read_cache_units"),
 			    "must be 0, because ftl.type = zns has no read cache");
+	if (c->read_hit_ns && !c->read_cache_units)
+		complain_of(s, profile_key_find("controller", "read_hit_ns"),
+			    "must be 0 without a read cache: set controller.read_cache_units");
 	if (c->read_ahead_units && half < page_units)
 		complain_of(s, profile_key_find("controller", "read_ahead_units"),
 			    "needs a read cache of at least %lu units (two pages): raise controller.read_cache_units, "

@@ -161,6 +161,18 @@ static void gc_keys(void)
 	refused("ftl.suspend=erase", "override: ftl.suspend = erase: suspend must be off: the array suspends no "
 		"commands; or set timing.suspend_ns, resume_ns and suspends_max (exported 256 MiB of 320 MiB raw)");
 
+	accepted("ftl.accounting=device");
+	EXPECT(!p.array.timing.gc_holds_bus);
+	accepted("ftl.accounting=ssdsim");
+	EXPECT(p.array.timing.gc_holds_bus && p.ftl.timing.gc_holds_bus);
+	refused("ftl.accounting=ssdsim timing.suspend_ns=5 timing.suspends_max=1",
+		"override: timing.suspend_ns = 5: suspend_ns must be 0 if GC holds the bus "
+		"(ftl.accounting = ssdsim)");
+}
+
+/* The controller: its keys need cores, or a read cache. */
+static void controller_keys(void)
+{
 	accepted("controller.cores=2 controller.completion_ns=300");
 	refused("controller.completion_ns=300", "override: controller.completion_ns = 300: must be 0 unless "
 		"controller.cores says how many cores spend it: set cores, or add the time to ftl.overhead_ns");
@@ -187,13 +199,10 @@ static void gc_keys(void)
 		"a read cache of at least 8 units (two pages): raise controller.read_cache_units, or set "
 		"read_ahead_units to 0");
 
-	accepted("ftl.accounting=device");
-	EXPECT(!p.array.timing.gc_holds_bus);
-	accepted("ftl.accounting=ssdsim");
-	EXPECT(p.array.timing.gc_holds_bus && p.ftl.timing.gc_holds_bus);
-	refused("ftl.accounting=ssdsim timing.suspend_ns=5 timing.suspends_max=1",
-		"override: timing.suspend_ns = 5: suspend_ns must be 0 if GC holds the bus "
-		"(ftl.accounting = ssdsim)");
+	accepted("controller.cores=2 controller.read_cache_units=64 controller.read_hit_ns=700");
+	EXPECT_EQ(p.ftl.read_hit_ns, 700);
+	refused("controller.cores=2 controller.read_hit_ns=700", "override: controller.read_hit_ns = 700: must be 0 "
+		"without a read cache: set controller.read_cache_units");
 }
 
 static void geometry_keys(void)
@@ -350,6 +359,7 @@ static void single_numbers(void)
 		{ "controller.read_cache_units", "controller.cores=1 ", 0, 1 << 24 },
 		{ "controller.read_ahead_units", "controller.cores=1 controller.read_cache_units=2097152 ",
 		  0, 1 << 20 },
+		{ "controller.read_hit_ns", "controller.cores=1 controller.read_cache_units=8 ", 0, 1000000000 },
 		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
 		{ "link.generation", "", 0, 6 },
 		{ "link.lanes", "", 1, 16 },
@@ -740,6 +750,7 @@ int main(void)
 	RUN(over_provisioning_beats_a_files_capacity);
 	RUN(bad_files_are_named);
 	RUN(gc_keys);
+	RUN(controller_keys);
 	RUN(geometry_keys);
 	RUN(geometry_of_abilities);
 	RUN(lists_by_page_type);

@@ -86,7 +86,7 @@ static uint64_t flash_reads(void)
 	return s.ops[NAND_READ][NAND_SRC_HOST];
 }
 
-static void make(uint32_t cache_units, uint32_t ahead_units)
+static void make_with(uint32_t cache_units, uint32_t ahead_units, uint32_t hit_ns)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
 	static const struct nand_hooks hooks = { .fault = on_fault };
@@ -99,7 +99,7 @@ static void make(uint32_t cache_units, uint32_t ahead_units)
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
 		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64, .gc_policy = &gc_greedy,
 		.cores = 1, .completion_ns = COMPLETION,
-		.read_cache_units = cache_units, .read_ahead_units = ahead_units };
+		.read_cache_units = cache_units, .read_ahead_units = ahead_units, .read_hit_ns = hit_ns };
 	size_t bytes;
 
 	memset(slot, 0, sizeof(slot));
@@ -116,6 +116,11 @@ static void make(uint32_t cache_units, uint32_t ahead_units)
 		put(unit, 1, (uint8_t)(unit + 1));
 	wait_for(submit(0, FTL_FLUSH, 0, 0));
 	settle_down();
+}
+
+static void make(uint32_t cache_units, uint32_t ahead_units)
+{
+	make_with(cache_units, ahead_units, 0);
 }
 
 /* ---- the cache ---- */
@@ -137,6 +142,21 @@ static void a_second_read_costs_no_flash(void)
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 0);
 	f->ops->reset_stats(f);
 	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 0);
+	done_with_it();
+}
+
+/* A hit takes its own time, if there is one; a write still takes the buffer's. */
+static void a_hit_with_a_time_of_its_own(void)
+{
+	struct slot *s;
+
+	make_with(8, 0, 700);
+	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
+	EXPECT_EQ(get(5, 1), FIRMWARE + 700);
+	EXPECT_EQ(slot[1].io.where.buffer_ns, 700);
+	s = submit(0, FTL_WRITE, 5 * 8, 8);
+	wait_for(s);
+	EXPECT_EQ(s->io.done_ns - s->io.submit_ns, FIRMWARE + BUFFER);
 	done_with_it();
 }
 
@@ -393,6 +413,7 @@ static void a_failed_read_ahead_fails_no_other_read(void)
 int main(void)
 {
 	RUN(a_second_read_costs_no_flash);
+	RUN(a_hit_with_a_time_of_its_own);
 	RUN(parts_of_units);
 	RUN(the_least_recently_used_unit_gives_way);
 	RUN(writes_and_trims_remove);
