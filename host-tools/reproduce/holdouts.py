@@ -5,7 +5,8 @@
     build/venv-reproduce/bin/python host-tools/reproduce/holdouts.py
 
 Left: random reads of a drive over queue depth, as published and as ours. Right: ours divided by the published
-figure for each figure that no sheet has, with its error. Neither was fitted.
+figure for each figure that no sheet had when it was found, with its error. Figures that a sheet has got since then
+("fitted since" in the table) have another colour, since they are no hold-outs any more.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ class Figure:
     published: float
     ours: float
     error: str
+
+    @property
+    def fitted(self) -> bool:
+        """Return whether a sheet has the figure by now."""
+        return "fitted since" in self.what
 
     def percent(self) -> float:
         """Return the error by arithmetic."""
@@ -87,7 +93,7 @@ def draw(page: str, path: Path) -> None:
 
     import pictures
 
-    drawn, (left, right) = pyplot.subplots(1, 2, figsize=(11, 3.8), width_ratios=(2, 3))
+    drawn, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), width_ratios=(2, 3))
     lines = sweep(page)
     first = next(iter(lines.values()))
     depths = [int(one.what) for one in first]
@@ -104,7 +110,9 @@ def draw(page: str, path: Path) -> None:
     left.legend(frameon=False)
     rows = figures(page)[::-1]
     ratios = [one.ours / one.published for one in rows]
-    right.barh([label(one) for one in rows], [ratio - 1 for ratio in ratios], left=1, color=pictures.COLOURS[0])
+    colours = [pictures.COLOURS[1 if one.fitted else 0] for one in rows]
+    right.barh(range(len(rows)), [ratio - 1 for ratio in ratios], left=1, color=colours)
+    right.set_yticks(range(len(rows)), [label(one) for one in rows])
     for at, (one, ratio) in enumerate(zip(rows, ratios)):
         right.annotate(one.error, (max(ratio, 1), at), (3, -2.5), textcoords="offset points", fontsize=7)
     right.axvline(1, color="black", linewidth=0.8)
@@ -113,7 +121,7 @@ def draw(page: str, path: Path) -> None:
     right.xaxis.set_major_formatter(ScalarFormatter())
     right.xaxis.set_minor_locator(NullLocator())
     right.tick_params("y", labelsize=7)
-    right.set_title("figures that no sheet has", loc="left")
+    right.set_title("figures that no sheet had when they were found", loc="left")
     pictures.save(drawn, path)
 
 

@@ -5,10 +5,15 @@ Each number is fitted by one key of the profile:
 
     rand_read_iops        ftl.overhead_ns     work of the controller's cores for a command
     read_us               timing.read_ns      adds to every read: arithmetic
+    seq_read_us           controller.read_hit_ns  adds to every read from the read cache: arithmetic
     write_us              ftl.buffer_ns       adds to every buffered write: arithmetic
     seq_write_mb_s        timing.program_ns
     seq_read_mb_s         link.data_permille  payload of the link, or of the controller
     sustained_write_iops  ftl.op_permille     spare blocks determine how much GC copies
+
+With seq_read_us below read_us the drive reads ahead: READ_AHEAD_BYTES, in a read cache that holds them
+for all sequences at once. If its cores are too slow for such a read, it has fewer cores, each of which
+is faster: the random reads stay. Random reads are measured without that cache.
 
 With slc_cache_permille, seq_write_mb_s is the rate of the empty cache, fitted by
 timing.slc_program_ns, and full_write_mb_s that of the full one, fitted by timing.program_ns;
@@ -52,6 +57,8 @@ PRECISION = 0.002  # relative error of a number, or change of a key's value, at 
 GC_PRECISION = 0.02  # of sustained_write_iops, whose replays cost most
 ROUNDS = 2
 ADDITIONS = 3  # steps to fit a time that adds to others
+HIT = "controller.read_hit_ns"
+NO_READ_CACHE = {"controller.read_cache_units": "0", "controller.read_ahead_units": "0", HIT: "0"}
 # Used for reads, which do not depend on the number of blocks.
 FEW = {
     "geometry.blocks_per_plane": "12",
@@ -62,7 +69,9 @@ FEW = {
 BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the parallelism
 # Pages of a block: PAGES, or BLOCK_BYTES' worth if that is more. 'timing.erase_ns' is reduced likewise.
 PAGES, BLOCK_BYTES = 24, 192 << 10
-CORES = 4
+CORES, FEWER_CORES = 4, (2, 1)
+# What is read ahead of a sequence of reads, and the sequences that are followed at once (rcache.h).
+READ_AHEAD_BYTES, SEQUENCES = 1 << 20, 8
 SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
 READ_IOS, WRITE_IOS = 100_000, 200_000
@@ -75,6 +84,7 @@ FACTOR = {"timing.read_ns": (0.5, 2.0), "timing.program_ns": (0.1, 20.0), "timin
 BOUNDS = {
     "ftl.overhead_ns": (100, 50_000),
     "ftl.buffer_ns": (0, 1_000_000),
+    HIT: (1, 1_000_000),
     "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
     "ftl.op_permille": (60, 3000),
 }
@@ -101,6 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guest", action="store_true", help="measure the fitted drive in a guest, beside its sheet")
     parser.add_argument("--profile", metavar="NAME|FILE", help="--guest: the fitted drive (default: the sheet's name)")
     parser.add_argument("--smp", metavar="N", help="--guest: processors (default 4)")
+    parser.add_argument("--timeout", metavar="S", help="--guest: seconds without output before a run fails")
     parser.add_argument("--out", metavar="DIR", help="--guest: where results go (default: out/fit-NAME-NNN)")
 
 
@@ -130,31 +141,36 @@ class Drive:
             str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words
         )
 
-    def _reads(self, what: str, depth: int) -> Json:
+    def _reads(self, what: str, depth: int, without: dict[str, str]) -> Json:
         """Measure reads of a drive that was filled in order. A few blocks suffice, because dies read independently."""
-        few = Drive(self.base, {**self.settings, **FEW})
+        few = Drive(self.base, {**self.settings, **FEW, **without})
         trace = f"gen:{what},read=1000,foot={few.exported_mib()}MiB"
         read: Json = few.replay(["--fill", "100", "--closed", str(depth), trace])["host"]["read"]
         return read
 
     def seq_read_mb_s(self, qd: dict[str, int]) -> float:
         """Measure the rate of 128 KiB reads in order."""
-        rate: float = self._reads("seq128k,n=20000", qd["seq_qd"])["bytes_per_s"]
+        rate: float = self._reads("seq128k,n=20000", qd["seq_qd"], {})["bytes_per_s"]
         return rate / MB
 
     def rand_read_iops(self, qd: dict[str, int]) -> float:
         """Measure the rate of random 4 KiB reads."""
-        rate: float = self._reads(f"rand4k,n={READ_IOS}", qd["read_qd"])["iops"]
+        rate: float = self._reads(f"rand4k,n={READ_IOS}", qd["read_qd"], NO_READ_CACHE)["iops"]
         return rate
 
     def rand_read_mean_us(self, depth: int) -> float:
         """Measure the mean latency of random 4 KiB reads at a queue depth."""
-        mean: float = self._reads(f"rand4k,n={READ_IOS}", depth)["latency"]["mean_ns"]
+        mean: float = self._reads(f"rand4k,n={READ_IOS}", depth, NO_READ_CACHE)["latency"]["mean_ns"]
         return mean / 1000
 
     def read_us(self, _: dict[str, int]) -> float:
         """Measure the mean latency of 4 KiB reads, one at a time."""
-        mean: float = self._reads("rand4k,n=2000", 1)["latency"]["mean_ns"]
+        mean: float = self._reads("rand4k,n=2000", 1, NO_READ_CACHE)["latency"]["mean_ns"]
+        return mean / 1000
+
+    def seq_read_us(self, _: dict[str, int]) -> float:
+        """Measure the mean latency of 4 KiB reads in order, one at a time."""
+        mean: float = self._reads("seq4k,n=20000", 1, {})["latency"]["mean_ns"]
         return mean / 1000
 
     def write_us(self, _: dict[str, int]) -> float:
@@ -277,16 +293,23 @@ class Fit:
             self.searched = SEARCHED_SLC
             self.base[SLC.key] = self.base["timing.program_ns"]
             self._assume_slc()
+        self.reads_ahead = sheet.targets.get("seq_read_us", math.inf) < sheet.targets.get("read_us", math.inf)
+        if self.reads_ahead:
+            self._assume_read_ahead()
         self.stopped: dict[str, str] = {}  # targets whose key is at a bound, and why
         self.fitted: dict[str, str] = {}  # keys, and the targets that they were fitted to
 
     def run(self) -> dict[str, float]:
         """Search; return the figures of the drive that was found."""
+        if self.reads_ahead:
+            self._choose_cores()
         self._choose_dies()
         for number in range(ROUNDS):
             self._size_caches()
             self._search_reads(READS)
             self._add("write_us", "ftl.buffer_ns")
+            if self.reads_ahead:
+                self._add("seq_read_us", HIT)
             for knob in self.searched:
                 if knob.target == "seq_read_mb_s":
                     self._search_reads(knob)
@@ -298,7 +321,7 @@ class Fit:
     def shown(self, key: str) -> float:
         """Return a number of the drive as the host sees it."""
         measured: float = getattr(self.drive, key)(self.sheet.qd)
-        path = {"read_us": "read", "write_us": "write"}.get(key)
+        path = fitsheet.PATH_OF.get(key)
         return measured + self.sheet.path_ns[path] / 1000 if path else measured
 
     def reads_at(self, depth: int) -> float:
@@ -313,6 +336,25 @@ class Fit:
         }
         mode = {"ftl.slc_cache": "dynamic", "ftl.slc_blocks": "1", SLC.key: self.base[SLC.key].split(",")[0], **half}
         self.drive.settings.update({key: value for key, value in mode.items() if self._free(key)})
+
+    def _assume_read_ahead(self) -> None:
+        """Give the controller a read cache, and read-ahead of all sequences."""
+        units = READ_AHEAD_BYTES // int(self.base["ftl.unit_bytes"])
+        cache = {"read_cache_units": str(units * SEQUENCES), "read_ahead_units": str(units), "read_hit_ns": "1"}
+        for key, value in cache.items():
+            self.drive.settings.setdefault(f"controller.{key}", value)
+
+    def _choose_cores(self) -> None:
+        """Find the most cores of which one executes a command within seq_read_us, less the host's part and the link."""
+        wanted, iops = self.sheet.targets["seq_read_us"], self.sheet.targets.get("rand_read_iops")
+        key = "controller.cores"
+        if iops is None or not self._free(key):
+            return
+        rate = self.sheet.targets.get("seq_read_mb_s", math.inf)
+        rest_us = wanted - self.sheet.path_ns["read"] / 1000 - IO_BYTES / rate
+        if CORES / iops * 1e6 < rest_us:
+            return
+        self._set(key, next((count for count in FEWER_CORES if count / iops * 1e6 < rest_us), 1), "seq_read_us")
 
     def _size_caches(self) -> None:
         """Set the blocks of the SLC cache, or the pages of the map cache, from the sheet's share and the capacity."""
@@ -574,7 +616,7 @@ def _check_options(args: argparse.Namespace) -> None:
             raise SlateError(f"--{name} with --guest: it measures nothing", "leave one of them out")
     if args.guest and args.output:
         raise SlateError("-o with --guest: it names the profile that a fit writes", "leave it out, or name --out DIR")
-    for name in ("profile", "smp", "out"):
+    for name in ("profile", "smp", "timeout", "out"):
         if getattr(args, name) is not None and not args.guest:
             raise SlateError(f"--{name} without --guest", "it belongs to a measurement in a guest: add --guest")
 

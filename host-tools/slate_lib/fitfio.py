@@ -34,6 +34,7 @@ JOBS = (
     Job("seq-write", "write", 131_072, 32, "seq_write_mb_s"),
     Job("seq-read", "read", 131_072, 32, "seq_read_mb_s"),
     Job("read-qd1", "randread", 4096, 1, "read_us"),
+    Job("seq-read-qd1", "read", 4096, 1, "seq_read_us"),
     Job("read-qd4", "randread", 4096, 4, None),
     Job("read-qd16", "randread", 4096, 16, None),
     Job("read-qd64", "randread", 4096, 64, None),
@@ -72,7 +73,7 @@ def number(path: Path, target: str, row: fioresult.GuestRow) -> float:
         value = row.bytes_per_s / 1e6
     elif target.endswith("_iops"):
         value = row.iops
-    elif target == "read_us":
+    elif target in ("read_us", "seq_read_us"):
         value = row.mean_ns / 1000
     else:
         median = row.percentile_ns(500)

@@ -5,7 +5,7 @@ Each number is measured by fio, at the sheet's queue depth, on a drive in one of
 state that a number of the sheet needs is one boot of 'slate run' with a job file made here:
 
     empty   write_us, seq_write_mb_s, full_write_mb_s
-    full    seq_read_mb_s, rand_read_iops, read_us       filled in order
+    full    seq_read_mb_s, rand_read_iops, read_us, seq_read_us    filled in order
     aged    sustained_write_iops                         filled, and overwritten twice at random
 
 A rate is that of a window of I/Os, in which the queue is always full. For writes it is the window
@@ -40,7 +40,7 @@ SMP = "4"
 # nearly empty, so the window must be long compared with the time of a full queue.
 LEAST_MS, READ_IOS, QUEUES = 100, 2000, 50
 RAMP_SHARE = 4  # part of a window of reads that passes before they count
-QD1_READS, QD1_WRITES = 1000, 200
+QD1_IOS = {"randread": 1000, "read": 10_000, "randwrite": 200}
 STATES = {"empty": ["--fill", "0"], "full": ["--fill", "100"], "aged": ["--fill", "100", "--age", "2"]}
 HEAD = """\
 [global]
@@ -74,6 +74,7 @@ MEASURES = (
     Measure("seq_read_mb_s", "full", "seq-read", "read", "seq_qd"),
     Measure("rand_read_iops", "full", "rand-read", "randread", "read_qd"),
     Measure("read_us", "full", "read-qd1", "randread", None),
+    Measure("seq_read_us", "full", "seq-read-qd1", "read", None),
     Measure("sustained_write_iops", "aged", "sustained", "randwrite", "write_qd"),
 )
 
@@ -113,7 +114,7 @@ def section(one: Measure, sheet: Sheet, drive: Drive, smp: int) -> str:
     sequential = one.target.endswith("_mb_s")
     lines = [f"[{one.job}]", f"rw={one.rw}", f"bs={(SEQ_BYTES if sequential else IO_BYTES) >> 10}k"]
     if one.depth is None:
-        lines += ["iodepth=1", f"number_ios={QD1_READS if one.rw == 'randread' else QD1_WRITES}"]
+        lines += ["iodepth=1", f"number_ios={QD1_IOS[one.rw]}"]
     else:
         depth = depth_of(one, sheet)
         count = 1 if sequential else processes(depth, smp)
@@ -221,6 +222,8 @@ def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
                 print(f"slate: {state} drive: {', '.join(wanted)}", file=sys.stderr, flush=True)
                 job = folder.write(f"{state}.fio", job_text(sheet, state, drive, smp))
                 words = [*words, "--job", str(job), "--smp", str(smp), "--out", str(folder.path / state)]
+                if args.timeout is not None:
+                    words += ["--timeout", args.timeout]
                 run.quietly(["--profile", str(profile), "--set", "ftl.payload=no", *words])
                 found += results(sheet, state, folder.path / state)
     except (SlateError, KeyboardInterrupt) as error:

@@ -54,6 +54,7 @@ TARGETS = (
     Target("full_write_mb_s", "seq. write, cache full", "MB/s", 1, 200_000),
     Target("sustained_write_iops", "sustained random write", "IOPS", 10, 100_000_000),
     Target("read_us", "random read, QD 1", "µs", 1, 100_000),
+    Target("seq_read_us", "read in order, QD 1", "µs", 1, 100_000),
     Target("write_us", "random write, QD 1", "µs", 1, 100_000),
 )
 # Settings of the measurements: key, default, least, most.
@@ -65,6 +66,8 @@ NUMBERS = (
 # Caches: key, least, most. Thousandths of the capacity that the empty drive writes in SLC mode, and of the map that is
 # in memory.
 CACHES = (("slc_cache_permille", 1, 300), ("map_cache_permille", 1, 999))
+# Latencies, and the path of the host that is a part of each.
+PATH_OF = {"read_us": "read", "seq_read_us": "read", "write_us": "write"}
 PATHS = (("read_path_us", READ_PATH_US), ("write_path_us", WRITE_PATH_US))
 TEXTS = ("about", "source")
 
@@ -247,11 +250,21 @@ def _depth_fits(sheet: Sheet) -> str:
 
 
 def _path_fits(sheet: Sheet) -> str:
-    for op in ("read", "write"):
-        told = sheet.targets.get(f"{op}_us")
+    for key, op in PATH_OF.items():
+        told = sheet.targets.get(key)
         if told is not None and told * 1000 <= sheet.path_ns[op]:
-            return f"{op}_us = {told:g} is not above {op}_path_us = {sheet.path_ns[op] / 1000:g}, the host's own part"
+            return f"{key} = {told:g} is not above {op}_path_us = {sheet.path_ns[op] / 1000:g}, the host's own part"
     return ""
+
+
+def _order_fits(sheet: Sheet) -> str:
+    one, rate = sheet.targets.get("seq_read_us"), sheet.targets.get("seq_read_mb_s")
+    if one is None or rate is None or IO_BYTES / one <= rate:
+        return ""
+    return (
+        f"seq_read_us = {one:g} is {IO_BYTES / one:,.0f} MB/s in 4 KiB, more than seq_read_mb_s = {rate:,.0f}: one "
+        "read at a time is no faster than many"
+    )
 
 
 def _caches_fit(sheet: Sheet) -> str:
@@ -273,5 +286,6 @@ _CHECKS: tuple[Callable[[Sheet], str], ...] = (
     _link_fits,
     _depth_fits,
     _path_fits,
+    _order_fits,
     _caches_fit,
 )

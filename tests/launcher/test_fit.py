@@ -102,6 +102,9 @@ class Sheets(Case):
             (("= 3200", "= 3600"), "seq_read_mb_s = 3,600 is more than 3,572 MB/s, the payload of pcie = 3x4"),
             (("read_us = 85", "read_us = 800"), "with read_us = 800 they are at most 320,000 (Little's law)"),
             (("write_us = 20", "write_us = 2.69"), "write_us = 2.69 is not above write_path_us = 2.69"),
+            (("write_us = 20", "seq_read_us = 2.62"), "seq_read_us = 2.62 is not above read_path_us = 2.62"),
+            (("write_us = 20", "seq_read_us = 1.25\nread_path_us = 0"),
+             "seq_read_us = 1.25 is 3,277 MB/s in 4 KiB, more than seq_read_mb_s = 3,200"),
         ):
             found = fitsheet.contradictions(self.sheet(change))
             self.assertEqual(len(found), 1, found)
@@ -169,6 +172,7 @@ def measured():
              "write": {**side(9, 1.0), "lat_ns": median}},
             {"jobname": "age", "job options": {**write, "iodepth": "256"}, "write": side(9, 5e6, iops=1)},
             {"jobname": "sustained", "job options": {**write, "iodepth": "256"}, "write": side(9, 5e6, iops=38_000)},
+            {"jobname": "seq-read-qd1", "job options": {**read, "rw": "read", "iodepth": "1"}, "read": side(9, 1e4)},
         ],
     }  # fmt: skip
 
@@ -189,7 +193,7 @@ class Measured(Case):
         self.assertEqual(
             found.targets,
             {"seq_write_mb_s": 1050, "read_us": 85, "rand_read_iops": 490_000, "write_us": 20,
-             "sustained_write_iops": 38_000},
+             "sustained_write_iops": 38_000, "seq_read_us": 10},
         )  # fmt: skip
         self.assertEqual(found.curve, {4: 45_000})
         self.assertEqual(found.qd, {"seq_qd": 32, "read_qd": 256, "write_qd": 256})
@@ -261,11 +265,16 @@ class Search(Case):
             return (number(drive, "ftl.overhead_ns") + number(drive, "ftl.buffer_ns")) / 1000
 
         def rand_read_iops(drive, _):
-            return min(4e9 / number(drive, "ftl.overhead_ns"), 30_000 * number(drive, "geometry.chips_per_channel"))
+            cores = 1e9 * number(drive, "controller.cores") / number(drive, "ftl.overhead_ns")
+            return min(cores, 30_000 * number(drive, "geometry.chips_per_channel"))
+
+        def seq_read_us(drive, _):
+            return (number(drive, "ftl.overhead_ns") + number(drive, fit.HIT)) / 1000
 
         for name, formula in (
             ("read_us", read_us),
             ("write_us", write_us),
+            ("seq_read_us", seq_read_us),
             ("rand_read_iops", rand_read_iops),
             ("seq_read_mb_s", lambda drive, _: 3.9 * number(drive, "link.data_permille")),
             (
@@ -341,6 +350,35 @@ class Search(Case):
         self.assertEqual(search.drive.settings["ftl.map_cache_pages"], "200")
         self.assertEqual(search.drive.settings["timing.erase_ns"], str(10_000_000 * 480 // 2112))
 
+    def test_reads_in_order(self):
+        # A command takes 4 / 490,000 s with four cores, 8.163 us. Of 20 us it leaves 9.217 to the cache and the host's
+        # 2.62. Of 10 us 6.1 are left without the host and 4 KiB at 3,200 MB/s: two cores, each with 4.082 us.
+        for wanted, cores in ((20, 4), (10, 2)):
+            shown, search = self.found(("write_us", f"seq_read_us = {wanted}\nwrite_us"))
+            keys = search.drive.settings
+            command_ns = cores * 1e9 / 490_000
+            self.assertAlmostEqual(shown["seq_read_us"], wanted, delta=0.02)
+            self.assertEqual(keys["controller.cores"], str(cores))
+            self.assertAlmostEqual(float(keys["ftl.overhead_ns"]) / command_ns, 1, delta=0.005)
+            self.assertAlmostEqual(float(keys[fit.HIT]), 1000 * wanted - 2620 - command_ns, delta=50)
+            self.assertAlmostEqual(float(keys["timing.read_ns"]), 85_000 - 2620 - command_ns, delta=200)
+            # 1 MiB of 4 KiB units, for each of eight sequences
+            self.assertEqual(keys["controller.read_ahead_units"], "256")
+            self.assertEqual(keys["controller.read_cache_units"], "2048")
+            self.assertEqual(search.stopped, {})
+
+    def test_reads_in_order_that_are_too_fast(self):
+        fast = ("write_us", "seq_read_us = 10\nwrite_us")
+        _, search = self.found(fast, ("like = tlc", "like = tlc\ncontroller.cores = 4"))
+        self.assertEqual(search.drive.settings["controller.cores"], "4")
+        self.assertEqual(search.stopped, {"seq_read_us": "controller.read_hit_ns is at its least"})
+
+    def test_no_read_ahead_is_assumed(self):
+        for added in ("", "seq_read_us = 85\n"):
+            _, search = self.found(("write_us", f"{added}write_us"))
+            self.assertNotIn("controller.read_cache_units", search.drive.settings)
+            self.assertEqual(search.drive.settings["controller.cores"], "4")
+
     def test_a_bound(self):
         _, search = self.found(("read_us = 85", "read_us = 150"))
         self.assertEqual(search.drive.settings["timing.read_ns"], "100000")
@@ -403,6 +441,19 @@ class Replays(Case):
         drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
         self.assertEqual(drive.read_us({}), 1.0 + 0.2 + 50 + 0.3 + 2.905)
         self.assertEqual(drive.write_us({}), 1.0 + 0.2 + 2.0)
+
+    def test_reads_in_order(self):
+        # Each of 20,000 reads takes 1.0 of firmware, 0.2 of look-up and 3.0 out of the cache; the first two take 54.405
+        # as above. The next wait for what is read ahead from the second on: four pages of the first die, one after the
+        # other, each 50 + 0.3 + 11.62. All other dies are ready by then.
+        ahead = {"controller.read_cache_units": "2048", "controller.read_ahead_units": "256", fit.HIT: "3000"}
+        base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
+        drive = fit.Drive(base, {**fit.CUT, **ahead})
+        least = 4.2 + 2 * (54.405 - 4.2) / 20_000
+        self.assertGreater(drive.seq_read_us({}), least)
+        self.assertLess(drive.seq_read_us({}), least + 4 * 61.92 / 20_000)
+        self.assertEqual(drive.read_us({}), 54.405)
+        self.assertEqual(fit.Drive(base, fit.CUT).seq_read_us({}), 54.405)
 
     def test_rates(self):
         # A die gets four pages, each 300 ns and (16,384 + 2,208) x 0.625 = 11,620 ns on the bus, and programs them in

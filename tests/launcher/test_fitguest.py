@@ -35,7 +35,7 @@ class Jobs(unittest.TestCase):
 
     def test_each_state_has_its_numbers(self):
         self.assertEqual(list(sections("p4500-1tb", "empty")), ["write-qd1", "seq-write"])
-        self.assertEqual(list(sections("p4500-1tb", "full")), ["seq-read", "rand-read", "read-qd1"])
+        self.assertEqual(list(sections("p4500-1tb", "full")), ["seq-read", "rand-read", "read-qd1", "seq-read-qd1"])
         self.assertEqual(list(sections("p4500-1tb", "aged")), ["sustained"])
         self.assertEqual(list(sections("970evoplus-1tb", "empty")), ["write-qd1", "seq-write", "full-write"])
         self.assertEqual(list(sections("970pro-512gb", "full")), ["seq-read", "rand-read"])
@@ -56,6 +56,7 @@ class Jobs(unittest.TestCase):
             ("980-1tb", "full", "rand-read", 512),
             ("p5600", "aged", "sustained", 256),
             ("p4500-1tb", "full", "read-qd1", 1),
+            ("p4500-1tb", "full", "seq-read-qd1", 1),
             ("p4500-1tb", "empty", "write-qd1", 1),
         ):
             for smp in (1, 3, 4, 16):
@@ -81,6 +82,10 @@ class Jobs(unittest.TestCase):
         # 50 queues of 256 take less than 100 ms at 279,500 a second; so do 2,000 reads at 3,200 MB/s
         for job in ("rand-read", "seq-read"):
             self.assertEqual(self.windows("p4500-1tb", "full", job), ("25ms", "100ms"))
+
+    def test_reads_in_order(self):
+        options = sections("p4500-1tb", "full")["seq-read-qd1"]
+        self.assertEqual((options["rw"], options["bs"], options["number_ios"]), ("read", "4k", "10000"))
 
     def test_windows_of_slow_reads(self):
         sheet = fitsheet.read(fit.find("p4500-1tb"))
@@ -130,7 +135,7 @@ def fio(**rates):
 # Numbers of p4500-1tb; MB/s are fio's bytes a second.
 RUNS = {
     "empty": {"write_qd1": 20_500.0, "seq_write": 606.0},
-    "full": {"seq_read": 3200.0, "rand_read": 279_500.0, "read_qd1": 85_425.0},
+    "full": {"seq_read": 3200.0, "rand_read": 279_500.0, "read_qd1": 85_425.0, "seq_read_qd1": 10_010.0},
     "aged": {"sustained": 29_890.0},
 }
 
@@ -181,6 +186,7 @@ class Command(unittest.TestCase):
             r"random read +279,500 +279,500 +[+-]0\.0 %  IOPS",
             r"sustained random write +30,500 +29,890 +-2\.0 %  IOPS",
             r"random read, QD 1 +85\.0 +85\.4 +\+0\.5 %  µs",
+            r"read in order, QD 1 +10\.0 +10\.0 +\+0\.1 %  µs",
             r"random write, QD 1 +20\.0 +20\.5 +\+2\.5 %  µs",
         ):
             self.assertRegex(out, rf"(?m)^{row}$")
@@ -205,6 +211,10 @@ class Command(unittest.TestCase):
             text = (self.folder / "out" / f"{state}.fio").read_text()
             sheet = fitsheet.read(fit.find("p4500-1tb"))
             self.assertEqual(text, fitguest.job_text(sheet, state, drive("p4500-1tb"), 8))
+
+    def test_the_timeout_is_the_runs(self):
+        self.guest("p4500-1tb", "--timeout", "7200")
+        self.assertEqual([words[words.index("--timeout") + 1] for words in self.words], ["7200"] * 3)
 
     def test_a_number_that_is_off(self):
         for reads, wanted in ((279_500 * 1.0499, 0), (279_500 * 0.9501, 0), (279_500 * 1.051, 1), (279_500 * 0.949, 1)):
@@ -235,6 +245,7 @@ class Command(unittest.TestCase):
             (["--guest", "--list"], "--list with --guest"),
             (["p5600", "--smp", "4"], "--smp without --guest"),
             (["p5600", "--out", "x"], "--out without --guest"),
+            (["p5600", "--timeout", "9"], "--timeout without --guest"),
             (["p5600", "--profile", "tlc"], "--profile without --guest"),
             (["--guest", "p5600", "--profile", str(drives / "970evoplus-1tb.ini")],
              "970evoplus-1tb.ini has ftl.slc_blocks, but p5600.ini does not have slc_cache_permille"),

@@ -104,7 +104,7 @@ class Drives(unittest.TestCase):
 
     def replayed(self, path, what, n):
         """Return the latencies of 4 KiB at depth 1 on a filled drive, without caches."""
-        few = [word for key, value in fit.FEW.items() for word in ("--set", f"{key}={value}")]
+        few = [word for key, value in {**fit.FEW, **fit.NO_READ_CACHE}.items() for word in ("--set", f"{key}={value}")]
         done = subprocess.run(
             [paths.BUILD / "core" / "slate-replay", "--profile", path, "--set", "ftl.payload=no",
              *few, "--fill", "100", "--closed", "1", "--json", "-", f"gen:rand4k,n={n},foot=64MiB{what}"],
