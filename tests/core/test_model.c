@@ -422,7 +422,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc == 3 && !strcmp(argv[1], "-n"))
-		ops = strtoull(argv[2], NULL, 10);
+		ops = test_times((uint32_t)strtoul(argv[2], NULL, 10));
 	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++)
 		for (m = 0; m < sizeof(modes) / sizeof(modes[0]); m++)
 			if (is_for(&variants[v], &modes[m]))
