@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# ftl.sh: random writes that fio verifies (verify-4k.fio), then a file system's life, in one boot.
+fio --output="$OUT/verify.json" --output-format=json verify-4k.fio || exit 1
+FS=ext4 . ./fs-test.sh
