@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# asan.sh replay|qemu [WORD] - a suite under AddressSanitizer, LeakSanitizer and UBSan ('make asan').
+# asan.sh core|replay|qemu [WORD] - a suite under AddressSanitizer, LeakSanitizer and UBSan ('make asan').
 #
+#   core     the long tests of tests/core, at full size
 #   replay   tests/replay with slate-replay, slate-content, slate-load and slatectl
 #   qemu     tests/qemu with the emulator and its tools
 #
@@ -22,9 +23,10 @@ flags=(--enable-tcg --enable-tools --enable-asan --enable-ubsan --enable-linux-a
 	--enable-vhost-user-blk-server)
 
 case $suite in
+core) exec ctest --test-dir "$build/core" -C Long -R "^long\..*${2:-}" -j "$jobs" --output-on-failure --no-tests=error ;;
 replay) together=$jobs ;;
 qemu) instrument_check ;;
-*) echo "usage: asan.sh replay|qemu [WORD]" >&2 && exit 2 ;;
+*) echo "usage: asan.sh core|replay|qemu [WORD]" >&2 && exit 2 ;;
 esac
 {
 	if [ "$suite" = replay ]; then

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kernel.sh: make the small guest kernels for 'slate run --kernel small':
-# build/guest/small/{vmlinux,kernel.json} for one processor, build/guest/small-smp for
-# several.
+# kernel.sh [small | small-smp]: make the small guest kernels for 'slate run --kernel small', or
+# one of them: build/guest/small/{vmlinux,kernel.json} for one processor, build/guest/small-smp
+# for several.
 #
 # They are compiled from the Debian archive's linux-source package, of the version that
 # the packaged kernel has (build/guest-cache/versions) or, where the archive has that
@@ -34,12 +34,13 @@ LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drive
 
 case ${1:-} in
 '') ;;
+small | small-smp) VARIANTS=$1 ;;
 -h | --help)
 	sed -n '4,15s/^# \{0,1\}//p' "$0"
 	exit 0
 	;;
 *)
-	echo "kernel.sh: unknown option $1 (see --help)" >&2
+	echo "kernel.sh: unknown argument $1 (see --help)" >&2
 	exit 2
 	;;
 esac

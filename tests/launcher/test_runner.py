@@ -100,12 +100,14 @@ class Makefile(unittest.TestCase):
 class Rotation(unittest.TestCase):
     """tests/rotation.sh in a repository whose long checks are short."""
 
-    TURNS = ("gcc", "replay-asan", "clang", "valgrind", "cppcheck")
+    TURNS = ("gcc", "replay-asan", "clang", "core-asan", "valgrind", "small-smp", "cppcheck")
     PARTS: ClassVar = {
         "gcc": "tests/analyse.sh",
         "replay-asan": "tests/asan.sh",
         "clang": "tests/analyse.sh",
+        "core-asan": "tests/asan.sh",
         "valgrind": "tests/valgrind.sh",
+        "small-smp": "tests/guest/small_smp.sh",
         "cppcheck": "tests/analyse.sh",
         "qemu-asan": "tests/asan.sh",
         "qemu-tsan": "qemu-patches/tsan.sh",
@@ -116,8 +118,8 @@ class Rotation(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        for name in ("tests", "qemu-patches"):
-            (self.root / name).mkdir()
+        for name in ("tests/guest", "qemu-patches"):
+            (self.root / name).mkdir(parents=True)
         shutil.copy(ROOT / "tests" / "rotation.sh", self.root / "tests")
         for name in set(self.PARTS.values()):
             self.assertTrue(os.access(ROOT / name, os.X_OK), name)
@@ -148,12 +150,12 @@ class Rotation(unittest.TestCase):
     def test_each_commit_has_its_part(self):
         self.git("init", "-q")
         found = []
-        for _ in range(6):
+        for _ in range(8):
             self.git("commit", "-q", "--allow-empty", "-m", "x")
             found += self.names()
         turns = [*self.TURNS[1:], *self.TURNS[:2]]
         self.assertEqual(found, [(name, True) for name in turns])
-        note = "# note: at 6 commits replay-asan has its turn, of gcc replay-asan clang valgrind cppcheck; every part: "
+        note = f"# note: at 8 commits replay-asan has its turn, of {' '.join(self.TURNS)}; every part: "
         self.assertIn(note + "tests/rotation.sh all\n", self.rotate().stdout)
 
     def test_a_shallow_clone_has_turns(self):
@@ -169,7 +171,7 @@ class Rotation(unittest.TestCase):
             head = subprocess.run(
                 ["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True, check=True, timeout=60
             ).stdout
-            turn = self.TURNS[int(head[:7], 16) % 5]
+            turn = self.TURNS[int(head[:7], 16) % len(self.TURNS)]
             self.assertEqual(self.names(), [(turn, True)])
 
     def test_without_git_the_first(self):
@@ -177,7 +179,7 @@ class Rotation(unittest.TestCase):
 
     def test_all_go_on_behind_one_that_fails(self):
         self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
-        good = [(name, name != "replay-asan") for name in self.PARTS]
+        good = [(name, name not in ("replay-asan", "core-asan")) for name in self.PARTS]
         self.assertEqual(self.names("all", code=1), good)
         self.assertIn("# what is wrong", self.rotate("replay-asan", code=1).stdout)
 
