@@ -7,6 +7,8 @@
  *						alone have it ("": all) and what it is, by tabs
  *     slate-profile --counters		every counter of a drive: its group, its name, its kind and what
  *						it is, by tabs; the order in a group is that in the logs
+ *     slate-profile --logs		fields of the drive's logs that the Python tools read: structure, name,
+ *						offset and bytes, by tabs; without a name: the structure's bytes
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.
@@ -15,6 +17,7 @@
  * reaches: every die does one thing back to back, with all its planes at once,
  * and nothing waits. Page types take turns, so cell times are means over them.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -293,6 +296,32 @@ static int print_counters(void)
 	return 0;
 }
 
+#define FIELD(type, name) \
+	{ #type, #name, offsetof(struct slate_##type, name), sizeof(((struct slate_##type *)NULL)->name) }
+#define WHOLE(type) { #type, "", 0, sizeof(struct slate_##type) }
+
+static const struct {
+	const char *type, *name;
+	size_t at, bytes;
+} fields[] = {
+	FIELD(log_head, magic), FIELD(log_head, version), FIELD(log_head, id), FIELD(log_head, bytes),
+	FIELD(log_head, at_ns), FIELD(log_head, since_ns),
+	FIELD(log_identity, unit_bytes),
+	FIELD(log_counters, ops), FIELD(log_counters, op_words), FIELD(log_counters, ftl_words), WHOLE(log_counters),
+	FIELD(log_wear, blocks), FIELD(log_wear, entry_bytes), FIELD(log_wear, blocks_per_plane), WHOLE(log_wear),
+	FIELD(wear_entry, erases), FIELD(wear_entry, valid_units), FIELD(wear_entry, state),
+	FIELD(log_series, interval_ns), FIELD(log_series, rows), FIELD(log_series, row_bytes),
+	FIELD(log_series, ops), FIELD(log_series, op_words), FIELD(log_series, drive_words),
+	FIELD(log_series, dies), FIELD(log_series, channels), FIELD(log_series, processors), WHOLE(log_series),
+};
+
+static int print_logs(void)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		printf("%s\t%s\t%zu\t%zu\n", fields[i].type, fields[i].name, fields[i].at, fields[i].bytes);
+	return 0;
+}
+
 /* Returns the flushed data that a power cut may destroy; "": none. */
 static const char *not_safe(void)
 {
@@ -305,6 +334,7 @@ static const char usage[] =
 "usage: slate-profile FILE [section.key=value ...]    the drive of a profile, as JSON\n"
 "       slate-profile --keys                          every key that a profile may have\n"
 "       slate-profile --counters                      every counter of a drive\n"
+"       slate-profile --logs                          offsets of fields of its logs\n"
 "For people there is 'slate profiles'.";
 
 int main(int argc, char **argv)
@@ -315,6 +345,8 @@ int main(int argc, char **argv)
 		return print_keys();
 	if (argc == 2 && !strcmp(argv[1], "--counters"))
 		return print_counters();
+	if (argc == 2 && !strcmp(argv[1], "--logs"))
+		return print_logs();
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return printf("%s\n", usage) < 0;
 	if (argc < 2 || argv[1][0] == '-') {

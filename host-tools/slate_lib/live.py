@@ -8,11 +8,10 @@ and without it.
 from __future__ import annotations
 
 import asyncio
-import struct
 import time
 from dataclasses import dataclass
 
-from . import counters, qmp, units
+from . import counters, logs, qmp, units
 
 COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
 PERIOD_SECONDS = 1.0
@@ -33,12 +32,12 @@ class Counters:
 
 def decode(log: bytes) -> Counters:
     """Decode the counters of a log."""
-    at_ns = struct.unpack_from("<Q", log, 16)[0]
-    ops, op_words, ftl_words = struct.unpack_from("<III", log, 32)
-    words = struct.unpack_from(f"<{ops * op_words + ftl_words}Q", log, 64)
+    head = logs.read("log_counters", log)
+    ops, op_words = head["ops"], head["op_words"]
+    words = logs.words("log_counters", log, ops * op_words + head["ftl_words"])
     ftl = words[ops * op_words :]
     return Counters(
-        at_ns,
+        logs.read("log_head", log)["at_ns"],
         sum(words[op * op_words + counters.place("op", "ios")] for op in range(ops)),
         words[_WRITE * op_words + counters.place("op", "bytes")],
         sum(ftl[counters.place("ftl", name)] for name in _PROGRAMMED),
@@ -103,14 +102,14 @@ class Live:
 
     def _take(self, task: asyncio.Task[list[bytes | None]]) -> None:
         found = [] if task.cancelled() or task.exception() else task.result()
-        logs = [log for log in found if log]
-        if len(logs) < len(self._nodes):
+        told = [log for log in found if log]
+        if len(told) < len(self._nodes):
             return
         if not self._units:
-            self._units = [struct.unpack_from("<I", log, 40)[0] for log in logs]
+            self._units = [logs.read("log_identity", log)["unit_bytes"] for log in told]
             self._asked = 0.0
             return
-        now, unit = together([decode(log) for log in logs], self._units)
+        now, unit = together([decode(log) for log in told], self._units)
         before, when = self._before or (None, self._asked)
         self.text = words(before, now, unit, self._asked - when)
         self._before = (now, self._asked)

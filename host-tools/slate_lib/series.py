@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import struct
 from dataclasses import dataclass
 from typing import Any
 
-from . import counters
+from . import counters, logs
 from .shape import Json, Misfit
 
 SERIES_LOG, WEAR_LOG = 0xD7, 0xD4
@@ -83,53 +82,47 @@ def check_blocks(raw: Json) -> None:
 
 def _head(log: bytes, log_id: int) -> int:
     """Check a log's head; returns since_ns."""
-    since: int
-    magic, version, found, size, _, since = struct.unpack_from("<IHHQQQ", log)
-    if (magic, version, found, size) != (_MAGIC, 1, log_id, len(log)):
+    head = logs.read("log_head", log)
+    if [head[name] for name in ("magic", "version", "id", "bytes")] != [_MAGIC, 1, log_id, len(log)]:
         raise ValueError(f"log 0x{log_id:x}: not what this version of slate can read")
-    return since
+    return head["since_ns"]
 
 
 def decode_series(log: bytes) -> Json | None:
     """Return log 0xd7 by columns; None if the drive keeps no series."""
     begin = _head(log, SERIES_LOG)
-    interval, rows, row_bytes, ops, op_words, drive_words, dies, channels, processors = struct.unpack_from(
-        "<QIIIIIIII", log, 32
-    )
+    head = logs.read("log_series", log)
+    rows, row_bytes = head["rows"], head["row_bytes"]
     if not rows:
         return None
-    words = row_bytes // 8
-    table = [struct.unpack_from(f"<{words}Q", log, 80 + row * row_bytes) for row in range(rows)]
-    columns = list(zip(*table))
-    found: Json = {"schema": "slate-series-1", "begin-ns": begin, "interval-ns": interval, "rows": rows}
-    for number, op in enumerate(_OPS[:ops]):
-        group = columns[number * op_words : (number + 1) * op_words]
-        found[op] = {name: list(column) for name, column in zip(counters.names("series-op"), group)}
-    at = ops * op_words
-    group = columns[at : at + drive_words]
-    found["drive"] = {name: list(column) for name, column in zip(counters.names("series-drive"), group)}
-    at += drive_words
-    found["dies"] = [list(column) for column in columns[at : at + dies]]
-    at += dies
-    found["channels"] = [list(column) for column in columns[at : at + channels]]
-    if processors:
-        at += channels
-        found["processors"] = [list(column) for column in columns[at : at + processors]]
+    table = [logs.words("log_series", log, row_bytes // 8, row * row_bytes) for row in range(rows)]
+    columns = [list(column) for column in zip(*table)]
+    found: Json = {"schema": "slate-series-1", "begin-ns": begin, "interval-ns": head["interval_ns"], "rows": rows}
+    for op in _OPS[: head["ops"]]:
+        group, columns = columns[: head["op_words"]], columns[head["op_words"] :]
+        found[op] = dict(zip(counters.names("series-op"), group))
+    found["drive"] = dict(zip(counters.names("series-drive"), columns[: head["drive_words"]]))
+    at = head["drive_words"]
+    for group_name in ("dies", "channels", "processors"):
+        found[group_name] = columns[at : at + head[group_name]]
+        at += head[group_name]
+    if not head["processors"]:
+        del found["processors"]
     return found
 
 
 def decode_blocks(log: bytes) -> Json:
     """Return log 0xd4 by columns."""
     _head(log, WEAR_LOG)
-    blocks, entry_bytes, per_plane = struct.unpack_from("<III", log, 32)
-    entries = [struct.unpack_from("<IIB", log, 48 + i * entry_bytes) for i in range(blocks)]
-    valid = [entry[1] for entry in entries]
+    head, begin = logs.read("log_wear", log), logs.layouts()["log_wear"].bytes
+    entries = [logs.read("wear_entry", log, begin + i * head["entry_bytes"]) for i in range(head["blocks"])]
+    valid = [entry["valid_units"] for entry in entries]
     return {
         "schema": "slate-blocks-1",
-        "blocks-per-plane": per_plane,
-        "erases": [entry[0] for entry in entries],
+        "blocks-per-plane": head["blocks_per_plane"],
+        "erases": [entry["erases"] for entry in entries],
         "valid-units": None if 0xFFFFFFFF in valid else valid,
-        "states": "".join(STATES[min(entry[2], 5)] for entry in entries),
+        "states": "".join(STATES[min(entry["state"], 5)] for entry in entries),
     }
 
 
