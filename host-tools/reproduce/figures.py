@@ -157,12 +157,14 @@ def pen(scale: int) -> list[Figure]:
 
 
 def combinations() -> list[Figure]:
-    """Return studies of unpublished combinations of the papers' methods."""
+    """Return the Superblock FTL's ratios beside each other, and unpublished combinations of the papers' methods."""
     some = volumes(*FIXED)
     on_nftl = {"nftl-ippbe": "NFTL x IPPBE", "pen": "PEN", "pen-ippbe": "PEN x IPPBE"}
     on_super = {"sb45-ippbe": "4:5 x IPPBE", "sb45-pen": "4:5 PEN", "sb45-pen-ippbe": "4:5 PEN x IPPBE"}
     on_page = {"page-ippbe": "page x IPPBE", "page-pen": "page, PEN"}
     return [
+        Figure("super-base", "Write latency of Superblock 4:8 against 4:5, without PEN",
+               ("sb45", "sb48"), volumes(*TABLE2), relative(measures.write_us, "sb45", {"sb48": "4:8"}, times), OURS),
         Figure("new-nftl", "Write latency of PEN and IPPBE on NFTL, against NFTL",
                ("nftl", *on_nftl), some, relative(measures.write_us, "nftl", on_nftl, change), OURS),
         Figure("new-superblock", "Write latency of PEN and IPPBE on Superblock 4:5, against Superblock 4:5",
