@@ -187,6 +187,9 @@ class Run:
     def _run_machine(self, options: RunOptions, plan: powercut.Plan | None) -> None:
         try:
             asyncio.run(self._machine(options, plan))
+        except asyncio.CancelledError:
+            self.signals.ignore()  # a signal ended the run: the next one must not interrupt the tidying up
+            raise
         finally:
             self.signals.interrupt()
 

@@ -64,8 +64,9 @@ class Signals:
         self._set(lambda *_: None)
 
     def interrupt(self) -> None:
-        """From now on, while no loop runs, the first signal interrupts."""
-        self._set(self._interrupted)
+        """From now on, while no loop runs, the first signal interrupts, unless signals are ignored already."""
+        if not self._ignored:
+            self._set(self._interrupted)
 
     def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
         self.ignore()  # also of those that have come meanwhile, which would interrupt the tidying up

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'slate run' from outside, on a stand-in for QEMU."""
 
+import asyncio
 import hashlib
 import io
 import json
@@ -12,10 +13,11 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support import ROOT
 
-from slate_lib import process, signals, watch
+from slate_lib import process, run, signals, watch
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -335,6 +337,27 @@ class Signals(RunTest):
             out, err = process.communicate(timeout=20)
             self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
             self.assertFalse(self.out.exists())
+
+    def test_a_second_signal_right_behind_the_loop(self):
+        """It must not interrupt the tidying up that the first one began."""
+        async def machine(*_):
+            handler.cancel(asyncio.current_task())
+            os.kill(os.getpid(), signal.SIGTERM)
+            try:
+                await asyncio.sleep(60)
+            finally:
+                handler.let_finish()
+
+        handler = signals.Signals()
+        with handler:
+            try:
+                with self.assertRaises(asyncio.CancelledError):
+                    run.Run._run_machine(mock.Mock(signals=handler, _machine=machine), mock.Mock(), mock.Mock())
+                os.kill(os.getpid(), signal.SIGTERM)
+            except KeyboardInterrupt:
+                self.fail("the second signal interrupted")
+            finally:
+                handler._ignored = False  # this process goes on
 
     def test_signals_while_no_qemu_runs(self):
         """Signals before QEMU starts and after it has ended act as Ctrl-C; later ones are ignored."""
