@@ -437,6 +437,13 @@ static struct ftl_zone zone(const struct ftl *base, uint32_t number)
 	return k->ftl->ops->zone(k->ftl, number);
 }
 
+static void zone_told(struct ftl *base, uint32_t number)
+{
+	struct ftl *f = controller_of(base)->ftl;
+
+	f->ops->zone_told(f, number);
+}
+
 static struct ftl_handle handle(const struct ftl *base, uint32_t number)
 {
 	const struct controller *k = (const struct controller *)base;
@@ -469,6 +476,7 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 	k->ops.block = of->block ? block : NULL;
 	k->ops.zones = of->zones ? zones : NULL;
 	k->ops.zone = of->zone ? zone : NULL;
+	k->ops.zone_told = of->zone_told ? zone_told : NULL;
 	k->ops.handle = of->handle ? handle : NULL;
 	k->ops.renew_handle = of->renew_handle ? renew_handle : NULL;
 	k->base.ops = &k->ops;

@@ -345,6 +345,8 @@ struct ftl_zone {
 	uint64_t start, capacity;	/* bytes */
 	uint64_t wp;			/* next byte to be written; of no meaning if FULL, READONLY or OFFLINE */
 	enum ftl_zone_state state;
+	bool ended;			/* FULL: a mount has ended the zone, not the host */
+	bool changed;			/* the drive has changed the state, and zone_told() was not called since */
 };
 
 struct ftl_handle {
@@ -356,6 +358,7 @@ struct ftl_handle {
 struct ftl_zones {
 	uint32_t count, open_max, active_max;
 	uint64_t size_bytes;		/* from one zone's start to the next */
+	uint64_t changes;		/* how often a zone became `changed`, from the last mount on */
 };
 
 struct ftl_ops {
@@ -425,9 +428,10 @@ struct ftl_ops {
 	 */
 	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
-	/* Zones; both pointers are NULL if the FTL has none. */
+	/* Zones; the pointers are NULL if the FTL has none. zone_told(): the host knows that the drive changed it. */
 	struct ftl_zones (*zones)(const struct ftl *f);
 	struct ftl_zone (*zone)(const struct ftl *f, uint32_t zone);
+	void (*zone_told)(struct ftl *f, uint32_t zone);
 	/*
 	 * Placement handles; both pointers are NULL if the FTL has none. handle() returns the state of a
 	 * handle below placement_handles. renew_handle() ends its reclaim unit, so that pages issued from

@@ -19,6 +19,7 @@ static void shape(struct zns *z, const struct ftl_config *c, const struct nand_g
 	while (c->zone_power2 && z->size & (z->size - 1))
 		z->size += z->size & -z->size;
 	z->zones = (uint32_t)(c->capacity_bytes / z->size);
+	z->chunks = (z->zones + ZNS_CHUNK - 1) / ZNS_CHUNK;
 	stripes = (uint64_t)c->buffer_units * c->unit_bytes / ((uint64_t)z->slots * g->page_bytes);
 	z->active_max = c->zone_active_max || !stripes ? c->zone_active_max : (uint32_t)stripes - 1;
 	if (z->active_max > z->zones)
@@ -66,8 +67,9 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 	if (c->zone_open_max > z.active_max)
 		return "zone_open_max is more than the zones that may be active (zone_active_max, or with 0 as many as "
 		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
-	if (z.bufs > g->pages_per_block)
-		return "zone_active_max, or what buffer_units hold, must be less than pages_per_block";
+	if (z.bufs + z.chunks > g->pages_per_block)
+		return "zone_active_max, or what buffer_units hold, and one for each 32 zones must together be less "
+		       "than pages_per_block: lower zone_active_max";
 	return NULL;
 }
 
@@ -104,6 +106,7 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	shape(&z, c, g);
 	cells = (size_t)z.bufs * z.slots;
 	z.zone = ssd_carve(m, z.zones, sizeof(*z.zone));
+	z.chunk = ssd_carve(m, z.chunks, sizeof(*z.chunk));
 	z.table = ssd_carve(m, (size_t)z.zones * z.parts * z.slots, sizeof(*z.table));
 	pool_lay_out(&z.pool, m, g);
 	z.plane = ssd_carve(m, z.planes, sizeof(*z.plane));
@@ -183,7 +186,7 @@ static struct ftl_zones zones(const struct ftl *f)
 	const struct zns *z = (const struct zns *)f;
 
 	return (struct ftl_zones){ .count = z->zones, .open_max = z->open_max, .active_max = z->active_max,
-				   .size_bytes = z->size };
+				   .size_bytes = z->size, .changes = z->changes };
 }
 
 static struct ftl_zone zone(const struct ftl *f, uint32_t number)
@@ -193,7 +196,13 @@ static struct ftl_zone zone(const struct ftl *f, uint32_t number)
 	uint64_t start = number * z->size;
 
 	SSD_ASSERT(number < z->zones);
-	return (struct ftl_zone){ .start = start, .capacity = z->capacity, .wp = start + s->wp, .state = s->state };
+	return (struct ftl_zone){ .start = start, .capacity = z->capacity, .wp = start + s->wp, .state = s->state,
+				  .ended = s->by_drive, .changed = s->changed };
+}
+
+static void zone_told(struct ftl *f, uint32_t number)
+{
+	zns_of(f)->zone[number].changed = false;
 }
 
 static uint64_t map_bytes(const struct ftl *f)
@@ -267,6 +276,7 @@ void zns_check(const struct ftl *f)
 		lined += s->line.first != NULL;
 		SSD_ASSERT(s->buf == ZNS_NONE || z->buf[s->buf].zone == i);	/* Z6 */
 		SSD_ASSERT(s->filled <= z->capacity && s->wp <= z->capacity);
+		SSD_ASSERT(!s->noted || s->state == FTL_ZONE_READONLY || s->state == FTL_ZONE_OFFLINE);
 		SSD_ASSERT(s->line.first || s->failed || s->state == FTL_ZONE_OFFLINE || s->filled == s->wp ||
 			   z->host.worn);
 	}
@@ -296,5 +306,5 @@ const struct ftl_ops zns_ftl_ops = {
 	.name = "zns", .durability = FTL_ZONED, .knobs = knobs,
 	.oob_bytes = oob_bytes, .fault = fault, .lay_out = lay_out, .begin = begin, .mount = zns_mount,
 	.submit = submit, .step = step, .check = zns_check, .map_bytes = map_bytes, .block = block,
-	.zones = zones, .zone = zone, HOST_OPS_COMMON,
+	.zones = zones, .zone = zone, .zone_told = zone_told, HOST_OPS_COMMON,
 };

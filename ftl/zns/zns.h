@@ -29,7 +29,7 @@
  *       buffer becomes free;
  *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it.
  *
- * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 104 a zone.
+ * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 112 a zone.
  */
 #ifndef SLATE_ZNS_H
 #define SLATE_ZNS_H
@@ -46,12 +46,14 @@
 #define ZNS_LOG_BLOCKS 4u
 #define ZNS_SPARE 3u		/* spare blocks of a plane: two for the log, one for a repair */
 #define ZNS_NUMBERS 3u		/* numbers that a page uses at most (survey_number()) */
+#define ZNS_CHUNK 32u		/* zones whose states are in one record */
 
 /* ---- spare area ---- */
 
 #define ZNS_OOB_BYTES 26u
 
-enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_KIND_MASK = 3, ZNS_END = 4, ZNS_LOST = 8 };
+enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_STATES = 3, ZNS_KIND_MASK = 3, ZNS_END = 4, ZNS_LOST = 8,
+		ZNS_BY_DRIVE = 16 };	/* with ZNS_END: a mount has ended the zone */
 
 /*
  * Little-endian, 26 bytes: 0 kind and flags, 1..4 zone, 5..9 generation, 10..14 serial, 15..19 mark, 20..23
@@ -64,6 +66,9 @@ enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_KIND_MASK = 3, ZNS_END = 4, ZN
  *   mark      of a copy: pages that it has when complete the floor
  *   page      number within the zone                     page of which this is a part; resets: 0
  *   sectors   sectors with data                          sectors of the page that are here; resets: 0
+ *
+ * STATES is a RECORD of a chunk of zones: zone is the first of them, bit i of gen says that zone + i is
+ * read-only, bit i of page that it is offline. No zone leaves these states.
  */
 struct zns_oob {
 	uint8_t kind;
@@ -103,6 +108,7 @@ enum zns_phase {
 	ZNS_ENDING,		/* it is a finish: the end is marked, the buffer empties */
 	ZNS_NOTING,		/* it is a reset: its record waits for the log or is being programmed */
 	ZNS_ERASING,		/* it is a reset: its blocks are being erased */
+	ZNS_LEAVING,		/* it is a reset that found too few blocks: a record will say so (OFFLINE) */
 };
 
 struct zns_zone {
@@ -124,6 +130,14 @@ struct zns_zone {
 	bool ended;			/* the end is marked */
 	bool failed;			/* a program failed */
 	bool waits;			/* for a buffer */
+	bool noted;			/* READONLY, OFFLINE: flash says so */
+	bool by_drive;			/* FULL: a mount has ended the zone */
+	bool changed;			/* ftl_zone.changed */
+};
+
+struct zns_chunk {			/* ZNS_CHUNK zones */
+	uint64_t serial;		/* of its record, which is needed for ever; 0: none */
+	bool due;			/* its record is to be written */
 };
 
 enum zns_cell_state { ZNS_EMPTY, ZNS_FILLING, ZNS_READY, ZNS_FLYING };
@@ -181,7 +195,9 @@ struct zns_log {
 	uint64_t floor;			/* of the records on flash */
 	uint64_t record_floor;		/* of the record under way */
 	uint64_t record_serial, record_gen;
-	/* the record that is being programmed: of a reset, or of a part of a page in the buffer */
+	/* the record that is being programmed: of states, of a reset, or of a part of a page in the buffer */
+	uint32_t chunk;			/* chunk of the states, or ZNS_NONE */
+	uint32_t read_only, offline;	/* those states, by zone of the chunk */
 	uint32_t zone;			/* zone that is reset; ZNS_NONE: the record is of a part of a page */
 	uint32_t buf, slot, sectors;	/* that page in the buffer, and its sectors */
 	bool busy;			/* a record is being programmed */
@@ -205,6 +221,9 @@ struct zns {
 	uint32_t bufs, open_max, active_max;	/* bufs: active_max + 1 */
 
 	struct zns_zone *zone;
+	struct zns_chunk *chunk;
+	uint32_t chunks;
+	uint64_t changes;		/* ftl_zones.changes */
 	uint32_t *table;		/* (zone * parts + part) * slots + slot: block or ZNS_NONE */
 	struct pool pool;
 	struct zns_plane *plane;
@@ -311,11 +330,20 @@ static inline bool zns_is_active(const struct zns_zone *s)
 	       (s->state == FTL_ZONE_READONLY && s->buf != ZNS_NONE);
 }
 
+/* The drive itself has changed the zone's state. */
+static inline void zns_tell(struct zns *z, struct zns_zone *s)
+{
+	s->changed = true;
+	z->changes++;
+}
+
 /* ---- zns_zone.c ---- */
 void zns_submit_zone(struct zns *z, struct ftl_io *io);
 void zns_submit_flush(struct zns *z, struct ftl_io *io);
 void zns_zone_fails(struct zns *z, uint32_t zone);
 void zns_zone_erased(struct zns *z, uint32_t zone);
+/* Flash says that the zone is read-only, or offline. */
+void zns_zone_noted(struct zns *z, uint32_t zone);
 /* The page of a cell is on flash. */
 void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot);
 /* Continue lines and end I/Os that were waiting. last: the die whose command ended, or NULL. */
@@ -341,6 +369,7 @@ void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd);
 void zns_log_look(struct zns *z);
 void zns_log_reset(struct zns *z, uint32_t zone);
 bool zns_log_is_open(const struct zns *z);
+void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o);
 
 /* ---- zns_mount.c ---- */
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,

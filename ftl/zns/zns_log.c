@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_log.c - the log: parts of pages that are to be durable, and resets. One record is under way at a
- * time. What is next: a part in the oldest of several blocks that is still needed; a reset; a
- * part that a flush or FUA write waits for.
+ * zns_log.c - the log: parts of pages that are to be durable, resets, and which zones are read-only or
+ * offline. One record is under way at a time. What is next: a part in the oldest of several blocks that
+ * is still needed; states that are there or new; a reset; a part that a flush or FUA write waits for.
  *
  *   L1  serials in block[i] are first[i] or higher, and lower than first[i + 1];
  *   L2  the oldest block is erased only when no record in it is needed, and the record on flash with the
@@ -31,6 +31,9 @@ static bool oldest_needed(const struct zns *z)
 				return true;
 	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
 		if (z->zone[zone].note < z->log.first[1])
+			return true;
+	for (uint32_t i = 0; i < z->chunks; i++)
+		if (z->chunk[i].serial && z->chunk[i].serial < z->log.first[1])
 			return true;
 	return false;
 }
@@ -77,8 +80,9 @@ static uint32_t next_plane(const struct zns *z)
 /* ---- what is next ---- */
 
 struct want {
+	uint32_t chunk;			/* chunk whose states are to be recorded, or ZNS_NONE */
 	uint32_t zone;			/* zone whose reset is to be recorded, or ZNS_NONE */
-	uint32_t buf, slot;		/* with ZNS_NONE: page of the buffer whose part is to be recorded */
+	uint32_t buf, slot;		/* else: page of the buffer whose part is to be recorded */
 };
 
 static bool part_wanted(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c)
@@ -103,17 +107,32 @@ static bool find_part(const struct zns *z, part_fn *wanted, struct want *w)
 
 		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++)
 			if (wanted(z, b, &b->cell[s])) {
-				*w = (struct want){ .buf = (uint32_t)(b - z->buf), .slot = s, .zone = ZNS_NONE };
+				*w = (struct want){ .buf = (uint32_t)(b - z->buf), .slot = s, .zone = ZNS_NONE,
+						    .chunk = ZNS_NONE };
 				return true;
 			}
 	}
 	return false;
 }
 
+static bool find_states(const struct zns *z, struct want *w)
+{
+	for (uint32_t i = 0; i < z->chunks; i++) {
+		const struct zns_chunk *c = &z->chunk[i];
+
+		if (!c->due && !(c->serial && z->log.count > 1 && c->serial < z->log.first[1]))
+			continue;
+		*w = (struct want){ .chunk = i, .zone = ZNS_NONE };
+		return true;
+	}
+	return false;
+}
+
 static bool wanted(const struct zns *z, struct want *w)
 {
-	if (z->log.count > 1 && find_part(z, part_to_save, w))
+	if ((z->log.count > 1 && find_part(z, part_to_save, w)) || find_states(z, w))
 		return true;
+	w->chunk = ZNS_NONE;
 	w->zone = z->log.resets;
 	return w->zone != ZNS_NONE || (z->durable.first && find_part(z, part_wanted, w));
 }
@@ -144,6 +163,20 @@ void zns_log_look(struct zns *z)
 
 /* ---- commands ---- */
 
+/* The fields of the record of a chunk's states. */
+void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o)
+{
+	o->kind = ZNS_STATES;
+	o->zone = chunk * ZNS_CHUNK;
+	o->gen = o->page = 0;
+	for (uint32_t i = 0; i < ZNS_CHUNK && o->zone + i < z->zones; i++) {
+		const struct zns_zone *s = &z->zone[o->zone + i];
+
+		o->gen |= (uint32_t)(s->state == FTL_ZONE_READONLY) << i;
+		o->page |= (uint32_t)(s->state == FTL_ZONE_OFFLINE || s->phase == ZNS_LEAVING) << i;
+	}
+}
+
 static void take_block(struct zns *z, uint32_t plane)
 {
 	struct zns_log *l = &z->log;
@@ -153,6 +186,39 @@ static void take_block(struct zns *z, uint32_t plane)
 	l->page = 0;
 	l->plane = plane;
 	z->plane[plane].logs++;
+}
+
+static void fill_states(struct zns *z, const struct want *w, struct zns_oob *o)
+{
+	struct zns_log *l = &z->log;
+
+	zns_states_of(z, w->chunk, o);
+	l->read_only = (uint32_t)o->gen;
+	l->offline = o->page;
+	z->chunk[w->chunk].due = false;
+}
+
+static void fill_reset(struct zns *z, const struct want *w, struct zns_oob *o)
+{
+	o->zone = w->zone;
+	o->gen = ++z->number;
+	z->log.record_gen = o->gen;
+}
+
+static void fill_part(struct zns *z, const struct want *w, struct zns_oob *o)
+{
+	const struct zns_buf *b = &z->buf[w->buf];
+	struct zns_cell *cell = &b->cell[w->slot];
+	struct zns_log *l = &z->log;
+
+	o->zone = b->zone;
+	o->gen = z->zone[b->zone].gen;
+	o->page = cell->page;
+	l->sectors = z->zone[b->zone].failed ? cell->logged_sectors : cell->sectors;
+	o->sectors = (uint16_t)l->sectors;
+	cell->logging = true;
+	z->zone[b->zone].on_flash = true;
+	l->turn = w->buf + 1;
 }
 
 static void record(struct zns *z, uint32_t die, const struct want *w)
@@ -165,26 +231,17 @@ static void record(struct zns *z, uint32_t die, const struct want *w)
 	l->record_floor = l->first[l->count > 1 && !oldest_needed(z)];
 	o.mark = l->record_floor;
 	nand_fill_program(&c, NAND_SRC_META, block * z->g->pages_per_block + l->page++, z->oob[0]);
-	if (w->zone != ZNS_NONE) {
-		o.zone = w->zone;
-		o.gen = ++z->number;
-		l->record_gen = o.gen;
+	if (w->chunk != ZNS_NONE) {
+		fill_states(z, w, &o);
+	} else if (w->zone != ZNS_NONE) {
+		fill_reset(z, w, &o);
 	} else {
-		const struct zns_buf *b = &z->buf[w->buf];
-		struct zns_cell *cell = &b->cell[w->slot];
-
-		o.zone = b->zone;
-		o.gen = z->zone[b->zone].gen;
-		o.page = cell->page;
-		l->sectors = z->zone[b->zone].failed ? cell->logged_sectors : cell->sectors;
-		o.sectors = (uint16_t)l->sectors;
-		c.data = zns_cell_data(z, b, w->slot);
-		cell->logging = true;
-		z->zone[b->zone].on_flash = true;
-		l->turn = w->buf + 1;
+		fill_part(z, w, &o);
+		c.data = zns_cell_data(z, &z->buf[w->buf], w->slot);
 	}
 	zns_oob_put(z->oob[0], &o);
 	l->busy = true;
+	l->chunk = w->chunk;
 	l->buf = w->buf;
 	l->slot = w->slot;
 	l->zone = w->zone;
@@ -285,6 +342,31 @@ static void part_noted(struct zns *z)
 	z->host.stats.meta_units += z->g->page_bytes / z->host.c.unit_bytes;
 }
 
+/* The record of a chunk's states is on flash. */
+static void states_noted(struct zns *z)
+{
+	const struct zns_log *l = &z->log;
+
+	z->chunk[l->chunk].serial = l->record_serial;
+	for (uint32_t i = 0; i < ZNS_CHUNK; i++)
+		if ((l->read_only | l->offline) >> i & 1)
+			zns_zone_noted(z, l->chunk * ZNS_CHUNK + i);
+}
+
+/* The record is written again, to the next page. */
+static void record_failed(struct zns *z)
+{
+	struct zns_log *l = &z->log;
+
+	z->pool.block[l->block[l->count - 1]].failing = true;
+	if (l->chunk != ZNS_NONE) {
+		z->chunk[l->chunk].due = true;
+	} else if (l->zone == ZNS_NONE) {
+		z->buf[l->buf].cell[l->slot].logging = false;
+		z->buf[l->buf].cell[l->slot].since_seq = 0;
+	}
+}
+
 void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd)
 {
 	struct zns_log *l = &z->log;
@@ -294,17 +376,15 @@ void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd)
 		return;
 	}
 	l->busy = false;
-	if (x->failed) {		/* the record is written again, to the next page */
-		z->pool.block[l->block[l->count - 1]].failing = true;
-		if (l->zone == ZNS_NONE) {
-			z->buf[l->buf].cell[l->slot].logging = false;
-			z->buf[l->buf].cell[l->slot].since_seq = 0;
-		}
+	if (x->failed) {
+		record_failed(z);
 		return;
 	}
 	if (l->record_floor > l->floor)
 		l->floor = l->record_floor;
-	if (l->zone == ZNS_NONE)
+	if (l->chunk != ZNS_NONE)
+		states_noted(z);
+	else if (l->zone == ZNS_NONE)
 		part_noted(z);
 	else
 		reset_noted(z);

@@ -9,8 +9,8 @@
  *   parts    records that have the first sectors of the page at the end
  *   repair   blocks with pages beyond the end are replaced
  *   finish   zones beyond the maximum of active ones are ended
- *   log      parts in buffers are written to a new block; old blocks of the log are erased
- *   states   and which zones are offline
+ *   states   which zones are read-only and offline
+ *   log      parts in buffers and states are written to a new block; old blocks of the log are erased
  */
 #include "zns.h"
 
@@ -21,7 +21,7 @@ struct found {			/* of a block */
 	uint32_t copied;		/* pages of a complete copy */
 	uint32_t used, high;		/* 1 + last page that is not blank; 1 + last one that can be read */
 	bool log, resets;		/* RECORD; some are resets */
-	uint32_t live;			/* parts in it that are needed */
+	uint32_t live;			/* parts and states in it that are needed */
 };
 
 struct found_zone {
@@ -30,12 +30,20 @@ struct found_zone {
 	uint32_t end_page, end_sectors;
 	uint32_t part_ppn, part_sectors;	/* part of the page at the end, or ZNS_NONE */
 	uint64_t part_serial;
-	bool broken;			/* blocks are missing, or a program failed: read-only */
+	bool broken;			/* flash says so, blocks are missing, or a program failed: read-only */
+	bool read_only, offline;	/* flash says so */
+	bool by_drive;			/* a mount has ended it */
+};
+
+struct found_chunk {
+	uint64_t serial;		/* of the newest record of its states, 0: none */
+	uint32_t block;			/* that has it */
 };
 
 struct zns_mount {
 	struct found *block;
 	struct found_zone *zone;
+	struct found_chunk *chunk;
 	uint8_t *page;
 	uint64_t newest;		/* serial of the newest record */
 	uint32_t newest_block;
@@ -49,11 +57,13 @@ struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, co
 	struct zns_mount *t = ssd_carve(m, 1, sizeof(*t));
 	struct found *block = ssd_carve(m, geo_blocks(g), sizeof(*block));
 	struct found_zone *zone = ssd_carve(m, z->zones, sizeof(*zone));
+	struct found_chunk *chunk = ssd_carve(m, z->chunks, sizeof(*chunk));
 	uint8_t *page = ssd_carve(m, c->payload ? g->page_bytes : 0, 1);
 
 	if (t) {
 		t->block = block;
 		t->zone = zone;
+		t->chunk = chunk;
 		t->page = page;
 	}
 	return t;
@@ -86,6 +96,34 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	s->end_gen = o->gen;
 	s->end_page = o->page;
 	s->end_sectors = o->sectors;
+	s->by_drive = o->kind & ZNS_BY_DRIVE;
+	return SSD_OK;
+}
+
+/* No zone leaves these states, so what any record says is true, and the newest of a chunk says all. */
+static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
+{
+	struct zns_mount *t = z->mount;
+	struct found_chunk *c = &t->chunk[o->zone / ZNS_CHUNK];
+
+	if (o->zone % ZNS_CHUNK || o->gen > UINT32_MAX || o->sectors)
+		return SSD_E_CORRUPT;
+	for (uint32_t i = 0; i < ZNS_CHUNK; i++) {
+		bool read_only = o->gen >> i & 1, offline = o->page >> i & 1;
+
+		if (!read_only && !offline)
+			continue;
+		if (o->zone + i >= z->zones || (read_only && offline))
+			return SSD_E_CORRUPT;
+		t->zone[o->zone + i].read_only |= read_only;
+		t->zone[o->zone + i].offline |= offline;
+	}
+	if (o->serial < c->serial)
+		return SSD_OK;
+	if (c->serial)
+		t->block[c->block].live--;
+	*c = (struct found_chunk){ o->serial, block };
+	t->block[block].live++;
 	return SSD_OK;
 }
 
@@ -93,8 +131,9 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 {
 	struct zns_mount *t = z->mount;
 	struct found *b = &t->block[block];
+	bool states = (o->kind & ZNS_KIND_MASK) == ZNS_STATES;
 
-	if (b->gen || (o->zone != ZNS_NONE && o->zone >= z->zones))
+	if (b->gen || (o->zone >= z->zones && (states || o->zone != ZNS_NONE)))
 		return SSD_E_CORRUPT;
 	if (!b->log || o->serial < b->serial)
 		b->serial = o->serial;
@@ -105,6 +144,8 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 		t->newest = o->serial;
 		t->newest_block = block;
 	}
+	if (states)
+		return see_states(z, block, o);
 	if (o->zone == ZNS_NONE)
 		return SSD_OK;
 	b->resets |= !o->sectors;
@@ -135,14 +176,14 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 	if (!survey_readable(status))
 		return SSD_OK;
 	o = zns_oob_get(z->oob[0]);
-	if (o.gen > z->number)
+	kind = o.kind & ZNS_KIND_MASK;
+	if (o.gen > z->number && kind != ZNS_STATES)
 		z->number = o.gen;
 	if (o.serial > z->number)
 		z->number = o.serial;
-	kind = o.kind & ZNS_KIND_MASK;
 	if (o.sectors > z->g->page_bytes / FTL_SECTOR_BYTES)
 		return SSD_E_CORRUPT;
-	if (kind == ZNS_RECORD)
+	if (kind == ZNS_RECORD || kind == ZNS_STATES)
 		return see_record(z, block, &o);
 	if (kind != ZNS_DATA || o.zone >= z->zones || o.page >= z->slots * z->rows || !o.gen)
 		return SSD_E_CORRUPT;
@@ -247,6 +288,7 @@ static void end_zone(struct zns *z, uint32_t zone)
 	s->filled = (uint64_t)end * z->g->page_bytes;
 	if (end && f->end_gen == s->gen && f->end_page + 1 == end) {
 		s->ended = true;
+		s->by_drive = f->by_drive;
 		s->filled -= z->g->page_bytes - (uint64_t)f->end_sectors * FTL_SECTOR_BYTES;
 	}
 }
@@ -285,7 +327,7 @@ static void find_parts(struct zns *z)
 			uint32_t ppn = b * z->g->pages_per_block + page;
 			struct zns_oob o;
 
-			if (read_oob(z, ppn, &o) && o.zone != ZNS_NONE && o.sectors &&
+			if (read_oob(z, ppn, &o) && o.kind == ZNS_RECORD && o.zone != ZNS_NONE && o.sectors &&
 			    o.serial >= z->log.floor)
 				see_part(z, ppn, &o);
 		}
@@ -430,7 +472,8 @@ static bool program_end(struct zns *z, uint32_t zone)
 {
 	struct found_zone *f = &z->mount->zone[zone];
 	uint32_t page = (uint32_t)(z->zone[zone].filled / z->g->page_bytes), *at = zns_block_of(z, zone, page);
-	struct zns_oob o = { .kind = ZNS_DATA | ZNS_END, .zone = zone, .gen = z->zone[zone].gen, .page = page };
+	struct zns_oob o = { .kind = ZNS_DATA | ZNS_END | ZNS_BY_DRIVE, .zone = zone, .gen = z->zone[zone].gen,
+			     .page = page };
 	struct nand_cmd c;
 
 	if (*at == ZNS_NONE)
@@ -464,7 +507,8 @@ static void finish(struct zns *z, uint32_t zone)
 	s->on_flash = true;
 	if (f->broken)
 		return;
-	s->ended = true;
+	s->ended = s->by_drive = true;
+	zns_tell(z, s);
 	if (f->part_ppn == ZNS_NONE)
 		return;
 	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
@@ -540,7 +584,6 @@ static bool write_record(struct zns *z, struct zns_oob *o, const uint8_t *data)
 		if (!zns_log_is_open(z) && !new_log_block(z))
 			return false;
 		block = l->block[l->count - 1];
-		o->kind = ZNS_RECORD;
 		o->serial = ++z->number;
 		zns_oob_put(z->oob[0], o);
 		nand_fill_program(&c, NAND_SRC_META, block * z->g->pages_per_block + l->page++, z->oob[0]);
@@ -559,8 +602,9 @@ static bool write_parts(struct zns *z)
 
 		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++) {
 			struct zns_cell *cell = &b->cell[s];
-			struct zns_oob o = { .zone = b->zone, .gen = z->zone[b->zone].gen, .page = cell->page,
-					     .sectors = (uint16_t)cell->sectors, .mark = z->log.floor };
+			struct zns_oob o = { .kind = ZNS_RECORD, .zone = b->zone, .gen = z->zone[b->zone].gen,
+					     .page = cell->page, .sectors = (uint16_t)cell->sectors,
+					     .mark = z->log.floor };
 
 			if (cell->state == ZNS_EMPTY)
 				continue;
@@ -573,8 +617,38 @@ static bool write_parts(struct zns *z)
 	return true;
 }
 
+static bool has_left(const struct zns_zone *s)
+{
+	return s->state == FTL_ZONE_READONLY || s->state == FTL_ZONE_OFFLINE;
+}
+
+static bool any_has_left(const struct zns *z)
+{
+	for (uint32_t i = 0; i < z->zones; i++)
+		if (has_left(&z->zone[i]))
+			return true;
+	return false;
+}
+
+static bool write_states(struct zns *z)
+{
+	for (uint32_t i = 0; i < z->chunks; i++) {
+		struct zns_oob o = { .mark = z->log.floor };
+
+		zns_states_of(z, i, &o);
+		if (!o.gen && !o.page)
+			continue;
+		if (!write_record(z, &o, NULL))
+			return false;
+		z->chunk[i] = (struct zns_chunk){ .serial = o.serial };
+	}
+	for (uint32_t i = 0; i < z->zones; i++)
+		z->zone[i].noted = has_left(&z->zone[i]);
+	return true;
+}
+
 /*
- * Erase old blocks of the log. early: only those without a reset, a needed part, or the newest
+ * Erase old blocks of the log. early: only those without a reset, a needed part or state, or the newest
  * record, which has the floor. Nothing of them will be needed, so the log does not grow over mounts
  * that are cut again and again.
  */
@@ -592,13 +666,13 @@ static void erase_log(struct zns *z, bool early)
 
 static bool renew_log(struct zns *z)
 {
-	struct zns_oob o = { .zone = ZNS_NONE };
+	struct zns_oob o = { .kind = ZNS_RECORD, .zone = ZNS_NONE };
 
-	if (!z->mount->logs)
+	if (!z->mount->logs && !any_has_left(z))
 		return true;
 	erase_log(z, true);
 	z->survey.now_ns = z->survey.ready_ns;
-	if (!write_parts(z) || (!z->log.count && !new_log_block(z)))
+	if (!write_parts(z) || !write_states(z) || (!z->log.count && !new_log_block(z)))
 		return false;
 	o.mark = z->log.first[0];
 	if (!write_record(z, &o, NULL))
@@ -610,18 +684,30 @@ static bool renew_log(struct zns *z)
 
 /* ---- states ---- */
 
+static void take_offline(struct zns *z, uint32_t zone)
+{
+	z->zone[zone].state = FTL_ZONE_OFFLINE;
+	z->online[zone % z->groups]--;
+}
+
 static void set_state(struct zns *z, uint32_t zone)
 {
+	const struct found_zone *f = &z->mount->zone[zone];
 	struct zns_zone *s = &z->zone[zone];
 
 	s->wp = s->filled;
-	if (is_full(z, s))
-		s->state = FTL_ZONE_FULL;
-	else if (z->mount->zone[zone].broken)
+	s->noted = f->read_only || f->offline;
+	if (f->offline)
+		take_offline(z, zone);
+	else if (f->broken)
 		s->state = FTL_ZONE_READONLY;
+	else if (is_full(z, s))
+		s->state = FTL_ZONE_FULL;
 	else if (s->filled)
 		s->state = FTL_ZONE_CLOSED;
 	s->failed = s->state == FTL_ZONE_READONLY;
+	if (s->failed && !s->noted)
+		zns_tell(z, s);
 	z->active += zns_is_active(s);
 }
 
@@ -639,8 +725,8 @@ static void set_offline(struct zns *z)
 	for (uint32_t i = z->zones; i-- > 0;) {
 		if (z->zone[i].state != FTL_ZONE_EMPTY || !lacks_blocks(z, i % z->groups))
 			continue;
-		z->zone[i].state = FTL_ZONE_OFFLINE;
-		z->online[i % z->groups]--;
+		take_offline(z, i);
+		zns_tell(z, &z->zone[i]);
 	}
 }
 
@@ -654,7 +740,7 @@ static void restore(struct zns *z)
 		end_zone(z, i);
 	find_parts(z);
 	for (uint32_t i = 0; i < z->zones; i++)
-		f[i].broken = !is_full(z, &z->zone[i]) && !repair(z, i);
+		f[i].broken = f[i].read_only || (!is_full(z, &z->zone[i]) && !repair(z, i));
 	while ((zone = find_surplus(z)) != ZNS_NONE)
 		finish(z, zone);
 	for (uint32_t i = 0; i < 2 * z->zones; i++)	/* broken ones last */
@@ -677,9 +763,9 @@ int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 		return err;
 	z->host.worn = z->host.frozen = !survey_number(&z->survey, &z->number, ZNS_NUMBERS);
 	restore(z);
+	set_offline(z);
 	if (!renew_log(z))
 		z->host.worn = z->stuck = true;
-	set_offline(z);
 	z->host.stats.mounts++;
 	*ready_ns = z->host.now_ns = z->survey.ready_ns;
 	return SSD_OK;

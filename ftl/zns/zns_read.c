@@ -122,9 +122,19 @@ static bool split(struct zns *z, struct ftl_io *io)
 	return true;
 }
 
+static bool is_offline(const struct zns *z, const struct ftl_io *io)
+{
+	for (uint64_t at = io->offset - io->offset % z->size; at < io->offset + io->bytes; at += z->size)
+		if (z->zone[zns_zone_of(z, at)].state == FTL_ZONE_OFFLINE)
+			return true;
+	return false;
+}
+
 void zns_submit_read(struct zns *z, struct ftl_io *io)
 {
-	if (z->reads.first || !split(z, io))
+	if (SSD_UNLIKELY(is_offline(z, io)))
+		host_refuse(&z->host, io, SSD_E_ZONE_OFFLINE);
+	else if (z->reads.first || !split(z, io))
 		io_list_add(&z->reads, io);
 }
 

@@ -7,12 +7,13 @@
  *   IMPLICIT, EXPLICIT, CLOSED -> FULL (the last byte, or finish), EMPTY (reset)
  *   CLOSED -> IMPLICIT, EXPLICIT
  *   FULL -> EMPTY (reset)
- *   any with data -> READONLY (a program failed) -> EMPTY (reset)
+ *   any with data -> READONLY (a program failed)
  *   a reset that finds too few good blocks -> OFFLINE
  *
- * These happen in submit(). Then writes, finishes and resets stand in the zone's line: a write until all its
- * data are in the buffer; a finish until the end is on flash; a reset until the blocks are erased. A
- * reset begins only when nothing of the zone is under way and no flush or FUA write waits for its data.
+ * All but the last two happen in submit(). Then writes, finishes and resets stand in the zone's line:
+ * a write until all its data are in the buffer; a finish until the end is on flash; a reset until the
+ * blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA
+ * write waits for its data.
  */
 #include "zns.h"
 
@@ -342,8 +343,26 @@ void zns_zone_erased(struct zns *z, uint32_t zone)
 	s->on_flash = false;
 	if (has_spare(z, zone))
 		return;
-	set_state(z, s, FTL_ZONE_OFFLINE);
+	s->phase = ZNS_LEAVING;
 	z->online[zone % z->groups]--;
+	z->chunk[zone / ZNS_CHUNK].due = true;
+}
+
+static void leave(struct zns *z, struct zns_zone *s)
+{
+	s->phase = ZNS_WRITING;
+	set_state(z, s, FTL_ZONE_OFFLINE);
+}
+
+void zns_zone_noted(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	if (s->phase == ZNS_LEAVING)
+		leave(z, s);
+	if (!s->noted)
+		zns_tell(z, s);
+	s->noted = true;
 }
 
 /* ---- lines ---- */
@@ -386,8 +405,10 @@ void zns_zone_fails(struct zns *z, uint32_t zone)
 	s->phase = ZNS_WRITING;
 	refuse_line(z, s, SSD_E_ZONE_READONLY);
 	z->lined -= had && !s->line.first;
-	if (!s->line.first)
-		set_state(z, s, FTL_ZONE_READONLY);
+	if (s->line.first || s->state == FTL_ZONE_READONLY)
+		return;
+	set_state(z, s, FTL_ZONE_READONLY);
+	z->chunk[zone / ZNS_CHUNK].due = true;
 }
 
 /* ---- durability ---- */
@@ -466,7 +487,7 @@ static void durable_go(struct zns *z, const struct zns_die *last)
 
 /*
  * The log has no room, so resets that wait for it fail. Their zones can no longer be read, although
- * flash still has the data.
+ * flash still has the data. Zones that were to be offline are so without a record.
  */
 static void fail_resets(struct zns *z)
 {
@@ -481,6 +502,11 @@ static void fail_resets(struct zns *z)
 		z->lined--;
 		set_state(z, s, FTL_ZONE_READONLY);
 	}
+	for (uint32_t i = 0; z->lined && i < z->zones; i++)
+		if (z->zone[i].phase == ZNS_LEAVING) {
+			leave(z, &z->zone[i]);
+			line_go(z, i, NULL);
+		}
 }
 
 void zns_go_on(struct zns *z, const struct zns_die *last)
@@ -616,14 +642,18 @@ static enum ssd_err manage(struct zns *z, struct zns_zone *s, enum ftl_zone_op o
 
 	if (err == SSD_E_ZONE_FULL && (op == FTL_ZONE_OPEN || op == FTL_ZONE_CLOSE))
 		return SSD_E_ZONE_STATE;
-	if (err && err != SSD_E_ZONE_FULL && !(err == SSD_E_ZONE_READONLY && op == FTL_ZONE_RESET))
+	if (err == SSD_E_ZONE_READONLY && op == FTL_ZONE_RESET)
+		return SSD_E_ZONE_STATE;
+	if (err && err != SSD_E_ZONE_FULL)
 		return err;
 	if (op == FTL_ZONE_OPEN)
 		return open_zone(z, s, FTL_ZONE_EXPLICIT);
 	if (op == FTL_ZONE_CLOSE)
 		return close_zone(z, s);
-	if (op == FTL_ZONE_RESET)
+	if (op == FTL_ZONE_RESET) {
 		s->wp = 0;
+		s->by_drive = false;
+	}
 	set_state(z, s, op == FTL_ZONE_RESET ? FTL_ZONE_EMPTY : FTL_ZONE_FULL);
 	return SSD_OK;
 }

@@ -101,6 +101,7 @@ const char *slate_settings(const struct slate_dev *d);
 /* Zones (ftl.h). slate_zones() returns false if the drive has none; without power slate_zone() returns zeroes. */
 bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
+void slate_zone_told(struct slate_dev *d, uint32_t zone);	/* with power */
 
 /*
  * The number of namespaces that a host may create (drive.namespaces), at most 16; 0: it has one over the whole

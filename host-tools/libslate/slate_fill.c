@@ -31,6 +31,11 @@ struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone)
 	return d->ftl->ops->zone(d->ftl, zone);
 }
 
+void slate_zone_told(struct slate_dev *d, uint32_t zone)
+{
+	d->ftl->ops->zone_told(d->ftl, zone);
+}
+
 struct slate_arbitration slate_arbitration(const struct slate_dev *d)
 {
 	const struct ftl_config *c = &d->profile.ftl;

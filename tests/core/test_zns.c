@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #include "zns.h"
-#include "zns_rig.h"
+#include "zns_drive.h"
 
-static struct zr first, second, third;
+static struct zr second, third;
 static char id[128];
 static uint32_t requests = 120;
 
+static uint64_t sum_left[FTL_NZONE_STATES];	/* zones that the drive made read-only or offline */
 static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
 
 static struct {
@@ -35,12 +36,6 @@ static void on_abort(int sig)
 
 /* ---- by hand ---- */
 
-/* One die of two planes, pages of two sectors, blocks of four pages: zones of 8 pages, 16 sectors. */
-static const struct zr_shape small = {
-	.g = { 1, 1, 1, 2, 8, 4, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
-	.zones = 5, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
-};
-
 #define FRONT 20u			/* map_ns + overhead_ns */
 #define BUFFERED (FRONT + 10u)
 #define TRANSFER (100u + 1088u)		/* command cycles, a page with its spare area at 1 ns a byte */
@@ -49,28 +44,9 @@ static const struct zr_shape small = {
 #define ERASE2 (2 * 100u + 70000u)
 #define READ (TRANSFER + 5000u)
 
-static void begin(const struct zr_shape *s)
-{
-	zr_make(&first, s);
-	zr_mount(&first);
-}
-
-static enum ssd_err status_of(enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors)
-{
-	enum ssd_err status;
-
-	zr_alone(&first, op, zone, sector, sectors, false, &status, NULL);
-	return status;
-}
-
 static uint64_t time_of(enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua)
 {
 	return zr_alone(&first, op, zone, sector, sectors, fua, NULL, NULL);
-}
-
-static struct ftl_zone report(uint32_t zone)
-{
-	return first.ops->zone(first.f, zone);
 }
 
 static void pointers_and_errors(void)
@@ -196,13 +172,6 @@ static void dies_are_erased_in_parallel(void)
 	zr_free(&first);
 }
 
-static void cut_and_mount(void)
-{
-	nand_array_power_cut(first.ta.a, first.now_ns, 1);
-	nand_array_power_on(first.ta.a);
-	zr_mount(&first);
-}
-
 /* What a cut leaves of parts, ends and resets. */
 static void flash_says_where_zones_end(void)
 {
@@ -237,19 +206,27 @@ static const struct zr_shape two_dies = {
 	.zones = 10, .zone_dies = 1, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
 };
 
-static uint32_t most_any, most_active;
+static uint32_t most_any, most_active, most_ended;
 
 static void count_after_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	(void)opaque;
 	for (int when = 0; when < 3; when++) {
-		uint32_t any, active;
+		uint32_t any, active, ended = 0;
 
 		test_lose_power(&second.ta, &first.ta, test_cut_time(now_ns, &c[count - 1], when), 1);
 		zr_mount(&second);
 		active = zr_active(&second, &any);
 		most_any = any > most_any ? any : most_any;
 		most_active = active > most_active ? active : most_active;
+		for (uint32_t i = 0; i < two_dies.zones; i++) {
+			const struct ftl_zone z = second.ops->zone(second.f, i);
+
+			EXPECT_EQ(z.changed, z.ended);
+			ended += z.ended;
+		}
+		EXPECT_EQ(second.ops->zones(second.f).changes, ended);
+		most_ended = ended > most_ended ? ended : most_ended;
 		zr_verify(&second, &first);
 		sum_cuts++;
 	}
@@ -262,7 +239,7 @@ static void a_cut_leaves_no_more_active_zones(void)
 	zr_make(&second, &two_dies);
 	begin(&two_dies);
 	nand_array_set_hooks(first.ta.a, &hooks);
-	most_any = most_active = 0;
+	most_any = most_active = most_ended = 0;
 	zr_submit(&first, FTL_WRITE, 0, 0, 16, false);
 	zr_submit(&first, FTL_WRITE, 0, 32, 16, false);
 	EXPECT_EQ(zr_alone(&first, FTL_WRITE, 0, 16, 2, true, NULL, NULL), PROGRAM + BUFFERED);
@@ -270,6 +247,7 @@ static void a_cut_leaves_no_more_active_zones(void)
 	zr_drain(&first);
 	EXPECT_EQ(most_any, 4);
 	EXPECT_EQ(most_active, 2);
+	EXPECT_EQ(most_ended, 2);
 	zr_free(&first);
 	zr_free(&second);
 }
@@ -371,6 +349,24 @@ static void more_sectors_than_a_page_has(void)
 	EXPECT_EQ(mount_of(&end, &part), SSD_E_CORRUPT);
 }
 
+/* A record of states names a chunk, zones that there are, and one state of each. */
+static void states_that_cannot_be(void)
+{
+	const struct zns_oob data = { .kind = ZNS_DATA, .gen = 1, .sectors = 2 };
+	const struct zns_oob good = { .kind = ZNS_STATES, .gen = 1, .serial = 3, .page = 16 };
+	struct zns_oob bad[] = { good, good, good, good, good, good };
+
+	EXPECT_EQ(mount_of(&data, &good), SSD_OK);
+	bad[0].zone = 1;
+	bad[1].zone = ZNS_NONE;
+	bad[2].page = 32;
+	bad[3].page = 1;
+	bad[4].gen = 1ull << 32;
+	bad[5].sectors = 1;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		EXPECT_EQ(mount_of(&data, &bad[i]), SSD_E_CORRUPT);
+}
+
 static void bad_settings(void)
 {
 	struct zr_shape s = small;
@@ -412,8 +408,8 @@ static bool draw(struct zr_shape *s, uint64_t seed)
 	s->active_max = 1 + ROLL(s->g.pages_per_block < 5 ? s->g.pages_per_block - 1 : 4);
 	s->zones = (s->g.blocks_per_plane - 3) / s->zone_blocks *
 		   (s->zone_dies ? geo_dies(&s->g) / s->zone_dies : 1);
-	if (s->zones > ZR_ZONES)
-		s->zones = ZR_ZONES;
+	if (s->zones > 24)
+		s->zones = 24;
 	if (s->active_max > s->zones)
 		s->active_max = s->zones;
 	s->open_max = 1 + ROLL(s->active_max);
@@ -562,13 +558,16 @@ static void cuts_at_every_command(void)
 
 static struct {
 	uint64_t rng;
-	uint32_t permille;
+	uint32_t permille;		/* of the programs that fail */
+	uint32_t erase_permille;
 } medium;
 
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 {
+	uint32_t permille = c->op == NAND_ERASE ? medium.erase_permille : medium.permille;
+
 	(void)opaque;
-	if (c->op == NAND_READ || rnd(&medium.rng) % 1000 >= medium.permille)
+	if (c->op == NAND_READ || rnd(&medium.rng) % 1000 >= permille)
 		return NAND_OK;
 	sum_faults++;
 	return c->op == NAND_ERASE ? NAND_ERASE_FAIL : NAND_PROG_FAIL;
@@ -584,23 +583,86 @@ static void failing(uint64_t seed, uint32_t ops)
 	s.g.blocks_per_plane += 8;
 	snprintf(id, sizeof(id), "f:%" PRIu64 ":%u", seed, ops);
 	medium.rng = seed * 0xbf58476d1ce4e5b9u + 1;
-	medium.permille = 2 + (uint32_t)(seed % 20);
+	medium.permille = medium.erase_permille = 2 + (uint32_t)(seed % 20);
 	zr_make(&first, &s);
 	nand_array_set_hooks(first.ta.a, &hooks);
 	first.rng = seed * 0x9e3779b97f4a7c15u + 7;
 	first.may_fail = true;
 	for (uint32_t day = 0; day < 4; day++) {
 		zr_mount(&first);
-		if (day)
+		if (day) {
 			zr_verify(&first, &first);
+			zr_check_left(&first, &first);
+		}
 		zr_adopt(&first, &first);
 		first.may_fail = true;
 		zr_work(&first, ops);
+		zr_note_left(&first);
 		nand_array_power_cut(first.ta.a, first.now_ns, rnd(&medium.rng));
 		nand_array_power_on(first.ta.a);
 	}
+	for (uint32_t i = 0; i < s.zones; i++)
+		sum_left[first.left[i]]++;
 	add_up(&first);
 	zr_free(&first);
+}
+
+/* Cuts before, in and after each command of a drive whose medium fails. */
+static void cut_failing(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	uint64_t command = outer.command++;
+
+	(void)opaque;
+	if (c[0].op == NAND_READ || (only.on && command != only.command))
+		return;
+	zr_note_left(&first);
+	for (int when = 0; when < 3; when++) {
+		size_t len = strlen(id);
+
+		if (only.on && when != only.when)
+			continue;
+		snprintf(id + len, sizeof(id) - len, ":%" PRIu64 ":%d", command, when);
+		test_lose_power(&second.ta, &first.ta, test_cut_time(now_ns, &c[count - 1], when), command + 1);
+		zr_mount(&second);
+		zr_verify(&second, &first);
+		zr_check_left(&second, &first);
+		sum_cuts++;
+		id[len] = 0;
+	}
+}
+
+static void failing_cuts(uint64_t seed, uint32_t ops)
+{
+	struct nand_hooks hooks = { .violation = test_violation, .fault = on_fault, .done = cut_failing };
+	struct zr_shape s;
+
+	if (!draw(&s, seed))
+		return;
+	snprintf(id, sizeof(id), "g:%" PRIu64 ":%u", seed, ops);
+	outer = (struct cutter){ 0 };
+	medium.rng = seed * 0xbf58476d1ce4e5b9u + 1;
+	medium.permille = (uint32_t)(seed % 40);
+	medium.erase_permille = 250;
+	zr_make(&second, &s);
+	begin(&s);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 7;
+	first.may_fail = true;
+	zr_work(&first, ops);
+	for (uint32_t i = 0; i < s.zones; i++)
+		sum_left[first.left[i]]++;
+	zr_free(&first);
+	zr_free(&second);
+}
+
+static void cuts_while_the_medium_fails(void)
+{
+	sum_cuts = sum_left[FTL_ZONE_READONLY] = sum_left[FTL_ZONE_OFFLINE] = 0;
+	for (uint64_t seed = 1; seed <= test_times(12); seed++)
+		failing_cuts(seed, requests);
+	printf("# %" PRIu64 " cuts survived; %" PRIu64 " zones read-only, %" PRIu64 " offline\n", sum_cuts,
+	       sum_left[FTL_ZONE_READONLY], sum_left[FTL_ZONE_OFFLINE]);
+	EXPECT(requests < 100 || (sum_cuts && sum_left[FTL_ZONE_READONLY] && sum_left[FTL_ZONE_OFFLINE]));
 }
 
 static void programs_and_erases_fail(void)
@@ -623,7 +685,7 @@ int main(int argc, char **argv)
 			       &only.when) : 0;
 	if (n >= 3) {
 		only.on = n == 5;
-		(kind == 'm' ? model : kind == 'c' ? cuts : failing)(seed, requests);
+		(kind == 'm' ? model : kind == 'c' ? cuts : kind == 'g' ? failing_cuts : failing)(seed, requests);
 		return test_result();
 	}
 	if (argc == 3 && !strcmp(argv[1], "-n"))
@@ -638,9 +700,11 @@ int main(int argc, char **argv)
 	RUN(more_parts_than_buffers);
 	RUN(data_and_records_in_a_block);
 	RUN(more_sectors_than_a_page_has);
+	RUN(states_that_cannot_be);
 	RUN(bad_settings);
 	RUN(model_of_many_drives);
 	RUN(cuts_at_every_command);
 	RUN(programs_and_erases_fail);
+	RUN(cuts_while_the_medium_fails);
 	return test_result();
 }

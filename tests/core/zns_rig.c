@@ -306,6 +306,8 @@ static bool may_be(const struct zr *r, const struct zr_io *q)
 		return true;
 	if (r->may_fail && q->io.op == FTL_READ && got == SSD_E_UNCORR)	/* what only the buffer had */
 		return r->zone[q->zone].failed;
+	if (r->may_fail && q->io.zone == FTL_ZONE_RESET && got == SSD_E_ZONE_STATE)	/* it is read-only */
+		return true;
 	return r->may_fail && (got == SSD_E_ZONE_READONLY || got == SSD_E_ZONE_OFFLINE || got == SSD_E_WORNOUT ||
 			       got == SSD_E_ZONE_ACTIVE);
 }
@@ -469,7 +471,7 @@ uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t 
 
 /* ---- random work ---- */
 
-/* Sometimes a zone whose program failed is reset. It can then be used like any other. */
+/* Sometimes a zone whose program may have failed is reset. It is read-only then, or can be used like any other. */
 static void choose(struct zr *r, struct zr_io *q)
 {
 	uint32_t zone = roll(r, 3) ? roll(r, 1 + r->shape->zones / 3) : roll(r, r->shape->zones), dice = roll(r, 100);
@@ -569,8 +571,12 @@ static void read_zone(struct zr *r, uint32_t zone)
 	if (q->io.done_ns > r->now_ns)
 		r->now_ns = q->io.done_ns;
 	r->next_ns = r->ops->step(r->f, r->now_ns);
-	SSD_ASSERT(q->io.status == SSD_OK);
 	memset(&r->seen, 0, sizeof(r->seen));
+	if (r->ops->zone(r->f, zone).state == FTL_ZONE_OFFLINE) {
+		SSD_ASSERT(q->io.status == SSD_E_ZONE_OFFLINE);
+		return;
+	}
+	SSD_ASSERT(q->io.status == SSD_OK);
 	for (uint32_t i = 0; i < r->size; i++) {
 		uint32_t tag = sector_tag_get(q->data + i * 512, (uint64_t)zone * r->size + i);
 
@@ -613,6 +619,22 @@ static bool is_allowed(const struct zr_zone *s, const struct zr_content *seen, u
 	}
 }
 
+void zr_note_left(struct zr *r)
+{
+	for (uint32_t i = 0; i < r->shape->zones; i++) {
+		const struct ftl_zone z = r->ops->zone(r->f, i);
+
+		if (z.changed && (z.state == FTL_ZONE_READONLY || z.state == FTL_ZONE_OFFLINE))
+			r->left[i] = z.state;
+	}
+}
+
+void zr_check_left(const struct zr *r, const struct zr *host)
+{
+	for (uint32_t i = 0; i < r->shape->zones; i++)
+		SSD_ASSERT(!host->left[i] || r->ops->zone(r->f, i).state == host->left[i]);
+}
+
 /* A mount that finds more zones to continue than may be active ends some of them. */
 void zr_verify(struct zr *r, const struct zr *host)
 {
@@ -636,6 +658,7 @@ void zr_verify(struct zr *r, const struct zr *host)
 		want = z.state == FTL_ZONE_FULL ? FTL_ZONE_FULL : r->seen.sectors ? FTL_ZONE_CLOSED : FTL_ZONE_EMPTY;
 		SSD_ASSERT(z.state == want || (host->may_fail && (z.state == FTL_ZONE_READONLY ||
 								  z.state == FTL_ZONE_OFFLINE)));
+		SSD_ASSERT(!z.ended || z.state == FTL_ZONE_FULL);
 		SSD_ASSERT(z.state != FTL_ZONE_CLOSED || z.wp == z.start + r->seen.sectors * 512ull);
 	}
 	r->ops->check(r->f);

@@ -13,7 +13,7 @@
 #include "ftl.h"
 #include "test.h"
 
-#define ZR_ZONES 24u
+#define ZR_ZONES 40u
 #define ZR_SECTORS 1024u		/* maximum of a zone's sectors */
 #define ZR_IOS 5u
 #define ZR_CHANGES 256u
@@ -78,6 +78,7 @@ struct zr {
 	uint32_t tag;
 	uint64_t opens;
 	bool may_fail;			/* programs and erases fail */
+	enum ftl_zone_state left[ZR_ZONES];	/* READONLY, OFFLINE: the drive has told so, and it holds for ever */
 	struct zr_zone zone[ZR_ZONES];
 	struct zr_io io[ZR_IOS];
 	uint32_t busy;
@@ -95,6 +96,10 @@ void zr_mount(struct zr *r);
 void zr_verify(struct zr *r, const struct zr *host);
 /* Take what the drive holds as certain, after zr_verify(). */
 void zr_adopt(struct zr *r, const struct zr *host);
+/* Note which zones the drive says it has changed to read-only or offline. */
+void zr_note_left(struct zr *r);
+/* Check that these are so after a power cut. */
+void zr_check_left(const struct zr *r, const struct zr *host);
 void zr_work(struct zr *r, uint32_t requests);
 void zr_drain(struct zr *r);
 /* Submit one operation and do not wait for it. */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Zones that the drive changes itself (ftl/zns): read-only after a failed program, offline after failed erases; what
+ * it tells of them, and that both stay.
+ */
+#include "zns.h"
+#include "zns_drive.h"
+
+static struct zr second;
+static uint64_t cuts;
+
+static struct {
+	enum nand_op op;
+	uint32_t left;			/* commands of that kind before the one that fails; 0: none fails */
+} fail_at;
+
+static enum nand_status on_command(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op != fail_at.op || !fail_at.left || --fail_at.left)
+		return NAND_OK;
+	return c->op == NAND_ERASE ? NAND_ERASE_FAIL : NAND_PROG_FAIL;
+}
+
+static void begin_failing(const struct zr_shape *s)
+{
+	struct nand_hooks hooks = { .violation = test_violation, .fault = on_command };
+
+	begin(s);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	first.may_fail = true;
+}
+
+/* The first program of a zone fails. Its record follows, and then the drive tells; both survive what comes. */
+static void a_failed_program_makes_a_zone_read_only(void)
+{
+	begin_failing(&small);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 4), SSD_OK);
+	zr_drain(&first);
+	fail_at.op = NAND_PROGRAM;
+	fail_at.left = 1;
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 20, 3), SSD_OK);
+	EXPECT_EQ(first.zones.changes, 0);
+	zr_drain(&first);
+	EXPECT_EQ(fail_at.left, 0);
+	EXPECT_EQ(report(1).state, FTL_ZONE_READONLY);
+	EXPECT(report(1).changed);
+	EXPECT_EQ(first.ops->zones(first.f).changes, 1);
+	first.ops->zone_told(first.f, 1);
+	EXPECT(!report(1).changed);
+	EXPECT_EQ(status_of(FTL_READ, 0, 16, 7), SSD_OK);	/* from flash and from the buffer */
+	for (uint32_t mounts = 0; mounts < 3; mounts++) {
+		static const struct { enum ftl_zone_op op; enum ssd_err says; } ops[] = {
+			{ FTL_ZONE_OPEN, SSD_E_ZONE_READONLY }, { FTL_ZONE_CLOSE, SSD_E_ZONE_READONLY },
+			{ FTL_ZONE_FINISH, SSD_E_ZONE_READONLY }, { FTL_ZONE_RESET, SSD_E_ZONE_STATE },
+		};
+
+		for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+			EXPECT_EQ(status_of(FTL_TRIM, ops[i].op, 16, 0), ops[i].says);
+		EXPECT_EQ(status_of(FTL_WRITE, 0, 23, 1), SSD_E_ZONE_READONLY);
+		EXPECT_EQ(report(1).state, FTL_ZONE_READONLY);
+		EXPECT_EQ(report(0).state, FTL_ZONE_EMPTY);
+		cut_and_mount();
+		zr_adopt(&first, &first);
+		first.may_fail = true;
+		EXPECT_EQ(first.zones.changes, 0);		/* it is no news after a mount */
+		EXPECT(!report(1).changed);
+		EXPECT_EQ(first.zone[1].base.sectors, 4);	/* the flash that could be programmed */
+		EXPECT_EQ(first.zone[1].base.tag[3], 1);
+	}
+	zr_free(&first);
+}
+
+/*
+ * A plane has eight blocks, five for zones and three spare ones. A reset whose erase fails leaves two, another
+ * one leaves one: that zone is offline. It stays so, although a higher zone is empty.
+ */
+static void a_failed_erase_makes_a_zone_offline(void)
+{
+	begin_failing(&small);
+	for (uint32_t zone = 0; zone < 3; zone++) {
+		EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 16, 2), SSD_OK);	/* a page: on the first plane */
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_FINISH, zone * 16, 0), SSD_OK);
+	}
+	for (uint32_t zone = 0; zone < 2; zone++) {
+		fail_at.op = NAND_ERASE;
+		fail_at.left = 1;
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, zone * 16, 0), SSD_OK);
+		EXPECT_EQ(report(zone).state, zone ? FTL_ZONE_OFFLINE : FTL_ZONE_EMPTY);
+		EXPECT_EQ(report(zone).changed, zone == 1);
+	}
+	EXPECT_EQ(first.ops->zones(first.f).changes, 1);
+	for (uint32_t mounts = 0; mounts < 3; mounts++) {
+		EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 1), SSD_E_ZONE_OFFLINE);
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 16, 0), SSD_E_ZONE_OFFLINE);
+		EXPECT_EQ(status_of(FTL_READ, 0, 31, 1), SSD_E_ZONE_OFFLINE);
+		EXPECT_EQ(status_of(FTL_READ, 0, 15, 2), SSD_E_ZONE_OFFLINE);
+		EXPECT_EQ(status_of(FTL_READ, 0, 0, 16), SSD_OK);
+		cut_and_mount();
+		zr_adopt(&first, &first);
+		first.may_fail = true;
+		for (uint32_t zone = 0; zone < 5; zone++)
+			EXPECT_EQ(report(zone).state, zone == 1 ? FTL_ZONE_OFFLINE :
+						      zone == 2 ? FTL_ZONE_FULL : FTL_ZONE_EMPTY);
+		EXPECT_EQ(first.zones.changes, 0);
+	}
+	/* An offline zone leaves its blocks to the others. */
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 32, 0), SSD_OK);
+	EXPECT_EQ(report(2).state, FTL_ZONE_EMPTY);
+	zr_free(&first);
+}
+
+/* Cut the power before, in and after each program and erase, and check the states of what a mount finds. */
+static void cut_here(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	if (c[0].op == NAND_READ)
+		return;
+	zr_note_left(&first);
+	for (int when = 0; when < 3; when++) {
+		test_lose_power(&second.ta, &first.ta, test_cut_time(now_ns, &c[count - 1], when), ++cuts);
+		zr_mount(&second);
+		zr_verify(&second, &first);
+		zr_check_left(&second, &first);
+	}
+}
+
+/*
+ * Zones 0 and 39 are read-only, so two records have states, since each is of 32 zones. The log goes through its
+ * blocks four times, by writes that end within a page, and both records stay in it.
+ */
+static void states_move_with_the_log(void)
+{
+	static const struct zr_shape many = {
+		.g = { 1, 1, 1, 1, 44, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
+		.zones = 40, .zone_blocks = 1, .active_max = 4, .open_max = 4, .power2 = true,
+	};
+	struct nand_hooks hooks = { .violation = test_violation, .fault = on_command, .done = cut_here };
+	const struct ftl_stats *s;
+
+	cuts = 0;
+	zr_make(&second, &many);
+	begin_failing(&many);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	s = first.ops->stats(first.f);
+	for (uint32_t zone = 0; zone < 40; zone += 39) {
+		fail_at.op = NAND_PROGRAM;
+		fail_at.left = 1;
+		EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 16, 2), SSD_OK);
+		zr_drain(&first);
+		zr_note_left(&first);
+		EXPECT_EQ(first.left[zone], FTL_ZONE_READONLY);
+	}
+	for (uint32_t i = 0; i < 40; i++)
+		EXPECT_EQ(zr_alone(&first, FTL_WRITE, 0, 16 * (1 + i / 16) + i % 16, 1, true, NULL, NULL) > 0, true);
+	EXPECT(s->meta_units >= 20);
+	EXPECT(cuts > 100);
+	zr_free(&first);
+	zr_free(&second);
+}
+
+int main(void)
+{
+	RUN(a_failed_program_makes_a_zone_read_only);
+	RUN(a_failed_erase_makes_a_zone_offline);
+	RUN(states_move_with_the_log);
+	return test_result();
+}
