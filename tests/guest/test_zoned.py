@@ -21,7 +21,7 @@ class Zones(GuestTest):
         return self.slate("--fill", "0", "--cmd", HERE / script, *args, profile=profile, **more)
 
     def test_tools(self):
-        result = self.run_cmd("zones.sh")
+        result = self.run_cmd("zones.sh", "--set", "geometry.blocks_per_plane=67")
         self.assertEqual(
             result.text("zones.txt").splitlines(),
             [
@@ -34,11 +34,14 @@ class Zones(GuestTest):
                 "nvme cl 1 em 58 fu 3 oe 1 oi 1",
                 "reset cl 1 em 59 fu 2 oe 1 oi 1",
                 "empty em 64",
+                "failed em 62 of 1 ro 1",
                 "end",
             ],
         )
         self.assertRegex(result.text("id-ns.txt"), r"(?s)mar +: 0xd\n.*mor +: 0xd\n")
         self.assertEqual(len(re.findall(r"^SLBA:", result.text("report-zones.txt"), re.MULTILINE)), 5)
+        changed = re.findall(r"^zid \d+: (\d+)$", result.text("changed.txt"), re.MULTILINE)
+        self.assertEqual([int(zone) for zone in changed], [8192, 3 * 8192], result.text("changed.txt"))
         appended = [int(re.search(r"LBA ([0-9a-f]+)", result.text(f"append-{i}.txt")).group(1), 16) for i in (1, 2)]
         self.assertEqual(appended, [5 * 8192, 5 * 8192 + 8])
         ftl = result.device.total.ftl

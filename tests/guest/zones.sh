@@ -55,4 +55,15 @@ blkzone reset "$dev" || fail "reset of all"
 say "empty $(states)"
 dd if="$dev" of=/tmp/back bs=16k count=4 iflag=direct 2>/dev/null || fail read
 head -c 65536 /dev/zero | cmp - /tmp/back || fail "zeroes"
+
+# zones that the drive changes: a program of zone 1 fails, and erases of zones 2 and 3, whose plane has three spare blocks
+page() { dd if=/tmp/data of="$dev" bs=16k count=1 seek=$(($1 * zone / 32)) oflag=direct 2>/dev/null || fail page; }
+slatectl fault program 1 && page 1 || fail "fault program"
+for i in 2 3; do
+	page $i
+	slatectl fault erase 1 --die 0 || fail "fault erase"
+	blkzone reset --offset $((i * zone)) --count 1 "$dev" || fail "reset of $i"
+done
+say "failed $(states)"
+nvme zns changed-zone-list "$dev" >"$OUT/changed.txt" 2>&1 || fail changed-zone-list
 say end

@@ -59,6 +59,7 @@ class ZonesTest(test_nvme.NvmeTest):
 
     def start(self, blockdevs: list[Json] | None = None, device: str = test_nvme.CONTROLLER, **settings: Any) -> Nvme:
         """Return the running controller, with all command sets."""
+        self.settings = settings
         self.vm = self.machine(blockdevs or [{**zoned(**settings), **(self.file or {})}], "-device", device)
         self.nvme = Nvme(self.vm)
         self.nvme.enable(css=6)
@@ -511,8 +512,8 @@ class Times(ZonesTest):
         self.assertEqual([ftl[f"zone-{name}"] for name in names], [1, 1, 2, 1, 1, 1])
 
 
-class Survives(ZonesTest):
-    """What restarts and power cuts leave."""
+class KeptTest(ZonesTest):
+    """The drive is a file."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -523,7 +524,15 @@ class Survives(ZonesTest):
         """Quit QEMU, and start it on the same drive."""
         self.vm.quit()
         self.vm.close()
-        self.start()
+        self.start(**self.settings)
+
+    def cut(self) -> None:
+        """Cut the power now, switch it on again, and start the controller."""
+        self.nvme = power_cycle(self.vm, 1, css=6)
+
+
+class Survives(KeptTest):
+    """What restarts and power cuts leave."""
 
     def test_restart(self) -> None:
         """Open zones are closed then, and an empty one that was opened is empty."""
@@ -539,10 +548,6 @@ class Survives(ZonesTest):
         self.assertEqual([self.zone(i).pointer % BLOCKS for i in (1, 2, 3)], [8, 8, 8])
         self.assertEqual(self.nvme.do_read(2 * ZONE, 4096), OTHER)
         self.assertEqual(self.write(2 * BLOCKS + 8), 0)
-
-    def cut(self) -> None:
-        """Cut the power now, switch it on again, and start the controller."""
-        self.nvme = power_cycle(self.vm, 1, css=6)
 
     def test_cut(self) -> None:
         """The write pointer is what flash says: what was flushed is there, and the buffer's content is not."""
@@ -597,8 +602,7 @@ class ManyReports(ZonesTest):
 
     def test_their_memory(self) -> None:
         """All hold at most 1 MiB, and give it back."""
-        limits: dict[str, Any] = {"ftl__zone_active_max": 3, "ftl__zone_open_max": 3}
-        self.start(geometry__pages_per_block=4, geometry__blocks_per_plane=1060, **limits)
+        self.start(geometry__blocks_per_plane=1060, ftl__capacity_mib=1024 * 4)
         fit = (1 << 20) // (40 + 1024 * 40)
         self.put_reports(31)
         self.assertEqual(self.codes(31), [0] * fit + [INTERRUPTED] * (31 - fit))

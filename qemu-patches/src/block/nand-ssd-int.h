@@ -80,6 +80,7 @@ typedef struct BDRVNandSsdState {
     bool zoned;
     struct ftl_zones zones;         /* valid if zoned */
     uint64_t zone_capacity;         /* bytes of a zone; valid if zoned */
+    NotifierList zones_changed;     /* initialised if zoned */
 
     NandSsdGuestControl guest_control;
     bool read_only_file;            /* ephemeral because opened read-only */
@@ -120,6 +121,8 @@ static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)
 
 /* nand-ssd-zones.c */
 const char *nand_ssd_zone_op_name(enum ftl_zone_op op);
+/* Called with the lock held: are there zones that were not notified yet? */
+bool nand_ssd_zones_news(BDRVNandSsdState *s);
 int nand_ssd_zones_open(BlockDriverState *bs, Error **errp);
 void nand_ssd_zones_close(BlockDriverState *bs);
 void nand_ssd_zones_limits(BlockDriverState *bs);
@@ -137,7 +140,7 @@ int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
 
 /* nand-ssd-power.c; nand_ssd_check_power() with the lock held */
 void nand_ssd_check_power(BDRVNandSsdState *s);
-void nand_ssd_tell_power_lost(BDRVNandSsdState *s);
+void nand_ssd_tell_news(BDRVNandSsdState *s);
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
                         uint32_t *lost);
 

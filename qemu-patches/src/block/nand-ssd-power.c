@@ -12,7 +12,7 @@
  *         the drive had not finished by the cut are lost. They move to s->done
  *         with -EIO and are due now; so do requests that are submitted from now
  *         on.
- *   told  nand_ssd_tell_power_lost(), in the main loop, before any request is
+ *   told  nand_ssd_tell_news(), in the main loop, before any request is
  *         woken (a thread posts none until then). So a controller that shares
  *         the drive's power has no power when the errors arrive, and its guest
  *         never sees them
@@ -115,13 +115,17 @@ void nand_ssd_check_power(BDRVNandSsdState *s)
     }
 }
 
-void nand_ssd_tell_power_lost(BDRVNandSsdState *s)
+void nand_ssd_tell_news(BDRVNandSsdState *s)
 {
-    bool on = false, news;
+    bool on = false, news, zones;
 
     WITH_QEMU_LOCK_GUARD(&s->lock) {
         news = s->off_news;
         s->off_news = false;
+        zones = nand_ssd_zones_news(s);
+    }
+    if (zones) {
+        notifier_list_notify(&s->zones_changed, NULL);
     }
     if (news) {
         notifier_list_notify(&s->power, &on);
@@ -196,9 +200,11 @@ int nand_ssd_power_on(BlockDriverState *bs, Error **errp)
             return -EIO;
         }
         s->off = false;
+        s->zones.changes = 0;           /* they count from the mount */
         nand_ssd_arm(s, slate_step(s->dev, s->now_ns));
     }
     notifier_list_notify(&s->power, &on);
+    nand_ssd_tell_news(s);
     return 0;
 }
 

@@ -403,7 +403,7 @@ static void news_cb(void *opaque)
 {
     NandSsdThread *t = opaque;
 
-    nand_ssd_tell_power_lost(t->s);
+    nand_ssd_tell_news(t->s);
     wake_if_due(t);
 }
 

@@ -87,6 +87,8 @@ int nand_ssd_zones_open(BlockDriverState *bs, Error **errp)
         return -EINVAL;
     }
     s->zone_capacity = slate_zone(s->dev, 0).capacity;
+    s->zones.changes = 0;               /* those of the mount are news */
+    notifier_list_init(&s->zones_changed);
     /* virtio-blk looks there for conventional zones; there are none. */
     bs->wps = g_malloc0(sizeof(*bs->wps) +
                         sizeof(bs->wps->wp[0]) * s->zones.count);
@@ -97,6 +99,13 @@ int nand_ssd_zones_open(BlockDriverState *bs, Error **errp)
 
 void nand_ssd_zones_close(BlockDriverState *bs)
 {
+    BDRVNandSsdState *s = bs->opaque;
+    Notifier *notifier;
+
+    while (s->zoned &&
+           (notifier = QLIST_FIRST(&s->zones_changed.notifiers))) {
+        QLIST_SAFE_REMOVE(notifier, node);
+    }
     g_free(bs->wps);
     bs->wps = NULL;
 }
@@ -120,6 +129,54 @@ void nand_ssd_zones_limits(BlockDriverState *bs)
     bs->bl.pwrite_zeroes_alignment = FTL_SECTOR_BYTES;
 }
 
+/* Zones that the drive has changed */
+
+void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier)
+{
+    notifier_list_add(&nand_ssd_state(bs)->zones_changed, notifier);
+}
+
+bool nand_ssd_zones_news(BDRVNandSsdState *s)
+{
+    uint64_t before = s->zones.changes;
+
+    if (!s->zoned || !slate_powered(s->dev)) {
+        return false;
+    }
+    slate_zones(s->dev, &s->zones);
+    return s->zones.changes != before;
+}
+
+unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
+                                    unsigned int max, bool told)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+    unsigned int found = 0;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    for (uint32_t i = 0; i < s->zones.count; i++) {
+        if (!slate_zone(s->dev, i).changed) {
+            continue;
+        }
+        if (found < max) {
+            zone[found] = i;
+        }
+        found++;
+        if (told) {
+            slate_zone_told(s->dev, i);
+        }
+    }
+    return found;
+}
+
+bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+
+    QEMU_LOCK_GUARD(&s->lock);
+    return slate_zone(s->dev, offset / s->zones.size_bytes).ended;
+}
+
 /* Requests */
 
 static int coroutine_fn run(BDRVNandSsdState *s, enum ftl_zone_op op,
@@ -130,12 +187,6 @@ static int coroutine_fn run(BDRVNandSsdState *s, enum ftl_zone_op op,
     };
 
     return nand_ssd_co_run(s, &req);
-}
-
-static struct ftl_zone zone_at(BDRVNandSsdState *s, uint64_t offset)
-{
-    QEMU_LOCK_GUARD(&s->lock);
-    return slate_zone(s->dev, offset / s->zones.size_bytes);
 }
 
 int coroutine_fn nand_ssd_co_zone_report(BlockDriverState *bs, int64_t offset,
@@ -250,7 +301,6 @@ int coroutine_fn nand_ssd_co_zone_mgmt(BlockDriverState *bs, BlockZoneOp op,
 {
     BDRVNandSsdState *s = bs->opaque;
     uint64_t size = s->zones.size_bytes;
-    int ret;
 
     if (bdrv_is_read_only(bs)) {
         return -EPERM;
@@ -260,11 +310,6 @@ int coroutine_fn nand_ssd_co_zone_mgmt(BlockDriverState *bs, BlockZoneOp op,
     }
     if (len > size) {
         return run_several(s, op, offset, len);
-    }
-    if (op == BLK_ZO_RESET && zone_at(s, offset).state == FTL_ZONE_READONLY) {
-        /* NVMe lets no host reset such a zone, though the drive could. */
-        ret = run(s, FTL_ZONE_REPORT, offset);
-        return ret < 0 ? ret : nand_ssd_errno(SSD_E_ZONE_STATE);
     }
     return run(s, zone_op[op].op, offset);
 }

@@ -300,7 +300,7 @@ void nand_ssd_run(BDRVNandSsdState *s, bool skip)
         nand_ssd_arm(s, deadline_ns);
     }
 
-    nand_ssd_tell_power_lost(s);
+    nand_ssd_tell_news(s);
     while ((req = QTAILQ_FIRST(&due))) {
         QTAILQ_REMOVE(&due, req, next);
         aio_co_wake(req->co);

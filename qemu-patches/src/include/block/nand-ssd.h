@@ -38,6 +38,35 @@ typedef struct NandSsdMarkRequest {
 #define NAND_SSD_EZONE_ACTIVE   EOVERFLOW       /* too many active zones */
 
 /*
+ * Zones that the drive itself has made read-only, offline or full, and that the
+ * host does not know of. The notifier is called when there are more, like that
+ * of the power below.
+ */
+#ifdef CONFIG_SLATE
+void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier);
+/*
+ * Returns how many they are; the numbers of the first `max` go to zone[]. With
+ * told the host now knows of all.
+ */
+unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
+                                    unsigned int max, bool told);
+/* Has a mount ended the zone at this offset? */
+bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset);
+#else
+static inline unsigned int nand_ssd_changed_zones(BlockDriverState *bs,
+                                                  uint32_t *zone,
+                                                  unsigned int max, bool told)
+{
+    return 0;
+}
+
+static inline bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset)
+{
+    return false;
+}
+#endif
+
+/*
  * Power. A front end that shares the drive's power is notified, with a bool,
  * when the drive loses its power and when the power is on again. All requests
  * that were in flight end with -EIO right after the loss. Both calls come from
