@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 host-tools/guest/kernel.sh small-smp >&2
 status=0
-for word in test_neighbours test_realtime Suites.test_page_ext4 Suites.test_flex_f2fs; do
+for word in test_neighbours test_realtime test_suites.Suites; do
 	python3 tests/tap.py tests/guest --only "$word" || status=1
 done
 exit $status
