@@ -236,7 +236,7 @@ guest: core ## the guest's kernel and initramfs
 guest-kernel: guest ## the small guest kernels, for KERNEL=small (ten minutes, once)
 	@$(PHASE) kernel "the small guest kernels (--kernel small)" host-tools/guest/kernel.sh
 
-guest-kernel-one: guest ## the one for one processor, which the tests use; those with more take Debian's kernel (five minutes, once)
+guest-kernel-one: guest ## the small kernel for one processor alone, for the tests (five minutes, once)
 	@$(PHASE) kernel "the small guest kernel for one processor" host-tools/guest/kernel.sh small
 
 guest-kunit: guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)

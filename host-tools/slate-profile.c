@@ -8,7 +8,8 @@
  *     slate-profile --counters		every counter of a drive: its group, its name, its kind and what
  *						it is, by tabs; the order in a group is that in the logs
  *     slate-profile --logs		fields of the drive's logs that the Python tools read: structure, name,
- *						offset and bytes, by tabs; without a name: the structure's bytes
+ *						offset and bytes, separated by tabs; a line without a name has
+ *						the bytes of the whole structure
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.

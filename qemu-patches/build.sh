@@ -51,7 +51,7 @@ flags=(
 	--enable-virtfs --enable-attr --enable-cap-ng
 	--enable-slirp --enable-fuse --enable-vhost-user --enable-vhost-user-blk-server
 	--enable-trace-backends=log
-	--disable-debug-info --extra-cflags=-g1 # backtraces have lines; all of it costs a quarter of the time
+	--disable-debug-info --extra-cflags=-g1 # lines for backtraces; all debug information costs a quarter of the time
 	--disable-user --disable-docs --disable-install-blobs --disable-download
 	--firmwarepath=/usr/share/seabios:/usr/share/qemu
 )

@@ -370,7 +370,7 @@ struct ftl_ops {
 	 * array. If the pointer is NULL, the FTL refuses such arrays.
 	 */
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
-	const void *policy;	/* in what this FTL differs from others of its engine; the engine knows the type */
+	const void *policy;	/* how this FTL differs from others of its engine, which knows the type */
 	/* The functions below are called by ftl_oob_bytes() to ftl_init(), with this table as `t`. */
 	/* Returns the number of spare bytes of a page that the FTL needs. */
 	uint32_t (*oob_bytes)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);

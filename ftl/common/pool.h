@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pool.h - the blocks of an FTL that chooses no victims by lists (blk.h has these): which are free.
+ * pool.h - which blocks are free, for an FTL that does not choose victims by the lists of blk.h.
  *
  *   FREE  on its plane's list, first in, first out
- *   USED  the engine's; before a mount all good blocks are USED
+ *   USED  in use by the engine; before a mount all good blocks are USED
  *   BAD   never used again
  *
  * FREE -> USED pool_take(); USED -> FREE pool_put_free(); USED -> BAD pool_put_bad(), or
@@ -29,7 +29,7 @@ enum pool_state { POOL_USED, POOL_FREE, POOL_BAD };
 struct pool_block {
 	uint32_t next;		/* free list */
 	uint8_t state;
-	bool needs_erase;	/* FREE */
+	bool needs_erase;	/* FREE: it may be half erased */
 	bool failing;		/* USED: a program failed, so the engine does not free it (zns) */
 };
 
@@ -53,7 +53,7 @@ void pool_put_free(struct pool *p, uint32_t block, bool needs_erase);
 void pool_put_bad(struct pool *p, struct host *h, uint32_t block);
 /* For a mount: erase a USED block now. It becomes FREE, or BAD if the erase fails. */
 void pool_erase(struct pool *p, struct host *h, struct survey *s, uint32_t block);
-/* The block's state, for logs. valid: of a USED block. */
+/* Returns the block's state, for logs. valid: number of valid units, if the block is USED. */
 struct ftl_block pool_info(const struct pool *p, uint32_t block, uint32_t valid);
 void pool_check(const struct pool *p);
 

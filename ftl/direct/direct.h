@@ -140,7 +140,7 @@ struct direct_step {
 };
 
 struct direct_scheme {
-	/* Returns NULL, or a sentence as ftl_ops.fault, when the rules of all schemes hold. May be NULL. */
+	/* Called when the rules of all schemes hold; returns NULL or a sentence, like ftl_ops.fault. May be NULL. */
 	const char *(*fault)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* Lay out the scheme's memory: its own struct and tables. s is NULL when memory is only measured. */
 	void *(*lay_out)(struct ssd_arena *m, const struct ftl_config *c,

@@ -68,8 +68,8 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 		return "zone_open_max is more than the zones that may be active (zone_active_max, or with 0 as many as "
 		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
 	if (z.bufs + z.chunks > g->pages_per_block)
-		return "zone_active_max, or what buffer_units hold, and one for each 32 zones must together be less "
-		       "than pages_per_block: lower zone_active_max";
+		return "zone_active_max (0: as many as buffer_units hold) plus one for each 32 zones must be less than "
+		       "pages_per_block: lower zone_active_max";
 	return NULL;
 }
 

@@ -108,7 +108,7 @@ enum zns_phase {
 	ZNS_ENDING,		/* it is a finish: the end is marked, the buffer empties */
 	ZNS_NOTING,		/* it is a reset: its record waits for the log or is being programmed */
 	ZNS_ERASING,		/* it is a reset: its blocks are being erased */
-	ZNS_LEAVING,		/* it is a reset that found too few blocks: a record will say so (OFFLINE) */
+	ZNS_LEAVING,		/* a reset has found too few blocks: OFFLINE when a record of it is on flash */
 };
 
 struct zns_zone {
@@ -130,13 +130,13 @@ struct zns_zone {
 	bool ended;			/* the end is marked */
 	bool failed;			/* a program failed */
 	bool waits;			/* for a buffer */
-	bool noted;			/* READONLY, OFFLINE: flash says so */
+	bool noted;			/* READONLY, OFFLINE: a record on flash has the state */
 	bool by_drive;			/* FULL: a mount has ended the zone */
 	bool changed;			/* ftl_zone.changed */
 };
 
 struct zns_chunk {			/* ZNS_CHUNK zones */
-	uint64_t serial;		/* of its record, which is needed for ever; 0: none */
+	uint64_t serial;		/* of its newest record, which is always kept; 0: none */
 	bool due;			/* its record is to be written */
 };
 

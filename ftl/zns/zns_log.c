@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * zns_log.c - the log: parts of pages that are to be durable, resets, and which zones are read-only or
- * offline. One record is under way at a time. What is next: a part in the oldest of several blocks that
- * is still needed; states that are there or new; a reset; a part that a flush or FUA write waits for.
+ * offline. One record is under way at a time. The next one is the first of: a part that is still needed
+ * and is in the oldest of several blocks; states that are in this block, or new; a reset; a part that a
+ * flush or FUA write waits for.
  *
  *   L1  serials in block[i] are first[i] or higher, and lower than first[i + 1];
  *   L2  the oldest block is erased only when no record in it is needed, and the record on flash with the

@@ -30,14 +30,14 @@ struct found_zone {
 	uint32_t end_page, end_sectors;
 	uint32_t part_ppn, part_sectors;	/* part of the page at the end, or ZNS_NONE */
 	uint64_t part_serial;
-	bool broken;			/* flash says so, blocks are missing, or a program failed: read-only */
-	bool read_only, offline;	/* flash says so */
+	bool broken;			/* a record has it, blocks are missing, or a program failed: read-only */
+	bool read_only, offline;	/* a record has this state */
 	bool by_drive;			/* a mount has ended it */
 };
 
 struct found_chunk {
 	uint64_t serial;		/* of the newest record of its states, 0: none */
-	uint32_t block;			/* that has it */
+	uint32_t block;			/* block of that record */
 };
 
 struct zns_mount {
@@ -100,7 +100,7 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	return SSD_OK;
 }
 
-/* No zone leaves these states, so what any record says is true, and the newest of a chunk says all. */
+/* A zone never leaves these states, so every record is true, and the newest one of a chunk is complete. */
 static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 {
 	struct zns_mount *t = z->mount;

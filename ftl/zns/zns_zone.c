@@ -487,7 +487,7 @@ static void durable_go(struct zns *z, const struct zns_die *last)
 
 /*
  * The log has no room, so resets that wait for it fail. Their zones can no longer be read, although
- * flash still has the data. Zones that were to be offline are so without a record.
+ * flash still has the data. Zones that waited for a record to become offline are offline without one.
  */
 static void fail_resets(struct zns *z)
 {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""superblock.py - what PEN does to the Superblock FTL on real traces: latency, write amplification, wear.
+"""superblock.py - PEN's effect on the Superblock FTL with real traces: latency, write amplification, wear.
 
     superblock.py TRACES=DIR [NAME ...] [--replay PROGRAM] [--out DIR]
 
-Replays the traces of realtrace.py but one (or those named) on validate.py's drive with the Superblock FTL, 4:5,
+Replays all traces of realtrace.py except msps_msnfs (or those named) on validate.py's drive with Superblock 4:5,
 without and with PEN, and writes superblock.csv and README.md to DIR (default: docs/results/superblock). --replay:
 another slate-replay, for instance of an earlier commit; its table is printed, not written, unless --out is given.
 """
@@ -25,7 +25,7 @@ from compare import number
 
 NOTES = Path(__file__).with_name("superblock-notes.md")
 OUT = validate.ROOT / "docs/results/superblock"
-# By NFTL's write amplification (490) msps_msnfs takes longer than all others together.
+# With NFTL's write amplification (490) msps_msnfs would take longer than all others together.
 NAMES = tuple(name for name in realtrace.NAMES if name != "msps_msnfs")
 CHANGES = {"write latency": measures.write_us, "WA": measures.wa, "AEP": measures.aep, "VEP": measures.vep}
 
@@ -71,7 +71,7 @@ def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
     parser = argparse.ArgumentParser(description="PEN on the Superblock FTL, on real traces")
     parser.add_argument("traces", metavar="TRACES=DIR")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of realtrace.py; default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a trace of realtrace.py; default: all but msps_msnfs")
     parser.add_argument("--replay", type=Path, default=validate.REPLAY, metavar="PROGRAM")
     parser.add_argument("--out", type=Path, metavar="DIR")
     args = parser.parse_args(argv)
@@ -80,7 +80,7 @@ def main(argv: list[str]) -> int:
             raise realtrace.TraceError(f"{args.replay} is not built: run 'make core'")
         for name in args.names:
             if name not in realtrace.NAMES:
-                raise realtrace.TraceError(f"nothing is named '{name}' here; there are {', '.join(realtrace.NAMES)}")
+                raise realtrace.TraceError(f"unknown trace '{name}'; expected one of {', '.join(realtrace.NAMES)}")
         validate.KEPT.mkdir(parents=True, exist_ok=True)
         folder = Path(args.traces.removeprefix("TRACES="))
         rows = table(folder, args.names or list(NAMES), args.replay)

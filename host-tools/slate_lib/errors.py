@@ -12,12 +12,12 @@ USAGE = 2  # bad input: nothing was started, or QEMU refused it
 MACHINE_FAILED = 3  # QEMU or the guest failed
 INTERRUPTED = 130
 
-# Escape sequences (ECMA-48) and control characters: printed, a guest's would clear the terminal.
+# Escape sequences (ECMA-48) and control characters: printed, those of a guest could clear the terminal.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
 def quoted(lines: Iterable[str], width: int = 160) -> str:
-    """Return what another program said, for a message: a line each, nothing in it steers the terminal."""
+    """Return another program's lines for a message, without control characters, each on a line of its own."""
     return "".join("\n  | " + _CONTROL.sub("", line).expandtabs()[:width] for line in lines)
 
 

@@ -12,8 +12,8 @@ Each number is fitted by one key of the profile:
     sustained_write_iops  ftl.op_permille     spare blocks determine how much GC copies
 
 With seq_read_us below read_us the drive reads ahead: READ_AHEAD_BYTES, in a read cache that holds them
-for all sequences at once. If its cores are too slow for such a read, it has fewer cores, each of which
-is faster: the random reads stay. Random reads are measured without that cache.
+for all sequences at once. If its cores are too slow for such a read, it has fewer and faster cores,
+with the same rate of random reads. Random reads are measured without that cache.
 
 With slc_cache_permille, seq_write_mb_s is the rate of the empty cache, fitted by
 timing.slc_program_ns, and full_write_mb_s that of the full one, fitted by timing.program_ns;
@@ -70,7 +70,7 @@ BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the paralle
 # Pages of a block: PAGES, or BLOCK_BYTES' worth if that is more. 'timing.erase_ns' is reduced likewise.
 PAGES, BLOCK_BYTES = 24, 192 << 10
 CORES, FEWER_CORES = 4, (2, 1)
-# What is read ahead of a sequence of reads, and the sequences that are followed at once (rcache.h).
+# Bytes read ahead of a sequence of reads, and the number of sequences followed at once (rcache.h).
 READ_AHEAD_BYTES, SEQUENCES = 1 << 20, 8
 SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
@@ -345,7 +345,7 @@ class Fit:
             self.drive.settings.setdefault(f"controller.{key}", value)
 
     def _choose_cores(self) -> None:
-        """Find the most cores of which one executes a command within seq_read_us, less the host's part and the link."""
+        """Choose the most cores at which one executes a command in seq_read_us less the parts of host and link."""
         wanted, iops = self.sheet.targets["seq_read_us"], self.sheet.targets.get("rand_read_iops")
         key = "controller.cores"
         if iops is None or not self._free(key):

@@ -263,7 +263,7 @@ def _order_fits(sheet: Sheet) -> str:
         return ""
     return (
         f"seq_read_us = {one:g} is {IO_BYTES / one:,.0f} MB/s in 4 KiB, more than seq_read_mb_s = {rate:,.0f}: one "
-        "read at a time is no faster than many"
+        "read at a time cannot be faster than many; correct one of them"
     )
 
 

@@ -349,7 +349,7 @@ static void more_sectors_than_a_page_has(void)
 	EXPECT_EQ(mount_of(&end, &part), SSD_E_CORRUPT);
 }
 
-/* A record of states names a chunk, zones that there are, and one state of each. */
+/* A record of states names a chunk, only zones that exist, and only one state of each. */
 static void states_that_cannot_be(void)
 {
 	const struct zns_oob data = { .kind = ZNS_DATA, .gen = 1, .sectors = 2 };

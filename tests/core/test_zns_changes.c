@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Zones that the drive changes itself (ftl/zns): read-only after a failed program, offline after failed erases; what
- * it tells of them, and that both stay.
+ * Zones that the drive changes itself (ftl/zns): read-only after a failed program, offline after failed erases. The
+ * drive reports both states, and both are permanent.
  */
 #include "zns.h"
 #include "zns_drive.h"
@@ -31,7 +31,7 @@ static void begin_failing(const struct zr_shape *s)
 	first.may_fail = true;
 }
 
-/* The first program of a zone fails. Its record follows, and then the drive tells; both survive what comes. */
+/* The next program of zone 1 fails. When a record has the state, the drive reports it; the state survives cuts. */
 static void a_failed_program_makes_a_zone_read_only(void)
 {
 	begin_failing(&small);
@@ -65,7 +65,7 @@ static void a_failed_program_makes_a_zone_read_only(void)
 		first.may_fail = true;
 		EXPECT_EQ(first.zones.changes, 0);		/* it is no news after a mount */
 		EXPECT(!report(1).changed);
-		EXPECT_EQ(first.zone[1].base.sectors, 4);	/* the flash that could be programmed */
+		EXPECT_EQ(first.zone[1].base.sectors, 4);	/* the sectors that were programmed */
 		EXPECT_EQ(first.zone[1].base.tag[3], 1);
 	}
 	zr_free(&first);
@@ -104,13 +104,13 @@ static void a_failed_erase_makes_a_zone_offline(void)
 						      zone == 2 ? FTL_ZONE_FULL : FTL_ZONE_EMPTY);
 		EXPECT_EQ(first.zones.changes, 0);
 	}
-	/* An offline zone leaves its blocks to the others. */
+	/* The other zones may use an offline zone's blocks. */
 	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 32, 0), SSD_OK);
 	EXPECT_EQ(report(2).state, FTL_ZONE_EMPTY);
 	zr_free(&first);
 }
 
-/* Cut the power before, in and after each program and erase, and check the states of what a mount finds. */
+/* Cut the power before, in and after each program and erase, and check the states that a mount finds. */
 static void cut_here(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	(void)opaque;
@@ -126,8 +126,8 @@ static void cut_here(void *opaque, uint64_t now_ns, const struct nand_cmd *c, un
 }
 
 /*
- * Zones 0 and 39 are read-only, so two records have states, since each is of 32 zones. The log goes through its
- * blocks four times, by writes that end within a page, and both records stay in it.
+ * Zones 0 and 39 are read-only, so two records have states, since each covers 32 zones. Writes that end within a
+ * page move the log through its blocks four times, and both records stay in it.
  */
 static void states_move_with_the_log(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* zns_drive.h - the small drive with zones on which tests by hand work. */
+/* zns_drive.h - the small drive with zones of the hand-written tests. */
 #ifndef SLATE_ZNS_DRIVE_H
 #define SLATE_ZNS_DRIVE_H
 

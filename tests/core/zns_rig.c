@@ -471,7 +471,7 @@ uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t 
 
 /* ---- random work ---- */
 
-/* Sometimes a zone whose program may have failed is reset. It is read-only then, or can be used like any other. */
+/* Sometimes reset a zone whose program may have failed. If it did, the zone is read-only; else it can be used again. */
 static void choose(struct zr *r, struct zr_io *q)
 {
 	uint32_t zone = roll(r, 3) ? roll(r, 1 + r->shape->zones / 3) : roll(r, r->shape->zones), dice = roll(r, 100);

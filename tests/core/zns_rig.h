@@ -78,7 +78,7 @@ struct zr {
 	uint32_t tag;
 	uint64_t opens;
 	bool may_fail;			/* programs and erases fail */
-	enum ftl_zone_state left[ZR_ZONES];	/* READONLY, OFFLINE: the drive has told so, and it holds for ever */
+	enum ftl_zone_state left[ZR_ZONES];	/* READONLY, OFFLINE: reported by the drive, and permanent */
 	struct zr_zone zone[ZR_ZONES];
 	struct zr_io io[ZR_IOS];
 	uint32_t busy;
@@ -98,7 +98,7 @@ void zr_verify(struct zr *r, const struct zr *host);
 void zr_adopt(struct zr *r, const struct zr *host);
 /* Note which zones the drive says it has changed to read-only or offline. */
 void zr_note_left(struct zr *r);
-/* Check that these are so after a power cut. */
+/* Check that these zones still have these states after a power cut. */
 void zr_check_left(const struct zr *r, const struct zr *host);
 void zr_work(struct zr *r, uint32_t requests);
 void zr_drain(struct zr *r);

@@ -11,10 +11,10 @@ SUITES = (
 
 
 class Suites(GuestTest):
-    """At one instruction a ns, or half of one: the suites end by the guest's clock and take less of the host's time.
+    """At one instruction a ns, or half of one: the suites end by the guest's clock, so this takes less host time.
 
-    ext4 on the page FTL has two processors, and the others do where the small kernel for several has been
-    built (tests/guest/small_smp.sh): Debian's costs twice as much of the host's time.
+    ext4 on the page FTL has two processors. The other suites have two only if the small kernel for several
+    has been built (tests/guest/small_smp.sh), because Debian's takes twice as much of the host's time.
     """
 
     maxDiff = None

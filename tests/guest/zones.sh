@@ -56,7 +56,7 @@ say "empty $(states)"
 dd if="$dev" of=/tmp/back bs=16k count=4 iflag=direct 2>/dev/null || fail read
 head -c 65536 /dev/zero | cmp - /tmp/back || fail "zeroes"
 
-# zones that the drive changes: a program of zone 1 fails, and erases of zones 2 and 3, whose plane has three spare blocks
+# zones that the drive changes: a program of zone 1 fails, and erases of zones 2 and 3; a plane has three spare blocks
 page() { dd if=/tmp/data of="$dev" bs=16k count=1 seek=$(($1 * zone / 32)) oflag=direct 2>/dev/null || fail page; }
 slatectl fault program 1 || fail "fault program"
 page 1

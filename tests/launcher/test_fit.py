@@ -351,8 +351,8 @@ class Search(Case):
         self.assertEqual(search.drive.settings["timing.erase_ns"], str(10_000_000 * 480 // 2112))
 
     def test_reads_in_order(self):
-        # A command takes 4 / 490,000 s with four cores, 8.163 us. Of 20 us it leaves 9.217 to the cache and the host's
-        # 2.62. Of 10 us 6.1 are left without the host and 4 KiB at 3,200 MB/s: two cores, each with 4.082 us.
+        # With four cores a command takes 4 / 490,000 s, 8.163 us. 20 us less this and the host's 2.62 leave 9.217 for
+        # the cache. 10 us less 2.62 and 4 KiB at 3,200 MB/s leave 6.1, which is enough for two cores (4.082 us each).
         for wanted, cores in ((20, 4), (10, 2)):
             shown, search = self.found(("write_us", f"seq_read_us = {wanted}\nwrite_us"))
             keys = search.drive.settings

@@ -339,7 +339,7 @@ class Signals(RunTest):
             self.assertFalse(self.out.exists())
 
     def test_a_second_signal_right_behind_the_loop(self):
-        """It must not interrupt the tidying up that the first one began."""
+        """A second signal must not interrupt the tidying up that the first one began."""
         async def machine(*_):
             handler.cancel(asyncio.current_task())
             os.kill(os.getpid(), signal.SIGTERM)

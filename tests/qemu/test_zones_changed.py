@@ -37,7 +37,7 @@ class Changed(test_zoned.KeptTest):
     """Zones that the drive changes itself, their log and their event."""
 
     def changed(self, retain: bool = False, nsid: int = 1, code: int = 0, csi: int = 2) -> tuple[int, list[int]]:
-        """Read the Changed Zone List: return the number of zones, and them, as numbers of zones."""
+        """Read the Changed Zone List: return its count of zones and their numbers."""
         at = self.nvme.buffer()
         word = CHANGED_ZONES | retain << 15 | 1023 << 16
         self.nvme.do_admin(GET_LOG, code, nsid=nsid, prp1=at, dwords={10: word, 14: csi << 24})
@@ -57,7 +57,7 @@ class Changed(test_zoned.KeptTest):
         self.nvme.admin.ring()
 
     def event(self) -> None:
-        """Wait for an event, which must be that of this namespace's zones."""
+        """Wait for an event, and check that it reports zones of this namespace."""
         at = self.nvme.admin.cq + 16 * self.nvme.admin.head
         self.assertEqual(self.nvme.wait(self.nvme.admin).result, 0x02 | 0xEF << 8 | CHANGED_ZONES << 16)
         self.assertEqual(struct.unpack("<I", self.vm.read(at + 4, 4))[0], 1, "the namespace")
@@ -92,7 +92,7 @@ class Changed(test_zoned.KeptTest):
         for retain in (True, False):
             self.assertEqual(self.changed(retain), (1, [1]))
         self.assertEqual(self.changed(), (0, []))
-        self.assertIsNone(self.nvme.admin.poll(), "the host has read of it")
+        self.assertIsNone(self.nvme.admin.poll(), "the host has read the list")
         self.cut()
         self.restart()
         self.assertEqual(self.zone(1).state, READ_ONLY)
@@ -101,7 +101,7 @@ class Changed(test_zoned.KeptTest):
         self.assertEqual(self.send(1, RESET), TRANSITION)
 
     def test_an_erase_fails(self) -> None:
-        """A plane has three spare blocks; with one left the second zone is offline. A higher one is empty."""
+        """A plane has three spare blocks. When one is left the second zone is offline, though a higher one is empty."""
         self.start(geometry__blocks_per_plane=67)
         for zone in range(2):
             self.write_page(zone)
@@ -109,7 +109,7 @@ class Changed(test_zoned.KeptTest):
             self.assertEqual(self.send(zone, RESET), 0)
         self.assertEqual(self.states(3), [EMPTY, OFFLINE_STATE, EMPTY])
         self.watch()
-        self.event()  # it waited for the host to enable it
+        self.event()  # the drive kept it until the host enabled the event
         for again in range(2):
             self.assertEqual(self.states(ZONES), [EMPTY, OFFLINE_STATE] + [EMPTY] * (ZONES - 2))
             self.assertEqual(self.write(BLOCKS), IS_OFFLINE)
@@ -121,9 +121,9 @@ class Changed(test_zoned.KeptTest):
                 self.restart()
 
     def test_a_mount_ends_a_zone(self) -> None:
-        """One zone may be active. The last programs of a full one are torn, and another one has data on flash.
+        """One zone may be active. A cut tears the last programs of a full zone when another zone has data on flash.
 
-        Zones have a die each; the second die has one less, so the log is there. Both programs begin when the
+        Each zone has a die. The second die has one zone less, so the log is on that die. Both programs begin when the
         first zone's last bytes are in the buffer: its two pages need one transfer more than the log's record.
         """
         small: dict[str, Any] = {"geometry__pages_per_block": 32, "ftl__capacity_mib": 15, "ftl__zone_dies": 1}
@@ -145,7 +145,7 @@ class Changed(test_zoned.KeptTest):
         self.assertEqual(self.zone(0).attributes, 0)
 
     def test_without_the_event(self) -> None:
-        """A host that does not enable it finds the zone in the log all the same."""
+        """A host that does not enable the event still finds the zone in the log."""
         self.start()
         self.ask()
         self.plan(FAIL_PROGRAM)
@@ -155,7 +155,7 @@ class Changed(test_zoned.KeptTest):
         self.assertEqual(self.changed(), (1, [5]))
 
     def test_more_than_the_log_has_room_for(self) -> None:
-        """A finish programs a page, which fails. Records of states follow, also those that move with the log."""
+        """Each finish programs a page, which fails. The records of states move with the log, and all stay in it."""
         self.start(geometry__blocks_per_plane=700, ftl__capacity_mib=640 * 4)
         self.nvme.grain_ns = 700_000
         for zone in range(512):

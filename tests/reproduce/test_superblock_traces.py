@@ -48,10 +48,10 @@ class Rows(unittest.TestCase):
 
 
 class Stored(unittest.TestCase):
-    """The table, as its page reads it."""
+    """The stored table agrees with the text of its page."""
 
     def test_directions(self):
-        """AEP and VEP stay near the baseline's or fall; two faults that were mended gave a VEP of 2.7 to 53 times."""
+        """AEP and VEP stay near the baseline's or fall; a fault that was mended gave a VEP of 2.7 to 53 times."""
         rows = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
         self.assertGreaterEqual(len(rows), 7)
         for row in rows:
