@@ -67,6 +67,9 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 	if (c->zone_open_max > z.active_max)
 		return "zone_open_max is more than the zones that may be active (zone_active_max, or with 0 as many as "
 		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
+	if (z.chunks + 2 > g->pages_per_block)
+		return "capacity_mib has more zones than the log can keep the states of, 32 for each of "
+		       "pages_per_block but two: raise zone_blocks or zone_dies, or lower capacity_mib";
 	if (z.bufs + z.chunks > g->pages_per_block)
 		return "zone_active_max (0: as many as buffer_units hold) plus one for each 32 zones must be less than "
 		       "pages_per_block: lower zone_active_max";
@@ -197,7 +200,7 @@ static struct ftl_zone zone(const struct ftl *f, uint32_t number)
 
 	SSD_ASSERT(number < z->zones);
 	return (struct ftl_zone){ .start = start, .capacity = z->capacity, .wp = start + s->wp, .state = s->state,
-				  .ended = s->by_drive, .changed = s->changed };
+				  .ended = s->by_drive && s->state == FTL_ZONE_FULL, .changed = s->changed };
 }
 
 static void zone_told(struct ftl *f, uint32_t number)
@@ -295,7 +298,8 @@ static const struct knob rows[] = {
 	FTL_KNOB(zone_open_max, 0, 65536, "0", "maximum of open zones; 0: as of active ones"),
 	FTL_KNOB(zone_active_max, 0, 65536, "0",
 	  "maximum of active zones (open or closed); each, and one more, needs a page of the write buffer for each "
-	  "plane of a zone; 0: as many as buffer_units hold"),
+	  "plane of a zone; with one for each 32 zones they must be fewer than pages_per_block; 0: as many as "
+	  "buffer_units hold"),
 	FTL_KNOB_LAST
 };
 

@@ -48,7 +48,6 @@ struct zns_mount {
 	uint64_t newest;		/* serial of the newest record */
 	uint32_t newest_block;
 	bool logs;			/* there are blocks of the log */
-	uint32_t loaded;		/* buffers in use */
 };
 
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
@@ -498,28 +497,52 @@ static bool program_end(struct zns *z, uint32_t zone)
 	return c.status == NAND_OK;
 }
 
-static void finish(struct zns *z, uint32_t zone)
+/* Program the zone's end; a part leaves the log. Returns false if there is no block or its program fails. */
+static bool put_end(struct zns *z, uint32_t zone)
 {
 	struct found_zone *f = &z->mount->zone[zone];
 	struct zns_zone *s = &z->zone[zone];
 
-	f->broken = !program_end(z, zone);
 	s->on_flash = true;
-	if (f->broken)
-		return;
-	s->ended = s->by_drive = true;
-	zns_tell(z, s);
+	if (!program_end(z, zone))
+		return false;
+	s->ended = true;
 	if (f->part_ppn == ZNS_NONE)
-		return;
+		return true;
 	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
 	z->mount->block[f->part_ppn / z->g->pages_per_block].live--;
 	f->part_ppn = ZNS_NONE;
+	return true;
+}
+
+static void finish(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	z->mount->zone[zone].broken = !put_end(z, zone);
+	if (z->mount->zone[zone].broken)
+		return;
+	s->by_drive = true;
+	zns_tell(z, s);
 }
 
 /* ---- buffers ---- */
 
-/* Put the part of a page into a buffer. Of broken zones there may be more than buffers: reads of the part fail. */
-static void load_part(struct zns *z, uint32_t zone)
+/* Returns how many broken zones may have a buffer. They count as active then, so each active zone can have one. */
+static uint32_t room_for_broken(const struct zns *z)
+{
+	uint32_t room = z->active_max;
+
+	for (uint32_t i = 0; i < z->zones; i++)
+		room -= room && is_unfinished(z, i);
+	return room;
+}
+
+/*
+ * Put the part of a page into a buffer; that of a read-only zone behind the zone's pages, so that it needs neither a
+ * buffer nor the log. If that fails for too many zones, reads of their parts fail.
+ */
+static void load_part(struct zns *z, uint32_t zone, uint32_t *room)
 {
 	const struct found_zone *f = &z->mount->zone[zone];
 	struct zns_zone *s = &z->zone[zone];
@@ -527,13 +550,13 @@ static void load_part(struct zns *z, uint32_t zone)
 	struct nand_cmd c;
 	uint8_t *to;
 
-	if (f->part_ppn == ZNS_NONE)
+	if (f->part_ppn == ZNS_NONE || f->offline || (f->read_only && repair(z, zone) && put_end(z, zone)))
 		return;
 	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
 	s->on_flash = true;
-	if (z->mount->loaded == z->bufs)
+	if (f->broken && !*room)
 		return;
-	z->mount->loaded++;
+	*room -= f->broken;
 	buf = zns_buf_take(z, zone);
 	SSD_ASSERT(buf != ZNS_NONE);
 	nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
@@ -733,7 +756,7 @@ static void set_offline(struct zns *z)
 static void restore(struct zns *z)
 {
 	struct found_zone *f = z->mount->zone;
-	uint32_t zone;
+	uint32_t zone, room;
 
 	claim_all(z);
 	for (uint32_t i = 0; i < z->zones; i++)
@@ -743,9 +766,10 @@ static void restore(struct zns *z)
 		f[i].broken = f[i].read_only || (!is_full(z, &z->zone[i]) && !repair(z, i));
 	while ((zone = find_surplus(z)) != ZNS_NONE)
 		finish(z, zone);
+	room = room_for_broken(z);
 	for (uint32_t i = 0; i < 2 * z->zones; i++)	/* broken ones last */
 		if (f[i % z->zones].broken == (i >= z->zones))
-			load_part(z, i % z->zones);
+			load_part(z, i % z->zones, &room);
 	for (uint32_t i = 0; i < z->zones; i++) {
 		z->zone[i].on_flash &= z->zone[i].filled || z->zone[i].ended;
 		set_state(z, i);

@@ -71,14 +71,23 @@ static bool is_still(const struct zns *z, const struct zns_buf *b)
 	return true;
 }
 
-/* Find a free buffer, or that of a zone whose program failed. */
+/* Does a part of the buffer have a record in the log, because it was flushed? */
+static bool is_logged(const struct zns *z, const struct zns_buf *b)
+{
+	for (uint32_t s = 0; s < z->slots; s++)
+		if (b->cell[s].state != ZNS_EMPTY && b->cell[s].logged)
+			return true;
+	return false;
+}
+
+/* Find a free buffer, or that of a zone whose program failed, if nothing in it was flushed. */
 static uint32_t find_buf(const struct zns *z)
 {
 	for (uint32_t i = 0; i < z->bufs; i++)
 		if (z->buf[i].zone == ZNS_NONE)
 			return i;
 	for (uint32_t i = 0; i < z->bufs; i++)
-		if (z->zone[z->buf[i].zone].failed && is_still(z, &z->buf[i]))
+		if (z->zone[z->buf[i].zone].failed && is_still(z, &z->buf[i]) && !is_logged(z, &z->buf[i]))
 			return i;
 	return ZNS_NONE;
 }
@@ -501,10 +510,12 @@ static void fail_resets(struct zns *z)
 			host_refuse(&z->host, io_list_take(&s->line), SSD_E_WORNOUT);
 		z->lined--;
 		set_state(z, s, FTL_ZONE_READONLY);
+		zns_tell(z, s);
 	}
 	for (uint32_t i = 0; z->lined && i < z->zones; i++)
 		if (z->zone[i].phase == ZNS_LEAVING) {
 			leave(z, &z->zone[i]);
+			zns_tell(z, &z->zone[i]);
 			line_go(z, i, NULL);
 		}
 }

@@ -384,6 +384,14 @@ static void bad_settings(void)
 	s = small;
 	s.active_max = s.open_max = 4;
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "pages_per_block"));
+	/* 40 zones need two records of states, besides the page that the log keeps back and one for data. */
+	s = (struct zr_shape){
+		.g = { 1, 1, 1, 1, 44, 3, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
+		.zones = 40, .zone_blocks = 1, .active_max = 1, .open_max = 1,
+	};
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "capacity_mib has more zones"));
+	s.g.pages_per_block = 4;
+	EXPECT(!zr_refusal(&s));
 	s = small;
 	s.g.bits_per_cell = 2;
 	s.g.order = NAND_ORDER_FPS;

@@ -40,7 +40,7 @@ static void a_failed_program_makes_a_zone_read_only(void)
 	fail_at.op = NAND_PROGRAM;
 	fail_at.left = 1;
 	EXPECT_EQ(status_of(FTL_WRITE, 0, 20, 3), SSD_OK);
-	EXPECT_EQ(first.zones.changes, 0);
+	EXPECT_EQ(first.ops->zones(first.f).changes, 0);
 	zr_drain(&first);
 	EXPECT_EQ(fail_at.left, 0);
 	EXPECT_EQ(report(1).state, FTL_ZONE_READONLY);
@@ -110,6 +110,75 @@ static void a_failed_erase_makes_a_zone_offline(void)
 	zr_free(&first);
 }
 
+/* Write a sector with FUA, so that the log has it, and let the program of its page fail. */
+static void fail_a_part(uint32_t zone, uint64_t size)
+{
+	EXPECT(zr_alone(&first, FTL_WRITE, 0, zone * size, 1, true, NULL, NULL));
+	zr_drain(&first);
+	fail_at.op = NAND_PROGRAM;
+	fail_at.left = 1;
+	EXPECT_EQ(status_of(FTL_WRITE, 0, zone * size + 1, 1), SSD_OK);
+	zr_drain(&first);
+	EXPECT_EQ(report(zone).state, FTL_ZONE_READONLY);
+}
+
+/*
+ * Two zones may be active. Two zones with a flushed part become read-only; they keep their buffers, and so count as
+ * active, until the next mount programs their parts.
+ */
+static void read_only_zones_are_not_active_after_a_mount(void)
+{
+	begin_failing(&small);
+	for (uint32_t zone = 0; zone < 2; zone++)
+		fail_a_part(zone, 16);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 32, 0), SSD_E_ZONE_ACTIVE);
+	for (uint32_t mounts = 0; mounts < 2; mounts++) {
+		cut_and_mount();
+		zr_adopt(&first, &first);
+		first.may_fail = true;
+		for (uint32_t zone = 0; zone < 5; zone++)
+			EXPECT_EQ(report(zone).state, zone < 2 ? FTL_ZONE_READONLY : FTL_ZONE_EMPTY);
+		for (uint32_t zone = 0; zone < 2; zone++) {
+			EXPECT_EQ(first.zone[zone].base.sectors, 1);
+			EXPECT_EQ(status_of(FTL_READ, 0, zone * 16, 1), SSD_OK);
+		}
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 32, 0), SSD_OK);
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 48, 0), SSD_OK);
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 64, 0), SSD_E_ZONE_ACTIVE);
+	}
+	zr_free(&first);
+}
+
+/*
+ * Three zones may be active, so there are four buffers. Zone 0 is read-only with a flushed part. Zones 1 and 2
+ * become full with a stripe in their buffers each, and zones 3 and 4 begin meanwhile: the last one has to wait.
+ */
+static void a_flushed_part_keeps_its_buffer(void)
+{
+	static const struct zr_shape three = {
+		.g = { 1, 1, 1, 2, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
+		.zones = 5, .zone_blocks = 1, .active_max = 3, .open_max = 3, .power2 = true,
+	};
+
+	begin_failing(&three);
+	for (uint32_t zone = 1; zone < 3; zone++)
+		EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 32, 28), SSD_OK);
+	fail_a_part(0, 32);
+	for (uint32_t zone = 1; zone < 3; zone++) {
+		EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 32 + 28, 4), SSD_OK);
+		EXPECT_EQ(report(zone).state, FTL_ZONE_FULL);
+		EXPECT_EQ(status_of(FTL_WRITE, 0, (zone + 2) * 32, 1), SSD_OK);
+	}
+	for (uint32_t mounts = 0; mounts < 2; mounts++) {
+		EXPECT_EQ(status_of(FTL_READ, 0, 0, 1), SSD_OK);
+		cut_and_mount();
+		zr_adopt(&first, &first);
+		first.may_fail = true;
+		EXPECT_EQ(first.zone[0].base.sectors, 1);
+	}
+	zr_free(&first);
+}
+
 /* Cut the power before, in and after each program and erase, and check the states that a mount finds. */
 static void cut_here(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
@@ -163,6 +232,8 @@ int main(void)
 {
 	RUN(a_failed_program_makes_a_zone_read_only);
 	RUN(a_failed_erase_makes_a_zone_offline);
+	RUN(read_only_zones_are_not_active_after_a_mount);
+	RUN(a_flushed_part_keeps_its_buffer);
 	RUN(states_move_with_the_log);
 	return test_result();
 }
