@@ -100,6 +100,16 @@ class Changed(test_zoned.KeptTest):
         self.assertEqual(self.changed(), (0, []))
         self.assertEqual(self.send(1, RESET), TRANSITION)
 
+    def test_with_a_thread(self) -> None:
+        """The drive's thread executes the program; the main loop sends the event."""
+        self.start([{**test_zoned.zoned(), "thread": "on"}])
+        self.watch()
+        self.plan(FAIL_PROGRAM)
+        self.write_page(1)
+        self.event()
+        self.assertEqual(self.changed(), (1, [1]))
+        self.assertEqual(self.changed(), (0, []))
+
     def test_an_erase_fails(self) -> None:
         """A plane has three spare blocks. When one is left the second zone is offline, though a higher one is empty."""
         self.start(geometry__blocks_per_plane=67)

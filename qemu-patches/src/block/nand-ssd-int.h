@@ -121,7 +121,11 @@ static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)
 
 /* nand-ssd-zones.c */
 const char *nand_ssd_zone_op_name(enum ftl_zone_op op);
-/* Called with the lock held: are there zones that were not notified yet? */
+/*
+ * Called with the lock held: are there changed zones that were not notified
+ * yet? With _news() they count as notified from then on.
+ */
+bool nand_ssd_zones_pending(BDRVNandSsdState *s);
 bool nand_ssd_zones_news(BDRVNandSsdState *s);
 int nand_ssd_zones_open(BlockDriverState *bs, Error **errp);
 void nand_ssd_zones_close(BlockDriverState *bs);

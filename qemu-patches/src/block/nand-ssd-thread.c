@@ -85,7 +85,7 @@ struct NandSsdThread {
     BDRVNandSsdState *s;
     QemuThread thread;
     EventNotifier kick;
-    QEMUBH *news;                   /* notifies of a power cut, in main loop */
+    QEMUBH *news;                   /* of power, zones; in main loop */
     int64_t spin_ns;
     uint64_t deadline_ns;           /* the drive's next; under s->lock */
 
@@ -334,8 +334,10 @@ static void *thread_main(void *opaque)
 
         WITH_QEMU_LOCK_GUARD(&s->lock) {
             advance(t);
-            if (s->off_news) {
+            if (s->off_news || nand_ssd_zones_pending(s)) {
                 qemu_bh_schedule(t->news);
+            }
+            if (s->off_news) {
                 next_ns = FTL_IDLE;
                 spin_ns = 0;
             } else {

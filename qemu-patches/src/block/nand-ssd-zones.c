@@ -136,19 +136,29 @@ void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier)
     notifier_list_add(&nand_ssd_state(bs)->zones_changed, notifier);
 }
 
-bool nand_ssd_zones_news(BDRVNandSsdState *s)
+bool nand_ssd_zones_pending(BDRVNandSsdState *s)
 {
-    uint64_t before = s->zones.changes;
+    struct ftl_zones now;
 
     if (!s->zoned || !slate_powered(s->dev)) {
         return false;
     }
-    slate_zones(s->dev, &s->zones);
-    return s->zones.changes != before;
+    slate_zones(s->dev, &now);
+    return now.changes != s->zones.changes;
+}
+
+bool nand_ssd_zones_news(BDRVNandSsdState *s)
+{
+    bool news = nand_ssd_zones_pending(s);
+
+    if (news) {
+        slate_zones(s->dev, &s->zones);
+    }
+    return news;
 }
 
 unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
-                                    unsigned int max, bool told)
+                                    unsigned int max)
 {
     BDRVNandSsdState *s = nand_ssd_state(bs);
     unsigned int found = 0;
@@ -162,11 +172,19 @@ unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
             zone[found] = i;
         }
         found++;
-        if (told) {
-            slate_zone_told(s->dev, i);
-        }
     }
     return found;
+}
+
+void nand_ssd_zones_told(BlockDriverState *bs, const uint32_t *zone,
+                         unsigned int count)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+
+    QEMU_LOCK_GUARD(&s->lock);
+    for (uint32_t i = 0; i < (zone ? count : s->zones.count); i++) {
+        slate_zone_told(s->dev, zone ? zone[i] : i);
+    }
 }
 
 bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset)

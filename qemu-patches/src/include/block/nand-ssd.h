@@ -44,20 +44,25 @@ typedef struct NandSsdMarkRequest {
  */
 #ifdef CONFIG_SLATE
 void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier);
-/*
- * Returns how many they are; the numbers of the first `max` go to zone[]. With
- * told the host now knows of all.
- */
+/* Returns how many they are; the numbers of the first `max` go to zone[]. */
 unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
-                                    unsigned int max, bool told);
+                                    unsigned int max);
+/* The host knows of these zones now. zone NULL: of all. */
+void nand_ssd_zones_told(BlockDriverState *bs, const uint32_t *zone,
+                         unsigned int count);
 /* Has a mount ended the zone at this offset? */
 bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset);
 #else
 static inline unsigned int nand_ssd_changed_zones(BlockDriverState *bs,
                                                   uint32_t *zone,
-                                                  unsigned int max, bool told)
+                                                  unsigned int max)
 {
     return 0;
+}
+static inline void nand_ssd_zones_told(BlockDriverState *bs,
+                                       const uint32_t *zone,
+                                       unsigned int count)
+{
 }
 
 static inline bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset)
