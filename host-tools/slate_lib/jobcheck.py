@@ -76,6 +76,7 @@ def check(
     if re.search(r"^\s*include\s", text, re.MULTILINE):
         return  # parts of the job are in another file
     known = set(engines)
+    made: set[str] = set()  # traces that earlier jobs write
     for section in sections(path, text):
         options = {
             key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value)
@@ -87,7 +88,8 @@ def check(
         if engine not in _NO_FILES and not any(key in options for key in _OWN_FILES):
             _check_files(where, options, drives)
         if "exec_prerun" not in options:
-            _check_traces(where, options, given)
+            _check_traces(where, options, {*given, *made})
+        made.update(_files(options, "write_iolog"))
         room = [drives[place.drive][place.namespace] for place in _places_of(options) if place.is_on(drives)]
         if room and (capacity := min(one or 0 for one in room)):
             _check_place(where, options, capacity)

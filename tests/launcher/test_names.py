@@ -198,6 +198,7 @@ class Jobs(unittest.TestCase):
             "[a]\nread_iolog=trace\n",
             "[a]\nread_iolog=trace:-:/run/made\n",
             "[a]\nexec_prerun=blkparse\nread_iolog=made\n",
+            "[a]\nfilename=/dev/nvme0n1\nwrite_iolog=made\n[b]\nstonewall\nread_iolog=made\n",
             "[a]\nfilename=/dev/nvme0n1p1\n[b]\nfilename=/dev/ng0n1\n[c]\nfilename=/dev/vda\n",
             "[a]\ninclude other.fio\n",
             "[a]\ndirectory=/mnt\nsize=1m\n",
