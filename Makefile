@@ -198,7 +198,8 @@ soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks a
 fuzz-qemu: qemu ## MINUTES (10) of a guest's accesses to its controller, steered by coverage, in QEMU's own harness
 	@qemu-patches/fuzz.sh $$((60 * $(or $(MINUTES),10)))
 
-asan: qemu ## the suites of slate-replay and of QEMU under ASan, LSan and UBSan (long)
+asan: qemu ## the core's long tests and the suites of slate-replay and QEMU under ASan, LSan and UBSan (long)
+	@tests/asan.sh core
 	@tests/asan.sh replay
 	@tests/asan.sh qemu
 
@@ -236,8 +237,9 @@ guest: core ## the guest's kernel and initramfs
 guest-kernel: guest ## the small guest kernels, for KERNEL=small (ten minutes, once)
 	@$(PHASE) kernel "the small guest kernels (--kernel small)" host-tools/guest/kernel.sh
 
-guest-kernel-one: guest ## the small kernel for one processor alone, for the tests (five minutes, once)
-	@$(PHASE) kernel "the small guest kernel for one processor" host-tools/guest/kernel.sh small
+guest-kernel-one: guest ## the small kernel for one processor alone, for the tests; the other, too, if it was ever built (five minutes, once)
+	@$(PHASE) kernel "the small guest kernel for one processor" \
+		host-tools/guest/kernel.sh $(if $(wildcard build/guest/small-smp/vmlinux),,small)
 
 guest-kunit: guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
 	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh
