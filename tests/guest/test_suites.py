@@ -19,7 +19,8 @@ class Suites(GuestTest):
 
     maxDiff = None
 
-    def suites(self, profile, fs, *words, ops=20, smp="2" if SMALL_SMP.exists() else "1"):
+    def suites(self, profile, fs, *words, ops=20, smp=None):
+        smp = smp or ("2" if SMALL_SMP.exists() else "1")
         result = self.slate(
             "--apps", "--smp", smp, "--cpu-rate", "1", "--fill", "0", "--cmd", "suites.sh", "--env", f"FS={fs}",
             "--env", f"OPS={ops}", *words, profile=PROFILES / f"{profile}.ini", seconds=900,
