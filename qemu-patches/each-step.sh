@@ -6,7 +6,8 @@
 # It unpacks the source that build.sh has fetched into build/qemu-steps, applies one patch at a
 # time, and compiles the programs that build.sh compiles. From the patch that brings the driver
 # on, QEMU is configured with it. A patch with a qtest is applied in two parts: with the test
-# alone, the test must fail (or not end within 20 s); with the rest, all qtests must pass.
+# alone, QEMU must start and the test must fail (or not end within 20 s); with the rest, all qtests
+# must pass.
 # A step that fails ends the run, and names its log.
 set -euo pipefail
 
@@ -32,6 +33,9 @@ configure() { # --enable-slate, or nothing
 	mkdir -p "$work/qemu-build"
 	cd "$work/qemu-build"
 	"$work/qemu-src/configure" --python="$build/venv-qemu/bin/python3" "${kept[@]}" "$@"
+	# QEMU in its build tree looks for what --firmwarepath names below qemu-bundle.
+	mkdir -p qemu-bundle/usr/share
+	ln -sfn /usr/share/seabios /usr/share/qemu qemu-bundle/usr/share/
 }
 
 compile() {
@@ -54,6 +58,12 @@ run_qtests() { # SECONDS [PATH...] - the tests of these paths, or all
 	done
 	cd "$work/qemu-build"
 	QTEST_QEMU_BINARY=./qemu-system-x86_64 timeout -k 5 "$seconds" "$qtest" --tap "${chosen[@]}"
+}
+
+# A QEMU that does not start, for want of its firmware say, would fail every qtest.
+start() {
+	cd "$work/qemu-build"
+	echo quit | timeout -k 5 60 ./qemu-system-x86_64 -M q35 -nodefaults -display none -S -monitor stdio
 }
 
 run_without_patch() { # PATH - of a qtest that must fail
@@ -100,6 +110,7 @@ for patch in "$work/patches/"*.patch; do
 		[ "$configured" = "$want" ] || step "$name-configure" configure "$want"
 		configured=$want
 		step "$name-compile-test" compile
+		step "$name-start" start
 		for path in "${added[@]}"; do
 			step "$name-fails-without-patch" run_without_patch "/x86_64/$path"
 			tests=$((tests + 1))
