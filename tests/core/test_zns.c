@@ -405,7 +405,7 @@ static bool draw(struct zr_shape *s, uint64_t seed)
 	uint64_t rng = seed * 0x9e3779b97f4a7c15u + 1;
 #define ROLL(n) ((uint32_t)(rnd(&rng) % (n)))
 	*s = (struct zr_shape){
-		.g = { 1 + ROLL(2), 1 + ROLL(2), 1 + ROLL(2), 1 + ROLL(3), 6 + ROLL(4), 2 + ROLL(6), 512u << ROLL(3),
+		.g = { 1 + ROLL(2), 1 + ROLL(2), 1 + ROLL(2), 1 + ROLL(3), 6 + ROLL(4), 3 + ROLL(5), 512u << ROLL(3),
 		       64, 0, 0, 0, 1, 1, ROLL(2) ? NAND_ORDER_ASCENDING : NAND_ORDER_NONE },
 		.zone_blocks = 1 + (ROLL(4) == 0), .power2 = ROLL(2),
 	};
@@ -413,7 +413,7 @@ static bool draw(struct zr_shape *s, uint64_t seed)
 	s->zone_dies = ROLL(2) ? 0 : 1 + ROLL(geo_dies(&s->g));
 	if (s->zone_dies && geo_dies(&s->g) % s->zone_dies)
 		s->zone_dies = 1;
-	s->active_max = 1 + ROLL(s->g.pages_per_block < 5 ? s->g.pages_per_block - 1 : 4);
+	s->active_max = 1 + ROLL(s->g.pages_per_block < 6 ? s->g.pages_per_block - 2 : 4);	/* see bad_zones() */
 	s->zones = (s->g.blocks_per_plane - 3) / s->zone_blocks *
 		   (s->zone_dies ? geo_dies(&s->g) / s->zone_dies : 1);
 	if (s->zones > 24)
