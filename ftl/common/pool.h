@@ -29,8 +29,8 @@ enum pool_state { POOL_USED, POOL_FREE, POOL_BAD };
 struct pool_block {
 	uint32_t next;		/* free list */
 	uint8_t state;
-	bool needs_erase;	/* FREE: it may be half erased */
-	bool failing;		/* USED: a program failed, so the engine does not free it (zns) */
+	bool needs_erase;	/* if FREE: erase it before use, because a power cut may have interrupted its erase */
+	bool failing;		/* if USED: a program of it failed, so zns retires the block and does not free it */
 };
 
 struct pool_plane {

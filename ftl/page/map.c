@@ -343,7 +343,7 @@ bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 		uread_failed(f, now_ns, r, SSD_E_UNCORR);
 		return false;
 	}
-	u->map_ns = now_ns - u->map_ns;	/* minus the wait so far: go_on() then gets the sum */
+	u->map_ns = now_ns - u->map_ns;	/* now less earlier waits; go_on() subtracts it from its now */
 	if (i == MAP_NONE)
 		wait_in(f, r, &k->first, &k->last);
 	else

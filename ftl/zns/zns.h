@@ -136,7 +136,7 @@ struct zns_zone {
 };
 
 struct zns_chunk {			/* ZNS_CHUNK zones */
-	uint64_t serial;		/* of its newest record, which is always kept; 0: none */
+	uint64_t serial;		/* serial of the newest record of its states, which stays in the log; 0: none */
 	bool due;			/* its record is to be written */
 };
 
@@ -195,8 +195,8 @@ struct zns_log {
 	uint64_t floor;			/* of the records on flash */
 	uint64_t record_floor;		/* of the record under way */
 	uint64_t record_serial, record_gen;
-	/* the record that is being programmed: of states, of a reset, or of a part of a page in the buffer */
-	uint32_t chunk;			/* chunk of the states, or ZNS_NONE */
+	/* What the record that is being programmed has: states of zones, a reset, or a part of a buffered page. */
+	uint32_t chunk;			/* chunk whose states it has; ZNS_NONE: it has no states */
 	uint32_t read_only, offline;	/* those states, by zone of the chunk */
 	uint32_t zone;			/* zone that is reset; ZNS_NONE: the record is of a part of a page */
 	uint32_t buf, slot, sectors;	/* that page in the buffer, and its sectors */

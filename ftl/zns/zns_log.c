@@ -83,7 +83,7 @@ static uint32_t next_plane(const struct zns *z)
 struct want {
 	uint32_t chunk;			/* chunk whose states are to be recorded, or ZNS_NONE */
 	uint32_t zone;			/* zone whose reset is to be recorded, or ZNS_NONE */
-	uint32_t buf, slot;		/* else: page of the buffer whose part is to be recorded */
+	uint32_t buf, slot;		/* if both are ZNS_NONE: the buffered page whose part is to be recorded */
 };
 
 static bool part_wanted(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c)
@@ -343,7 +343,7 @@ static void part_noted(struct zns *z)
 	z->host.stats.meta_units += z->g->page_bytes / z->host.c.unit_bytes;
 }
 
-/* The record of a chunk's states is on flash. */
+/* The program of a record of zone states has ended: flash has the states of its chunk. */
 static void states_noted(struct zns *z)
 {
 	const struct zns_log *l = &z->log;

@@ -21,7 +21,7 @@ struct found {			/* of a block */
 	uint32_t copied;		/* pages of a complete copy */
 	uint32_t used, high;		/* 1 + last page that is not blank; 1 + last one that can be read */
 	bool log, resets;		/* RECORD; some are resets */
-	uint32_t live;			/* parts and states in it that are needed */
+	uint32_t live;			/* log: number of its records of parts and states that are still needed */
 };
 
 struct found_zone {

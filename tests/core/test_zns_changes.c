@@ -63,7 +63,7 @@ static void a_failed_program_makes_a_zone_read_only(void)
 		cut_and_mount();
 		zr_adopt(&first, &first);
 		first.may_fail = true;
-		EXPECT_EQ(first.zones.changes, 0);		/* it is no news after a mount */
+		EXPECT_EQ(first.zones.changes, 0);		/* a mount does not report a known state again */
 		EXPECT(!report(1).changed);
 		EXPECT_EQ(first.zone[1].base.sectors, 4);	/* the sectors that were programmed */
 		EXPECT_EQ(first.zone[1].base.tag[3], 1);

@@ -87,7 +87,7 @@ int nand_ssd_zones_open(BlockDriverState *bs, Error **errp)
         return -EINVAL;
     }
     s->zone_capacity = slate_zone(s->dev, 0).capacity;
-    s->zones.changes = 0;               /* those of the mount are news */
+    s->zones.changes = 0;       /* so what the mount has changed is notified */
     notifier_list_init(&s->zones_changed);
     /* virtio-blk looks there for conventional zones; there are none. */
     bs->wps = g_malloc0(sizeof(*bs->wps) +
@@ -129,7 +129,7 @@ void nand_ssd_zones_limits(BlockDriverState *bs)
     bs->bl.pwrite_zeroes_alignment = FTL_SECTOR_BYTES;
 }
 
-/* Zones that the drive has changed */
+/* Zones whose state the drive itself has changed */
 
 void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier)
 {
