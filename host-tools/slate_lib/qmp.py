@@ -52,6 +52,7 @@ class Monitor:
         self._client.logger.disabled = True
         self._shutdown = self._qmp.EventListener("SHUTDOWN")
         self._client.register_listener(self._shutdown)
+        self._connecting: asyncio.Task[Any] | None = None  # the task that does the handshake
 
     async def start(self) -> None:
         """Do the handshake, then let the guest run."""
@@ -62,7 +63,11 @@ class Monitor:
         """Do the handshake."""
         asyncio.get_running_loop().set_exception_handler(_unseen)
         self.theirs.close()
-        await self._client.connect(self._mine)
+        self._connecting = asyncio.current_task()
+        try:
+            await self._client.connect(self._mine)
+        finally:
+            self._connecting = None
 
     async def go(self) -> None:
         """Let the guest run."""
@@ -123,6 +128,10 @@ class Monitor:
     async def close(self) -> None:
         """Drop the connection; never fails."""
         self.theirs.close()
+        if self._connecting:
+            # A cancelled handshake disconnects by itself; qemu.qmp fails when two tasks disconnect at once.
+            self._connecting.cancel()
+            await asyncio.wait((self._connecting,), timeout=5)
         with contextlib.suppress(Exception):  # a dying QEMU breaks the session in many ways
             await asyncio.wait_for(self._client.disconnect(), 5)
         self._mine.close()

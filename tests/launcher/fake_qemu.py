@@ -3,7 +3,7 @@
 """A stand-in for QEMU: speaks QMP, prints a guest's console, sends results.
 
 FAKE says what goes wrong: refuse, no-boot, die, panic, hang, garbage, failed-job, spam,
-die-late (after power-off), mute (no statistics), full (no room for recordings).
+die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).
 """
 
 import base64
@@ -155,8 +155,11 @@ def main() -> None:
     for part in recordings:
         part.write_bytes(b"x")
     qmp = Qmp(int(chardev("qmp")["fd"]))
-    greet(qmp)
     console = open(chardev("con")["path"], "wb", buffering=0)  # noqa: SIM115 (open until the process ends)
+    if fake == "silent":
+        console.write(b"silent\r\n")
+        time.sleep(60)
+    greet(qmp)
     boot(fake, qmp, console)
     work(fake, console)
     qmp.event("SHUTDOWN", guest=True, reason="guest-shutdown")

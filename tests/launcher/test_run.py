@@ -359,6 +359,14 @@ class Signals(RunTest):
             finally:
                 handler._ignored = False  # this process goes on
 
+    def test_a_signal_during_the_handshake(self):
+        """A signal that comes before QEMU has greeted its QMP client."""
+        process = self.start(fake="silent")
+        self.wait_for(self.out / "console.log", "silent")
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
+
     def test_signals_while_no_qemu_runs(self):
         """Signals before QEMU starts and after it has ended act as Ctrl-C; later ones are ignored."""
         every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
