@@ -7,6 +7,9 @@
 A suite is a command. It prints TAP, or (CTest) leaves a JUnit file. A suite
 that ends badly without naming a failed test counts as one failed test.
 Everything is kept in build/test/: SUITE.log, and summary.json.
+
+Several suites run in two lanes: the guests', which takes as long as all the others, and the
+others one after another. So a lane's last test, alone, leaves no processor idle.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -141,10 +146,11 @@ def suites() -> list[Suite]:
 
 
 class Screen:
-    """Prints a line for each suite; on a terminal also the test that just ended."""
+    """Prints a line for each suite; on a terminal also the test that just ended. Both lanes use it."""
 
     def __init__(self) -> None:
         self.live = sys.stdout.isatty()
+        self.lock = threading.Lock()
 
     def now(self, text: str) -> None:
         """Show a text that the next one overwrites."""
@@ -163,7 +169,42 @@ def select(suite: Suite, word: str) -> list[str]:
     return suite.command + suite.only.format(word=word).split("=", 1 if suite.only.startswith("-R") else 0)
 
 
-def run(suite: Suite, word: str, screen: Screen) -> None:
+class Running:
+    """The suites' processes, which an interrupt ends."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.processes: list[subprocess.Popen[str]] = []
+        self.ending = False
+
+    def start(self, command: list[str]) -> subprocess.Popen[str]:
+        """Start a suite."""
+        with self.lock:
+            if self.ending:
+                raise KeyboardInterrupt
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+            self.processes.append(process)
+            return process
+
+    def end(self) -> None:
+        """End all suites, and start no other."""
+        with self.lock:
+            self.ending = True
+        for process in self.processes:
+            if process.poll() is None:
+                _end(process)
+
+
+def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
     """Run a suite; its tests are in suite.tests afterwards."""
     began = time.monotonic()
     if not suite.needs.exists():
@@ -177,7 +218,7 @@ def run(suite: Suite, word: str, screen: Screen) -> None:
         return
     if suite.junit:
         suite.junit.unlink(missing_ok=True)
-    lines, status = _command(suite, select(suite, word), screen)
+    lines, status = _command(suite, select(suite, word), screen, running)
     if suite.junit and suite.junit.exists():
         suite.tests = parse_junit(suite.junit)
     else:
@@ -193,24 +234,21 @@ def run(suite: Suite, word: str, screen: Screen) -> None:
         suite.tests.append(Test(f"({suite.name} as a whole: {reason})", False, output=lines[-30:]))
 
 
-def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str], int]:
+def _command(suite: Suite, command: list[str], screen: Screen, running: Running) -> tuple[list[str], int]:
     lines: list[str] = []
     done = failed = 0
-    deadline = time.monotonic() + suite.limit_s
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    process = running.start(command)
     assert process.stdout
-    # The alarm ends the group, so that a hanging test ends the read below too.
-    signal.signal(signal.SIGALRM, lambda *_: _end(process))
-    signal.alarm(int(suite.limit_s))
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        _end(process)
+
+    # The timer ends the group, so that a hanging test ends the read below too.
+    timer = threading.Timer(suite.limit_s, end)
+    timer.daemon = True
+    timer.start()
     try:
         with open(RESULTS / f"{suite.name}.log", "w", encoding="utf-8") as log:
             for raw in process.stdout:
@@ -222,13 +260,10 @@ def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str
                     failed += raw.startswith("not ok") or "***" in raw
                     bad = f", {failed} FAILED" if failed else ""
                     screen.now(f"{suite.name:<9} {done} done{bad}   {raw.strip()}")
-    except KeyboardInterrupt:
-        _end(process)
-        raise
     finally:
-        signal.alarm(0)
+        timer.cancel()
     status = process.wait()
-    if time.monotonic() >= deadline:
+    if late.is_set():
         lines.append(f"(ended: it took longer than {suite.limit_s:.0f} s)")
     return lines, status
 
@@ -285,6 +320,36 @@ def parse_junit(path: Path) -> list[Test]:
     return found
 
 
+def lanes(chosen: list[Suite]) -> list[list[Suite]]:
+    """Return which suites run one after another, beside the other lane's."""
+    guests = [suite for suite in chosen if suite.name == "guest"]
+    others = [suite for suite in chosen if suite.name != "guest"]
+    return [lane for lane in (others, guests) if lane]
+
+
+def run_lanes(chosen: list[Suite], word: str, screen: Screen) -> None:
+    """Run the suites and tell of each as it ends. An interrupt ends all."""
+    running = Running()
+
+    def go(lane: list[Suite]) -> None:
+        for suite in lane:
+            screen.now(f"{suite.name:<9} {suite.what} ...")
+            run(suite, word, screen, running)
+            if running.ending:
+                return
+            with screen.lock:
+                tell(suite, screen)
+
+    side_by_side = lanes(chosen)
+    with ThreadPoolExecutor(len(side_by_side)) as pool:
+        try:
+            for ended in [pool.submit(go, lane) for lane in side_by_side]:
+                ended.result()
+        except BaseException:
+            running.end()
+            raise
+
+
 def tell(suite: Suite, screen: Screen) -> None:
     """Print a suite's line, and its failures."""
     failed = [test for test in suite.tests if not test.passed]
@@ -332,10 +397,7 @@ def main() -> int:
     screen = Screen()
     began = time.monotonic()
     compileall.compile_dir(ROOT / "host-tools", quiet=2)  # a start of slate: 0.20 s of CPU time instead of 0.38
-    for suite in chosen:
-        screen.now(f"{suite.name:<9} {suite.what} ...")
-        run(suite, args.only, screen)
-        tell(suite, screen)
+    run_lanes(chosen, args.only, screen)
     tests = [test for suite in chosen for test in suite.tests]
     failed = sum(not test.passed for test in tests)
     summary = {
