@@ -112,9 +112,9 @@ class Guest(GuestTest):
             "--cmd",
             script,
             "--timeout",
-            "30",
+            "12",
             code=3,
-            words=("no sign of life for 30 s", "| about to hang", "--timeout"),
+            words=("no sign of life for 12 s", "| about to hang", "--timeout"),
         )
 
     def test_too_little_memory(self):
