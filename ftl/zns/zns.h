@@ -29,7 +29,7 @@
  *       buffer becomes free;
  *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it.
  *
- * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 112 a zone.
+ * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 136 a zone.
  */
 #ifndef SLATE_ZNS_H
 #define SLATE_ZNS_H
@@ -122,6 +122,8 @@ struct zns_zone {
 	uint64_t note;			/* ERASING: serial of the reset's record */
 	uint64_t dropped_seq;		/* NOTING, failed: first sequence of data that left the buffer and are
 					 * not on flash, 0: none */
+	uint64_t last_seq;		/* of the data in the buffer or on flash */
+	uint64_t told_ns;		/* failed: later flushes do not report its lost data again; 0: all do */
 	uint64_t want_seq;		/* data up to this sequence are to be durable */
 	uint32_t buf;			/* or ZNS_NONE */
 	uint32_t next;			/* lists of resets and of zones that wait for a buffer */

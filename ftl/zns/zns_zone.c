@@ -107,8 +107,8 @@ static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
 }
 
 /*
- * Take the buffer of a failed zone. Data that are only in it are lost, so flushes fail until the
- * zone is reset.
+ * Take the buffer of a failed zone. Data that are only in it are lost, which flushes report
+ * (is_told()).
  */
 static void take_away(struct zns *z, struct zns_zone *s)
 {
@@ -230,6 +230,7 @@ static bool move_data(struct zns *z, uint32_t zone, struct ftl_io *io)
 			host_copy(&z->host, io, io->at,
 				  zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
 		c->first_seq = c->first_seq ? c->first_seq : io->seq;
+		s->last_seq = io->seq;
 		if (c->logging && !c->since_seq)
 			c->since_seq = io->seq;
 		c->sectors += bytes / FTL_SECTOR_BYTES;
@@ -314,6 +315,7 @@ static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const stru
 	drop_buf(z, s);
 	s->filled = 0;
 	s->ended = s->failed = false;
+	s->told_ns = 0;
 	if (s->on_flash) {
 		s->phase = ZNS_NOTING;
 		zns_log_reset(z, zone);
@@ -450,24 +452,51 @@ static bool line_has(const struct zns *z, uint64_t seq)
 	return false;
 }
 
-/* Are data up to seq lost with the buffer of a read-only zone? */
-static bool has_lost(const struct zns *z, uint64_t seq)
+/* Had another flush reported all that the failed zone lost before this one was submitted? */
+static bool is_told(const struct zns_zone *s, const struct ftl_io *io)
 {
-	for (uint32_t i = 0; z->lost && i < z->zones; i++)
-		if (z->zone[i].failed && z->zone[i].dropped_seq && z->zone[i].dropped_seq <= seq)
+	return s->told_ns && io->submit_ns >= s->told_ns;
+}
+
+/* Are data that the flush covers lost with the buffer of a failed zone, and not told? */
+static bool has_lost(const struct zns *z, const struct ftl_io *io)
+{
+	for (uint32_t i = 0; z->lost && i < z->zones; i++) {
+		const struct zns_zone *s = &z->zone[i];
+
+		if (s->failed && s->dropped_seq && s->dropped_seq <= io->seq && !is_told(s, io))
 			return true;
+	}
 	return false;
+}
+
+/*
+ * A flush ends with an error at done_ns. It has reported the loss of each failed zone of which it covers all data;
+ * no zone has lost data that came after its failure.
+ */
+static void tell_lost(struct zns *z, const struct ftl_io *io, uint64_t done_ns)
+{
+	for (uint32_t i = 0; i < z->zones; i++) {
+		struct zns_zone *s = &z->zone[i];
+
+		if (s->failed && !s->told_ns && s->last_seq <= io->seq)
+			s->told_ns = done_ns;
+	}
 }
 
 static bool is_durable(const struct zns *z, const struct ftl_io *io, bool *failed)
 {
 	if (io->op == FTL_WRITE)
 		return zone_is_durable(z, &z->zone[zns_zone_of(z, io->offset)], io->seq, failed);
-	for (uint32_t i = 0; i < z->bufs; i++)
-		if (z->buf[i].zone != ZNS_NONE &&
-		    !zone_is_durable(z, &z->zone[z->buf[i].zone], io->seq, failed))
+	for (uint32_t i = 0; i < z->bufs; i++) {
+		const struct zns_zone *s = z->buf[i].zone != ZNS_NONE ? &z->zone[z->buf[i].zone] : NULL;
+		bool lost = false;
+
+		if (s && !zone_is_durable(z, s, io->seq, &lost))
 			return false;
-	*failed |= has_lost(z, io->seq);
+		*failed |= lost && !is_told(s, io);
+	}
+	*failed |= has_lost(z, io);
 	/* Data that a reset took from the buffer are settled when the reset is. */
 	for (uint32_t i = z->log.resets; i != ZNS_NONE; i = z->zone[i].next)
 		if (z->zone[i].dropped_seq && z->zone[i].dropped_seq <= io->seq)
@@ -485,12 +514,15 @@ static void durable_go(struct zns *z, const struct zns_die *last)
 		struct ftl_io *io = io_list_take(&all);
 		bool failed = false;
 
-		if (is_durable(z, io, &failed))
+		if (is_durable(z, io, &failed)) {
+			if (failed && io->op == FTL_FLUSH)
+				tell_lost(z, io, z->host.now_ns + host_front_ns(&z->host) + z->host.c.link_latency_ns);
 			end_waiting(z, io, last, failed ? SSD_E_ZONE_READONLY : SSD_OK);
-		else if (z->stuck)
+		} else if (z->stuck) {
 			end_waiting(z, io, last, SSD_E_WORNOUT);
-		else
+		} else {
 			io_list_add(&z->durable, io);
+		}
 	}
 }
 

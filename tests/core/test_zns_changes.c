@@ -149,17 +149,17 @@ static void read_only_zones_are_not_active_after_a_mount(void)
 	zr_free(&first);
 }
 
+static const struct zr_shape three = {
+	.g = { 1, 1, 1, 2, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
+	.zones = 5, .zone_blocks = 1, .active_max = 3, .open_max = 3, .power2 = true,
+};
+
 /*
  * Three zones may be active, so there are four buffers. Zone 0 is read-only with a flushed part. Zones 1 and 2
  * become full with a stripe in their buffers each, and zones 3 and 4 begin meanwhile: the last one has to wait.
  */
 static void a_flushed_part_keeps_its_buffer(void)
 {
-	static const struct zr_shape three = {
-		.g = { 1, 1, 1, 2, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
-		.zones = 5, .zone_blocks = 1, .active_max = 3, .open_max = 3, .power2 = true,
-	};
-
 	begin_failing(&three);
 	for (uint32_t zone = 1; zone < 3; zone++)
 		EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 32, 28), SSD_OK);
@@ -177,6 +177,89 @@ static void a_flushed_part_keeps_its_buffer(void)
 		EXPECT_EQ(first.zone[0].base.sectors, 1);
 	}
 	zr_free(&first);
+}
+
+static void lose_sectors(uint32_t zone, uint64_t size)
+{
+	fail_at.op = NAND_PROGRAM;
+	fail_at.left = 1;
+	EXPECT_EQ(status_of(FTL_WRITE, 0, zone * size, 3), SSD_OK);
+	zr_drain(&first);
+	EXPECT_EQ(report(zone).state, FTL_ZONE_READONLY);
+}
+
+static enum ssd_err flush(void)
+{
+	return status_of(FTL_FLUSH, 0, 0, 0);
+}
+
+/* Each flush that is submitted before the first one has reported the loss reports it, too; later ones work. */
+static void flushes_report_a_loss_once(void)
+{
+	begin_failing(&small);
+	lose_sectors(1, 16);
+	for (uint32_t i = 0; i < 2; i++)
+		zr_submit(&first, FTL_FLUSH, 0, 0, 0, false);
+	zr_drain(&first);
+	EXPECT_EQ(first.failed, 2);
+	EXPECT_EQ(flush(), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 3), SSD_OK);
+	EXPECT_EQ(flush(), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_READ, 0, 16, 3), SSD_OK);	/* from the buffer, until the power is cut */
+	lose_sectors(2, 16);
+	EXPECT_EQ(flush(), SSD_E_ZONE_READONLY);
+	EXPECT_EQ(flush(), SSD_OK);
+	cut_and_mount();
+	zr_adopt(&first, &first);
+	EXPECT_EQ(first.zone[0].base.sectors, 3);
+	EXPECT_EQ(first.zone[1].base.sectors, 0);
+	EXPECT_EQ(flush(), SSD_OK);
+	zr_free(&first);
+}
+
+/* A flush that does not cover all that a zone loses fails, and so does the next one. */
+static void a_flush_reports_what_it_covers(void)
+{
+	begin_failing(&small);
+	fail_at.op = NAND_PROGRAM;
+	fail_at.left = 1;
+	zr_submit(&first, FTL_WRITE, 0, 16, 2, false);
+	zr_submit(&first, FTL_FLUSH, 0, 0, 0, false);
+	zr_submit(&first, FTL_WRITE, 0, 18, 1, false);
+	zr_drain(&first);
+	EXPECT_EQ(first.failed, 1);
+	EXPECT_EQ(report(1).state, FTL_ZONE_READONLY);
+	EXPECT_EQ(flush(), SSD_E_ZONE_READONLY);
+	EXPECT_EQ(flush(), SSD_OK);
+	zr_free(&first);
+}
+
+/*
+ * As in a_flushed_part_keeps_its_buffer(), but nothing of zone 0 was flushed: zone 4 takes its buffer. A flush before
+ * that has reported the loss, or the first one after it does.
+ */
+static void a_loss_with_the_buffer_is_reported_once(void)
+{
+	for (int told = 0; told < 2; told++) {
+		begin_failing(&three);
+		for (uint32_t zone = 1; zone < 3; zone++)
+			EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 32, 28), SSD_OK);
+		lose_sectors(0, 32);
+		if (told) {
+			EXPECT_EQ(flush(), SSD_E_ZONE_READONLY);
+			EXPECT_EQ(flush(), SSD_OK);
+		}
+		for (uint32_t zone = 1; zone < 3; zone++) {
+			EXPECT_EQ(status_of(FTL_WRITE, 0, zone * 32 + 28, 4), SSD_OK);
+			EXPECT_EQ(status_of(FTL_WRITE, 0, (zone + 2) * 32, 1), SSD_OK);
+		}
+		zr_drain(&first);
+		EXPECT_EQ(status_of(FTL_READ, 0, 0, 3), SSD_E_UNCORR);
+		EXPECT_EQ(flush(), told ? SSD_OK : SSD_E_ZONE_READONLY);
+		EXPECT_EQ(flush(), SSD_OK);
+		zr_free(&first);
+	}
 }
 
 /* Cut the power before, in and after each program and erase, and check the states that a mount finds. */
@@ -234,6 +317,9 @@ int main(void)
 	RUN(a_failed_erase_makes_a_zone_offline);
 	RUN(read_only_zones_are_not_active_after_a_mount);
 	RUN(a_flushed_part_keeps_its_buffer);
+	RUN(flushes_report_a_loss_once);
+	RUN(a_flush_reports_what_it_covers);
+	RUN(a_loss_with_the_buffer_is_reported_once);
 	RUN(states_move_with_the_log);
 	return test_result();
 }

@@ -312,6 +312,17 @@ static bool may_be(const struct zr *r, const struct zr_io *q)
 			       got == SSD_E_ZONE_ACTIVE);
 }
 
+/* Is the zone read-only, or did a reset come before its program failed? */
+static bool may_have_lost(const struct zr *r, uint32_t zone)
+{
+	const struct zr_zone *s = &r->zone[zone];
+	bool reset = false;
+
+	for (uint32_t i = 0; i < s->changes; i++)
+		reset |= s->change[i].kind == ZR_RESET;
+	return reset || r->ops->zone(r->f, zone).state == FTL_ZONE_READONLY;
+}
+
 static void ended(struct zr *r, struct zr_io *q)
 {
 	struct zr_zone *s = &r->zone[q->zone];
@@ -323,8 +334,11 @@ static void ended(struct zr *r, struct zr_io *q)
 		       (int)q->io.status, (int)q->want);
 	SSD_ASSERT(may_be(r, q));
 	if (q->io.op == FTL_FLUSH) {
-		for (uint32_t i = 0; q->io.status == SSD_OK && i < r->shape->zones; i++)
-			promise_writes(&r->zone[i], q->mark[i]);
+		for (uint32_t i = 0; i < r->shape->zones; i++)
+			if (q->io.status != SSD_OK)
+				r->zone[i].told |= may_have_lost(r, i);
+			else if (!r->zone[i].told)
+				promise_writes(&r->zone[i], q->mark[i]);
 		r->failed += q->io.status != SSD_OK;
 		return;
 	}
@@ -342,6 +356,8 @@ static void ended(struct zr *r, struct zr_io *q)
 	}
 	if (q->io.op == FTL_READ && q->still && s->number == q->after && !s->failed)
 		check_read(r, q);
+	if (q->io.zone == FTL_ZONE_RESET)
+		s->told = false;
 	if ((q->io.op == FTL_WRITE && q->io.fua) || q->io.zone == FTL_ZONE_FINISH || q->io.zone == FTL_ZONE_RESET)
 		promise(s, q->after);
 }

@@ -49,6 +49,7 @@ struct zr_zone {
 	uint64_t opened;
 	uint32_t pending;		/* operations that have not ended */
 	bool failed;			/* programs of it may have failed: it may be read-only */
+	bool told;			/* a flush has failed, perhaps for it: later ones promise nothing of it */
 };
 
 struct zr_io {
