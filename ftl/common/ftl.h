@@ -58,6 +58,7 @@ enum ftl_zone_op {
 	FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET,
 	FTL_ZONE_REPORT,	/* takes the time of a report and changes nothing; the shell reads zone() when it
 				 * ends */
+	FTL_ZONE_RETIRE,	/* takes a read-only zone offline; its data are lost */
 };
 
 /*

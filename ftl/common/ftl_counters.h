@@ -100,6 +100,7 @@
 	X(stray_pages, "Placement handles: pages put into a block of another handle for want of free ones.") \
 	X(reclaim_units, "Placement handles: reclaim units that handles went on to.") \
 	X(dram_busy_ns, "Time for which data crossed the controller's memory.") \
+	X(zone_retirements, "Zones: orders to take a read-only zone offline that were accepted.") \
 	/* a new row goes here */
 
 #endif

@@ -108,7 +108,8 @@ enum zns_phase {
 	ZNS_ENDING,		/* it is a finish: the end is marked, the buffer empties */
 	ZNS_NOTING,		/* it is a reset: its record waits for the log or is being programmed */
 	ZNS_ERASING,		/* it is a reset: its blocks are being erased */
-	ZNS_LEAVING,		/* a reset has found too few blocks: OFFLINE when a record of it is on flash */
+	ZNS_LEAVING,		/* a reset has found too few blocks, or the host retires the zone: OFFLINE when a record
+				 * of it is on flash */
 };
 
 struct zns_zone {
@@ -119,7 +120,7 @@ struct zns_zone {
 	enum zns_phase phase;
 	uint64_t filled;		/* bytes */
 	uint64_t gen;			/* generation of what is on flash */
-	uint64_t note;			/* ERASING: serial of the reset's record */
+	uint64_t note;			/* ERASING: serial of the reset's record; OFFLINE: ~0, none is needed */
 	uint64_t dropped_seq;		/* NOTING, failed: first sequence of data that left the buffer and are
 					 * not on flash, 0: none */
 	uint64_t last_seq;		/* of the data in the buffer or on flash */
@@ -345,7 +346,7 @@ void zns_submit_flush(struct zns *z, struct ftl_io *io);
 void zns_zone_fails(struct zns *z, uint32_t zone);
 void zns_zone_erased(struct zns *z, uint32_t zone);
 /* Flash says that the zone is read-only, or offline. */
-void zns_zone_noted(struct zns *z, uint32_t zone);
+void zns_zone_noted(struct zns *z, uint32_t zone, bool offline);
 /* The page of a cell is on flash. */
 void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot);
 /* Continue lines and end I/Os that were waiting. last: the die whose command ended, or NULL. */
@@ -370,6 +371,8 @@ bool zns_log_go(struct zns *z, uint32_t die);
 void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd);
 void zns_log_look(struct zns *z);
 void zns_log_reset(struct zns *z, uint32_t zone);
+/* Erase the zone's blocks. note: serial of the record that says so. */
+void zns_erase_zone(struct zns *z, uint32_t zone, uint64_t note);
 bool zns_log_is_open(const struct zns *z);
 void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o);
 

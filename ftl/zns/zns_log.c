@@ -173,7 +173,7 @@ void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o)
 	for (uint32_t i = 0; i < ZNS_CHUNK && o->zone + i < z->zones; i++) {
 		const struct zns_zone *s = &z->zone[o->zone + i];
 
-		o->gen |= (uint32_t)(s->state == FTL_ZONE_READONLY) << i;
+		o->gen |= (uint32_t)(s->state == FTL_ZONE_READONLY && s->phase != ZNS_LEAVING) << i;
 		o->page |= (uint32_t)(s->state == FTL_ZONE_OFFLINE || s->phase == ZNS_LEAVING) << i;
 	}
 }
@@ -304,18 +304,12 @@ static void oldest_erased(struct zns *z, bool failed)
 	memmove(l->first, l->first + 1, l->count * sizeof(*l->first));
 }
 
-/* A reset's record is on flash: the zone's blocks are erased now. */
-static void reset_noted(struct zns *z)
+void zns_erase_zone(struct zns *z, uint32_t zone, uint64_t note)
 {
-	struct zns_log *l = &z->log;
-	uint32_t zone = l->zone;
 	struct zns_zone *s = &z->zone[zone];
 
-	SSD_ASSERT(l->resets == zone);
-	l->resets = s->next;
 	s->phase = ZNS_ERASING;
-	s->gen = l->record_gen;
-	s->note = l->record_serial;
+	s->note = note;
 	s->erases = 0;
 	for (uint32_t part = 0; part < z->parts; part++)
 		for (uint32_t slot = 0; slot < z->slots; slot++)
@@ -326,6 +320,18 @@ static void reset_noted(struct zns *z)
 		zns_look_zone(z, zone);
 	else
 		zns_zone_erased(z, zone);
+}
+
+/* A reset's record is on flash: the zone's blocks are erased now. */
+static void reset_noted(struct zns *z)
+{
+	struct zns_log *l = &z->log;
+	uint32_t zone = l->zone;
+
+	SSD_ASSERT(l->resets == zone);
+	l->resets = z->zone[zone].next;
+	z->zone[zone].gen = l->record_gen;
+	zns_erase_zone(z, zone, l->record_serial);
 }
 
 static void part_noted(struct zns *z)
@@ -351,7 +357,7 @@ static void states_noted(struct zns *z)
 	z->chunk[l->chunk].serial = l->record_serial;
 	for (uint32_t i = 0; i < ZNS_CHUNK; i++)
 		if ((l->read_only | l->offline) >> i & 1)
-			zns_zone_noted(z, l->chunk * ZNS_CHUNK + i);
+			zns_zone_noted(z, l->chunk * ZNS_CHUNK + i, l->offline >> i & 1);
 }
 
 /* The record is written again, to the next page. */

@@ -99,7 +99,7 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	return SSD_OK;
 }
 
-/* A zone never leaves these states, so every record is true, and the newest one of a chunk is complete. */
+/* A zone leaves these states for offline alone. So if the last one counts, records are true; the newest is complete. */
 static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 {
 	struct zns_mount *t = z->mount;
@@ -215,7 +215,8 @@ static void claim(struct zns *z, uint32_t block)
 		pool_put_free(&z->pool, block, z->survey.anything);
 		return;
 	}
-	if (!b->gen || b->gen < z->zone[b->zone].gen || b->gen < z->mount->zone[b->zone].note) {
+	if (!b->gen || b->gen < z->zone[b->zone].gen || b->gen < z->mount->zone[b->zone].note ||
+	    z->mount->zone[b->zone].offline) {
 		pool_erase(&z->pool, &z->host, &z->survey, block);
 		return;
 	}
@@ -305,7 +306,7 @@ static void see_part(struct zns *z, uint32_t ppn, const struct zns_oob *o)
 	const struct zns_zone *s = &z->zone[o->zone];
 	uint32_t had = f->part_ppn;
 
-	if (is_full(z, s) || o->gen != s->gen || (uint64_t)o->page * z->g->page_bytes != s->filled)
+	if (f->offline || is_full(z, s) || o->gen != s->gen || (uint64_t)o->page * z->g->page_bytes != s->filled)
 		return;
 	if (o->sectors < f->part_sectors || (o->sectors == f->part_sectors && o->serial < f->part_serial))
 		return;
@@ -763,7 +764,7 @@ static void restore(struct zns *z)
 		end_zone(z, i);
 	find_parts(z);
 	for (uint32_t i = 0; i < z->zones; i++)
-		f[i].broken = f[i].read_only || (!is_full(z, &z->zone[i]) && !repair(z, i));
+		f[i].broken = (f[i].read_only && !f[i].offline) || (!is_full(z, &z->zone[i]) && !repair(z, i));
 	while ((zone = find_surplus(z)) != ZNS_NONE)
 		finish(z, zone);
 	room = room_for_broken(z);

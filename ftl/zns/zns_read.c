@@ -63,6 +63,8 @@ static void give_now(struct zns *z, struct ftl_io *io, uint64_t at, const struct
 	const struct zns_zone *s = &z->zone[p->zone];
 	uint32_t units = (p->bytes + z->host.c.unit_bytes - 1) / z->host.c.unit_bytes;
 
+	if (SSD_UNLIKELY(s->state == FTL_ZONE_OFFLINE) && io->status == SSD_OK)
+		io->status = SSD_E_ZONE_OFFLINE;	/* it was not when the read was submitted */
 	if (place == BUFFER) {
 		give(z, io, at, p, zns_cell_data(z, &z->buf[s->buf], p->page % z->slots));
 		z->host.stats.buffer_hit_units += units;

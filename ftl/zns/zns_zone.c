@@ -9,8 +9,9 @@
  *   FULL -> EMPTY (reset)
  *   any with data -> READONLY (a program failed)
  *   a reset that finds too few good blocks -> OFFLINE
+ *   READONLY -> OFFLINE (retire)
  *
- * All but the last two happen in submit(). Then writes, finishes and resets stand in the zone's line:
+ * All but the last three happen in submit(). Then writes, finishes and resets stand in the zone's line:
  * a write until all its data are in the buffer; a finish until the end is on flash; a reset until the
  * blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA
  * write waits for its data.
@@ -337,7 +338,7 @@ static bool has_spare(const struct zns *z, uint32_t zone)
 
 static void refuse_line(struct zns *z, struct zns_zone *s, enum ssd_err why)
 {
-	while (s->line.first && s->line.first->zone != FTL_ZONE_RESET)
+	while (s->line.first && s->line.first->zone != FTL_ZONE_RESET && s->line.first->zone != FTL_ZONE_RETIRE)
 		host_refuse(&z->host, io_list_take(&s->line), why);
 }
 
@@ -352,6 +353,10 @@ void zns_zone_erased(struct zns *z, uint32_t zone)
 	*link = s->next;
 	s->phase = ZNS_WRITING;
 	s->on_flash = false;
+	if (s->state == FTL_ZONE_OFFLINE) {	/* its blocks are spare ones now */
+		z->online[zone % z->groups]--;
+		return;
+	}
 	if (has_spare(z, zone))
 		return;
 	s->phase = ZNS_LEAVING;
@@ -365,15 +370,45 @@ static void leave(struct zns *z, struct zns_zone *s)
 	set_state(z, s, FTL_ZONE_OFFLINE);
 }
 
-void zns_zone_noted(struct zns *z, uint32_t zone)
+void zns_zone_noted(struct zns *z, uint32_t zone, bool offline)
 {
 	struct zns_zone *s = &z->zone[zone];
 
-	if (s->phase == ZNS_LEAVING)
-		leave(z, s);
 	if (!s->noted)
 		zns_tell(z, s);
 	s->noted = true;
+	if (!offline || s->phase != ZNS_LEAVING)
+		return;
+	leave(z, s);
+	if (s->line.first->zone != FTL_ZONE_RETIRE)
+		return;			/* a reset has erased the blocks */
+	s->filled = 0;
+	zns_erase_zone(z, zone, UINT64_MAX);
+}
+
+/* ---- retire ---- */
+
+/* The zone's order is carried out when a record has it; the blocks are erased after that. */
+static bool retire_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
+{
+	struct zns_zone *s = &z->zone[zone];
+	uint32_t buf = s->buf;
+
+	if (s->state == FTL_ZONE_OFFLINE) {
+		(void)io_list_take(&s->line);
+		end_waiting(z, io, last, SSD_OK);
+		return true;
+	}
+	if (s->phase != ZNS_WRITING || (buf != ZNS_NONE && !is_still(z, &z->buf[buf])))
+		return false;
+	if (buf != ZNS_NONE) {
+		take_away(z, s);
+		clear_buf(z, buf);
+	}
+	s->phase = ZNS_LEAVING;
+	z->chunk[zone / ZNS_CHUNK].due = true;
+	zns_log_look(z);
+	return false;
 }
 
 /* ---- lines ---- */
@@ -383,6 +418,8 @@ static bool line_step(struct zns *z, uint32_t zone, const struct zns_die *last)
 	struct zns_zone *s = &z->zone[zone];
 	struct ftl_io *io = s->line.first;
 
+	if (io->zone == FTL_ZONE_RETIRE)
+		return retire_on(z, zone, io, last);
 	if (s->state == FTL_ZONE_OFFLINE && io->zone != FTL_ZONE_RESET) {
 		host_refuse(&z->host, io_list_take(&s->line), SSD_E_ZONE_OFFLINE);
 		return true;
@@ -683,6 +720,9 @@ static enum ssd_err manage(struct zns *z, struct zns_zone *s, enum ftl_zone_op o
 {
 	enum ssd_err err = state_error(z, s);
 
+	if (op == FTL_ZONE_RETIRE)
+		return s->state == FTL_ZONE_OFFLINE ? SSD_OK : s->state != FTL_ZONE_READONLY ? SSD_E_ZONE_STATE :
+		       z->host.worn ? SSD_E_WORNOUT : SSD_OK;
 	if (err == SSD_E_ZONE_FULL && (op == FTL_ZONE_OPEN || op == FTL_ZONE_CLOSE))
 		return SSD_E_ZONE_STATE;
 	if (err == SSD_E_ZONE_READONLY && op == FTL_ZONE_RESET)
@@ -708,6 +748,7 @@ static void count(struct ftl_stats *s, enum ftl_zone_op op)
 	s->zone_finishes += op == FTL_ZONE_FINISH;
 	s->zone_resets += op == FTL_ZONE_RESET;
 	s->zone_reports += op == FTL_ZONE_REPORT;
+	s->zone_retirements += op == FTL_ZONE_RETIRE;
 }
 
 void zns_submit_zone(struct zns *z, struct ftl_io *io)
@@ -730,7 +771,7 @@ void zns_submit_zone(struct zns *z, struct ftl_io *io)
 		return;
 	}
 	count(&z->host.stats, (enum ftl_zone_op)io->zone);
-	if (io->zone == FTL_ZONE_FINISH || io->zone == FTL_ZONE_RESET)
+	if (io->zone == FTL_ZONE_FINISH || io->zone == FTL_ZONE_RESET || io->zone == FTL_ZONE_RETIRE)
 		join(z, zone, io);
 	else
 		host_part_now(&z->host, io);

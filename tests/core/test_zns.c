@@ -17,7 +17,7 @@ static struct zr second, third;
 static char id[128];
 static uint32_t requests = 120;
 
-static uint64_t sum_left[FTL_NZONE_STATES];	/* zones that the drive made read-only or offline */
+static uint64_t sum_left[FTL_NZONE_STATES], sum_retired;	/* zones that the drive made read-only or offline */
 static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
 
 static struct {
@@ -611,6 +611,7 @@ static void failing(uint64_t seed, uint32_t ops)
 	}
 	for (uint32_t i = 0; i < s.zones; i++)
 		sum_left[first.left[i]]++;
+	sum_retired += first.retirements;
 	add_up(&first);
 	zr_free(&first);
 }
@@ -659,27 +660,29 @@ static void failing_cuts(uint64_t seed, uint32_t ops)
 	zr_work(&first, ops);
 	for (uint32_t i = 0; i < s.zones; i++)
 		sum_left[first.left[i]]++;
+	sum_retired += first.retirements;
 	zr_free(&first);
 	zr_free(&second);
 }
 
 static void cuts_while_the_medium_fails(void)
 {
-	sum_cuts = sum_left[FTL_ZONE_READONLY] = sum_left[FTL_ZONE_OFFLINE] = 0;
+	sum_cuts = sum_left[FTL_ZONE_READONLY] = sum_left[FTL_ZONE_OFFLINE] = sum_retired = 0;
 	for (uint64_t seed = 1; seed <= test_times(12); seed++)
 		failing_cuts(seed, requests);
-	printf("# %" PRIu64 " cuts survived; %" PRIu64 " zones read-only, %" PRIu64 " offline\n", sum_cuts,
-	       sum_left[FTL_ZONE_READONLY], sum_left[FTL_ZONE_OFFLINE]);
+	printf("# %" PRIu64 " cuts survived; %" PRIu64 " zones read-only, %" PRIu64 " offline, %" PRIu64 " retired\n",
+	       sum_cuts, sum_left[FTL_ZONE_READONLY], sum_left[FTL_ZONE_OFFLINE], sum_retired);
 	EXPECT(requests < 100 || (sum_cuts && sum_left[FTL_ZONE_READONLY] && sum_left[FTL_ZONE_OFFLINE]));
 }
 
 static void programs_and_erases_fail(void)
 {
-	sum_failed = sum_faults = 0;
+	sum_failed = sum_faults = sum_retired = 0;
 	for (uint64_t seed = 1; seed <= test_times(60); seed++)
 		failing(seed, requests);
-	printf("# %" PRIu64 " failures, %" PRIu64 " operations refused for them\n", sum_faults, sum_failed);
-	EXPECT(requests < 100 || (sum_faults > 0 && sum_failed > 0));
+	printf("# %" PRIu64 " failures, %" PRIu64 " operations refused for them, %" PRIu64 " zones retired\n", sum_faults,
+	       sum_failed, sum_retired);
+	EXPECT(requests < 100 || (sum_faults > 0 && sum_failed > 0 && sum_retired > 0));
 }
 
 int main(int argc, char **argv)

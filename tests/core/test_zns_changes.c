@@ -179,12 +179,17 @@ static void a_flushed_part_keeps_its_buffer(void)
 	zr_free(&first);
 }
 
-static void lose_sectors(uint32_t zone, uint64_t size)
+static void lose_sectors_at(uint64_t sector)
 {
 	fail_at.op = NAND_PROGRAM;
 	fail_at.left = 1;
-	EXPECT_EQ(status_of(FTL_WRITE, 0, zone * size, 3), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, sector, 3), SSD_OK);
 	zr_drain(&first);
+}
+
+static void lose_sectors(uint32_t zone, uint64_t size)
+{
+	lose_sectors_at(zone * size);
 	EXPECT_EQ(report(zone).state, FTL_ZONE_READONLY);
 }
 
@@ -262,6 +267,119 @@ static void a_loss_with_the_buffer_is_reported_once(void)
 	}
 }
 
+static uint32_t free_blocks(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t b = 0; b < geo_blocks(&small.g); b++)
+		n += first.ops->block(first.f, (pbn_t){ b }).state == FTL_BLOCK_FREE;
+	return n;
+}
+
+/*
+ * The host takes a read-only zone offline: the record is programmed, and then its two blocks are erased. The state
+ * survives cuts, and the blocks are other zones' from then on.
+ */
+static void a_read_only_zone_is_retired(void)
+{
+	uint32_t before;
+
+	begin_failing(&small);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 4), SSD_OK);
+	zr_drain(&first);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 16, 0), SSD_E_ZONE_STATE);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 0, 0), SSD_E_ZONE_STATE);
+	lose_sectors_at(20);
+	EXPECT_EQ(report(1).state, FTL_ZONE_READONLY);
+	before = free_blocks();
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 16, 0), SSD_OK);
+	EXPECT_EQ(report(1).state, FTL_ZONE_OFFLINE);
+	EXPECT_EQ(first.ops->zones(first.f).changes, 1);	/* of read-only alone: the host knows of the rest */
+	EXPECT_EQ(status_of(FTL_READ, 0, 16, 1), SSD_E_ZONE_OFFLINE);
+	EXPECT_EQ(flush(), SSD_E_ZONE_READONLY);		/* sectors 20 to 22 are lost */
+	EXPECT_EQ(flush(), SSD_OK);
+	zr_drain(&first);
+	EXPECT_EQ(free_blocks(), before + 1);			/* the other one has failed */
+	for (uint32_t mounts = 0; mounts < 3; mounts++) {
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 16, 0), SSD_OK);
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 32, 0), SSD_E_ZONE_STATE);
+		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 16, 0), SSD_E_ZONE_OFFLINE);
+		for (uint32_t zone = 0; zone < 5; zone++)
+			EXPECT_EQ(report(zone).state, zone == 1 ? FTL_ZONE_OFFLINE : FTL_ZONE_EMPTY);
+		cut_and_mount();
+		zr_adopt(&first, &first);
+		first.may_fail = true;
+		EXPECT_EQ(first.zones.changes, 0);
+	}
+	EXPECT_EQ(first.ops->stats(first.f)->zone_retirements, 0);
+	zr_free(&first);
+}
+
+/* A read waits for its die while the zone's blocks are erased: it fails, and does not return zeroes. */
+static void a_read_is_overtaken_by_a_retirement(void)
+{
+	begin_failing(&small);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 4), SSD_OK);
+	lose_sectors_at(20);
+	for (uint32_t i = 0; i < 24; i++)
+		zr_submit(&first, FTL_READ, 0, 16, 1, false);
+	zr_submit(&first, FTL_TRIM, FTL_ZONE_RETIRE, 16, 0, false);
+	for (uint32_t i = 0; i < 24; i++)
+		zr_submit(&first, FTL_READ, 0, 16, 1, false);
+	zr_drain(&first);
+	EXPECT_EQ(report(1).state, FTL_ZONE_OFFLINE);
+	EXPECT(first.failed > 0 && first.failed < 48);
+	zr_free(&first);
+}
+
+/*
+ * Cut the power before, in and after each command of a retirement. The zone is read-only with what flash has, or
+ * offline, and the latter once the host was told.
+ */
+#define SEEDS 8
+static uint32_t retired_cuts[2];
+static bool retired;
+
+static void cut_retirement(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	for (int i = 0; i < 3 * SEEDS; i++) {
+		enum ftl_zone_state state;
+
+		test_lose_power(&second.ta, &first.ta, test_cut_time(now_ns, &c[count - 1], i % 3), ++cuts);
+		zr_mount(&second);
+		state = second.ops->zone(second.f, 1).state;
+		EXPECT(state == FTL_ZONE_OFFLINE || (state == FTL_ZONE_READONLY && !retired));
+		retired_cuts[state == FTL_ZONE_OFFLINE]++;
+		zr_adopt(&second, &first);
+		EXPECT_EQ(second.zone[1].base.sectors, state == FTL_ZONE_READONLY ? 4 : 0);
+		second.ops->check(second.f);
+	}
+}
+
+static void cuts_of_a_retirement(void)
+{
+	struct nand_hooks hooks = { .violation = test_violation, .fault = on_command, .done = cut_retirement };
+
+	cuts = 0;
+	retired = false;
+	zr_make(&second, &small);
+	begin_failing(&small);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 4), SSD_OK);
+	zr_drain(&first);
+	lose_sectors_at(20);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 16, 0), SSD_OK);
+	retired = true;
+	zr_drain(&first);
+	EXPECT(status_of(FTL_WRITE, 0, 0, 4) == SSD_OK);
+	zr_drain(&first);
+	EXPECT_EQ(cuts, 3 * 3 * SEEDS);		/* the record, the erase, and the program of another zone */
+	EXPECT(retired_cuts[0] > SEEDS && retired_cuts[0] < 2 * SEEDS);	/* a torn record may count */
+	zr_free(&first);
+	zr_free(&second);
+}
+
 /* Cut the power before, in and after each program and erase, and check the states that a mount finds. */
 static void cut_here(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
@@ -320,6 +438,9 @@ int main(void)
 	RUN(flushes_report_a_loss_once);
 	RUN(a_flush_reports_what_it_covers);
 	RUN(a_loss_with_the_buffer_is_reported_once);
+	RUN(a_read_only_zone_is_retired);
+	RUN(a_read_is_overtaken_by_a_retirement);
+	RUN(cuts_of_a_retirement);
 	RUN(states_move_with_the_log);
 	return test_result();
 }

@@ -253,11 +253,19 @@ static enum ssd_err model_manage(struct zr *r, struct zr_zone *s, enum ftl_zone_
 		return SSD_OK;
 	case FTL_ZONE_REPORT:
 		return SSD_OK;
+	case FTL_ZONE_RETIRE:
+		return s->state == FTL_ZONE_READONLY || s->state == FTL_ZONE_OFFLINE ? SSD_OK : SSD_E_ZONE_STATE;
 	default:
 		s->state = FTL_ZONE_EMPTY;
 		s->wp = 0;
 		return SSD_OK;
 	}
+}
+
+/* Is it an operation that is expected to leave the zone without content? */
+static bool takes_content(const struct zr_io *q)
+{
+	return q->io.zone == FTL_ZONE_RESET || (q->io.zone == FTL_ZONE_RETIRE && q->want == SSD_OK);
 }
 
 /* Compare reports with the model. Zones that may have failed may differ. */
@@ -358,7 +366,9 @@ static void ended(struct zr *r, struct zr_io *q)
 		check_read(r, q);
 	if (q->io.zone == FTL_ZONE_RESET)
 		s->told = false;
-	if ((q->io.op == FTL_WRITE && q->io.fua) || q->io.zone == FTL_ZONE_FINISH || q->io.zone == FTL_ZONE_RESET)
+	if (q->io.zone == FTL_ZONE_RETIRE)
+		r->left[q->zone] = FTL_ZONE_OFFLINE;
+	if ((q->io.op == FTL_WRITE && q->io.fua) || q->io.zone == FTL_ZONE_FINISH || takes_content(q))
 		promise(s, q->after);
 }
 
@@ -419,8 +429,9 @@ static void predict(struct zr *r, struct zr_io *q)
 		q->want = model_manage(r, s, q->io.zone);
 		r->resets += q->io.zone == FTL_ZONE_RESET;
 		r->finishes += q->io.zone == FTL_ZONE_FINISH;
-		if (q->io.zone == FTL_ZONE_FINISH || q->io.zone == FTL_ZONE_RESET)
-			add_change(s, q->io.zone == FTL_ZONE_RESET ? ZR_RESET : ZR_FINISH, 0, 0);
+		r->retirements += q->io.zone == FTL_ZONE_RETIRE;
+		if (takes_content(q) || q->io.zone == FTL_ZONE_FINISH)
+			add_change(s, takes_content(q) ? ZR_RESET : ZR_FINISH, 0, 0);
 	}
 	q->after = s->number;
 	for (uint32_t i = 0; i < r->shape->zones; i++)
@@ -545,6 +556,8 @@ void zr_work(struct zr *r, uint32_t requests)
 				continue;
 			if (s->failed && q->io.zone != FTL_ZONE_RESET)
 				continue;
+			if (s->state == FTL_ZONE_READONLY && q->io.zone && s->number % 2)	/* it would be refused */
+				q->io.zone = FTL_ZONE_RETIRE;
 		}
 		start(r, q);
 		while (roll(r, 3) && pass(r))
@@ -648,7 +661,10 @@ void zr_note_left(struct zr *r)
 void zr_check_left(const struct zr *r, const struct zr *host)
 {
 	for (uint32_t i = 0; i < r->shape->zones; i++)
-		SSD_ASSERT(!host->left[i] || r->ops->zone(r->f, i).state == host->left[i]);
+		if (host->left[i] == FTL_ZONE_READONLY)	/* or a retirement was under way */
+			SSD_ASSERT(r->ops->zone(r->f, i).state >= FTL_ZONE_READONLY);
+		else
+			SSD_ASSERT(!host->left[i] || r->ops->zone(r->f, i).state == host->left[i]);
 }
 
 /* A mount that finds more zones to continue than may be active ends some of them. */

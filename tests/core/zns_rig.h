@@ -84,7 +84,7 @@ struct zr {
 	struct zr_io io[ZR_IOS];
 	uint32_t busy;
 	struct zr_content seen;
-	uint64_t reads_checked, resets, finishes, refused, failed;
+	uint64_t reads_checked, resets, finishes, retirements, refused, failed;
 };
 
 /* Returns NULL, or why the FTL refuses the shape. */

@@ -277,7 +277,7 @@ class States(ZonesTest):
             self.assertEqual(self.states(5), states)
 
     def test_offline(self) -> None:
-        """There is no way to offline: a zone that could go there is read-only."""
+        """Only a read-only zone can be taken offline (test_zones_changed.py)."""
         self.start()
         self.assertEqual(self.send(0, OFFLINE), TRANSITION)
         self.assertEqual(self.send(0, OFFLINE | ALL), 0, "no zone is read-only")

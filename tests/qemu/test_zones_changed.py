@@ -10,6 +10,7 @@ from typing import Any
 import test_zoned
 from nvme import FLUSH, FUA, GET_LOG, READ, SET_FEATURES, WRITE_ZEROES
 from test_zoned import (
+    ALL,
     BLOCKS,
     CLOSED,
     EMPTY,
@@ -84,7 +85,7 @@ class Changed(test_zoned.KeptTest):
         self.assertEqual((self.zone(1).state, self.zone(1).pointer), (READ_ONLY, NO_POINTER))
         self.assertEqual(self.report(kind=6)[0], 1)
         self.assertEqual(self.nvme.do_read(ZONE + 16384, 8192), PAGE4K + OTHER, "from the buffer")
-        refused = {OPEN: IS_READ_ONLY, FINISH: IS_READ_ONLY, RESET: TRANSITION, OFFLINE: INVALID_FIELD}
+        refused = {OPEN: IS_READ_ONLY, FINISH: IS_READ_ONLY, RESET: TRANSITION}
         for action, code in refused.items():
             self.assertEqual(self.send(1, action), code, action)
         self.assertEqual(self.write(BLOCKS + 64), IS_READ_ONLY)
@@ -99,6 +100,37 @@ class Changed(test_zoned.KeptTest):
         self.assertEqual(self.nvme.do_read(ZONE, 16384 // 2), PAGE4K + OTHER)
         self.assertEqual(self.changed(), (0, []))
         self.assertEqual(self.send(1, RESET), TRANSITION)
+        self.go_offline()
+
+    def go_offline(self) -> None:
+        """Take zone 1, which is read-only, offline: alone, or as one of all zones."""
+        self.assertEqual(self.send(0, OFFLINE), TRANSITION)
+        self.assertEqual(self.states(3), [EMPTY, READ_ONLY, EMPTY])
+        self.assertEqual(self.send(0, OFFLINE | ALL), 0)
+        for _ in range(2):
+            self.assertEqual(self.states(3), [EMPTY, OFFLINE_STATE, EMPTY])
+            self.assertEqual([self.send(1, action) for action in (OFFLINE, OFFLINE | ALL, RESET)], [0, 0, IS_OFFLINE])
+            self.nvme.start(READ, ZONE, size=4096)
+            self.assertEqual(self.nvme.finish().code, IS_OFFLINE)
+            self.assertEqual(self.changed(), (0, []), "the host has done it")
+            self.assertEqual(self.write(0), 0)
+            self.assertEqual(self.send(0, RESET), 0)
+            self.cut()
+            self.restart()
+
+    def test_offline_at_once(self) -> None:
+        """The buffer of the zone has what its flash lacks; a flush reports the loss once."""
+        self.start()
+        self.watch()
+        self.plan(FAIL_PROGRAM)
+        self.write_page(1)
+        self.event()
+        self.assertEqual(self.zone(1).state, READ_ONLY)
+        self.assertEqual(self.send(1, OFFLINE), 0)
+        self.assertEqual(self.zone(1).state, OFFLINE_STATE)
+        for code in (IS_READ_ONLY, 0):
+            self.nvme.start(FLUSH)
+            self.assertEqual(self.nvme.finish().code, code)
 
     def test_with_a_thread(self) -> None:
         """The drive's thread executes the program; the main loop sends the event."""

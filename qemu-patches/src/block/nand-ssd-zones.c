@@ -54,6 +54,7 @@ static const struct {
                                        1 << FTL_ZONE_EXPLICIT |
                                        1 << FTL_ZONE_CLOSED |
                                        1 << FTL_ZONE_FULL },
+    [BLK_ZO_OFFLINE] = { FTL_ZONE_RETIRE, 1 << FTL_ZONE_READONLY },
 };
 
 const char *nand_ssd_zone_op_name(enum ftl_zone_op op)
@@ -62,6 +63,7 @@ const char *nand_ssd_zone_op_name(enum ftl_zone_op op)
         [FTL_ZONE_APPEND] = "append", [FTL_ZONE_OPEN] = "open",
         [FTL_ZONE_CLOSE] = "close", [FTL_ZONE_FINISH] = "finish",
         [FTL_ZONE_RESET] = "reset", [FTL_ZONE_REPORT] = "report",
+        [FTL_ZONE_RETIRE] = "offline",
     };
 
     return name[op];
