@@ -8,8 +8,8 @@
  *   L1  serials in block[i] are first[i] or higher, and lower than first[i + 1];
  *   L2  the oldest block is erased only when no record in it is needed, and the record on flash with the
  *       highest floor has first[1] or more;
- *   L3  the last page that the log can get is not used while the oldest block is needed: the record that
- *       permits its erase needs one.
+ *   L3  the last page that the log can get takes only a record after which the oldest block is not needed. This
+ *       record permits its erase.
  */
 #include "zns.h"
 
@@ -24,17 +24,44 @@ static bool in_oldest(const struct zns *z, const struct zns_cell *c)
 	return c->state != ZNS_EMPTY && c->logged && c->logged < z->log.first[1];
 }
 
-static bool oldest_needed(const struct zns *z)
+/* What is recorded next. */
+struct want {
+	uint32_t chunk;			/* chunk whose states are to be recorded, or ZNS_NONE */
+	uint32_t zone;			/* zone whose reset is to be recorded, or ZNS_NONE */
+	uint32_t buf, slot;		/* if both are ZNS_NONE: the buffered page whose part is to be recorded */
+};
+
+static bool is_part(const struct want *w, uint32_t buf, uint32_t slot)
+{
+	return w && w->chunk == ZNS_NONE && w->zone == ZNS_NONE && w->buf == buf && w->slot == slot;
+}
+
+/* Is the oldest block needed if this is recorded elsewhere? now NULL: nothing is. */
+static bool oldest_needed(const struct zns *z, const struct want *now)
 {
 	for (uint32_t i = 0; i < z->bufs; i++)
 		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->slots; s++)
-			if (in_oldest(z, &z->buf[i].cell[s]))
+			if (in_oldest(z, &z->buf[i].cell[s]) && !is_part(now, i, s))
 				return true;
 	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
 		if (z->zone[zone].note < z->log.first[1])
 			return true;
 	for (uint32_t i = 0; i < z->chunks; i++)
-		if (z->chunk[i].serial && z->chunk[i].serial < z->log.first[1])
+		if (z->chunk[i].serial && z->chunk[i].serial < z->log.first[1] && !(now && now->chunk == i))
+			return true;
+	return false;
+}
+
+/* Will a record of the oldest block be needed no more, without another record? */
+static bool oldest_empties(const struct zns *z)
+{
+	for (uint32_t i = 0; i < z->bufs; i++)
+		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->slots; s++)
+			if (in_oldest(z, &z->buf[i].cell[s]) && z->buf[i].cell[s].state != ZNS_FILLING &&
+			    !z->zone[z->buf[i].zone].failed)
+				return true;
+	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
+		if (z->zone[zone].note < z->log.first[1])
 			return true;
 	return false;
 }
@@ -63,28 +90,22 @@ static uint32_t plane_of(const struct zns *z, uint32_t block)
 }
 
 /*
- * Returns the plane of the next record. ZNS_NONE: the record must wait, or there will never be
+ * Returns the plane of this record, which is next. ZNS_NONE: it must wait, or there will never be
  * room.
  */
-static uint32_t next_plane(const struct zns *z)
+static uint32_t next_plane(const struct zns *z, const struct want *w)
 {
 	const struct zns_log *l = &z->log;
 
 	if (!zns_log_is_open(z))
 		return choose_plane(z);
-	if (l->count > 1 && l->page + 1 == z->g->pages_per_block && oldest_needed(z) &&
+	if (l->count > 1 && l->page + 1 == z->g->pages_per_block && oldest_needed(z, w) &&
 	    choose_plane(z) == ZNS_NONE)
 		return ZNS_NONE;	/* L3 */
 	return plane_of(z, l->block[l->count - 1]);
 }
 
 /* ---- what is next ---- */
-
-struct want {
-	uint32_t chunk;			/* chunk whose states are to be recorded, or ZNS_NONE */
-	uint32_t zone;			/* zone whose reset is to be recorded, or ZNS_NONE */
-	uint32_t buf, slot;		/* if both are ZNS_NONE: the buffered page whose part is to be recorded */
-};
 
 static bool part_wanted(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c)
 {
@@ -142,7 +163,7 @@ static bool may_erase(const struct zns *z)
 {
 	const struct zns_log *l = &z->log;
 
-	return l->count > 1 && !l->erasing && l->floor >= l->first[1] && !oldest_needed(z);	/* L2 */
+	return l->count > 1 && !l->erasing && l->floor >= l->first[1] && !oldest_needed(z, NULL);	/* L2 */
 }
 
 /* Something may have come for the log: let its die look. */
@@ -155,10 +176,10 @@ void zns_log_look(struct zns *z)
 		z->die[plane_of(z, z->log.block[0]) / z->g->planes_per_die].look = true;
 	if (z->log.busy || !wanted(z, &w))
 		return;
-	plane = next_plane(z);
+	plane = next_plane(z, &w);
 	if (plane != ZNS_NONE)
 		z->die[plane / z->g->planes_per_die].look = true;
-	else if (!z->log.erasing && !may_erase(z) && (z->log.count < 2 || !oldest_needed(z)))
+	else if (!z->log.erasing && !may_erase(z) && (z->log.count < 2 || !oldest_empties(z)))
 		z->stuck = z->host.worn = true;
 }
 
@@ -229,7 +250,7 @@ static void record(struct zns *z, uint32_t die, const struct want *w)
 	uint32_t block = l->block[l->count - 1];
 	struct nand_cmd c;
 
-	l->record_floor = l->first[l->count > 1 && !oldest_needed(z)];
+	l->record_floor = l->first[l->count > 1 && !oldest_needed(z, w)];
 	o.mark = l->record_floor;
 	nand_fill_program(&c, NAND_SRC_META, block * z->g->pages_per_block + l->page++, z->oob[0]);
 	if (w->chunk != ZNS_NONE) {
@@ -273,7 +294,7 @@ bool zns_log_go(struct zns *z, uint32_t die)
 	}
 	if (z->log.busy || !wanted(z, &w))
 		return false;
-	plane = next_plane(z);
+	plane = next_plane(z, &w);
 	if (plane == ZNS_NONE || plane / z->g->planes_per_die != die)
 		return false;
 	if (!zns_log_is_open(z)) {

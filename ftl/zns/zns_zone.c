@@ -373,12 +373,17 @@ static void leave(struct zns *z, struct zns_zone *s)
 void zns_zone_noted(struct zns *z, uint32_t zone, bool offline)
 {
 	struct zns_zone *s = &z->zone[zone];
+	uint32_t buf = s->buf;
 
 	if (!s->noted)
 		zns_tell(z, s);
 	s->noted = true;
 	if (!offline || s->phase != ZNS_LEAVING)
 		return;
+	if (buf != ZNS_NONE) {		/* of a zone that the host retires */
+		take_away(z, s);
+		clear_buf(z, buf);
+	}
 	leave(z, s);
 	if (s->line.first->zone != FTL_ZONE_RETIRE)
 		return;			/* a reset has erased the blocks */
@@ -388,23 +393,18 @@ void zns_zone_noted(struct zns *z, uint32_t zone, bool offline)
 
 /* ---- retire ---- */
 
-/* The zone's order is carried out when a record has it; the blocks are erased after that. */
+/* The zone keeps what it has until a record has the new state; then its buffer is free, and its blocks are erased. */
 static bool retire_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
 {
 	struct zns_zone *s = &z->zone[zone];
-	uint32_t buf = s->buf;
 
 	if (s->state == FTL_ZONE_OFFLINE) {
 		(void)io_list_take(&s->line);
 		end_waiting(z, io, last, SSD_OK);
 		return true;
 	}
-	if (s->phase != ZNS_WRITING || (buf != ZNS_NONE && !is_still(z, &z->buf[buf])))
+	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !is_still(z, &z->buf[s->buf])))
 		return false;
-	if (buf != ZNS_NONE) {
-		take_away(z, s);
-		clear_buf(z, buf);
-	}
 	s->phase = ZNS_LEAVING;
 	z->chunk[zone / ZNS_CHUNK].due = true;
 	zns_log_look(z);
@@ -563,9 +563,18 @@ static void durable_go(struct zns *z, const struct zns_die *last)
 	}
 }
 
+static void fail_line(struct zns *z, struct zns_zone *s)
+{
+	s->phase = ZNS_WRITING;
+	end_waiting(z, io_list_take(&s->line), NULL, SSD_E_WORNOUT);
+	while (s->line.first)
+		host_refuse(&z->host, io_list_take(&s->line), SSD_E_WORNOUT);
+	z->lined--;
+}
+
 /*
- * The log has no room, so resets that wait for it fail. Their zones can no longer be read, although
- * flash still has the data. Zones that waited for a record to become offline are offline without one.
+ * The log has no room, so resets and retirements that wait for it fail. Their zones can no longer be read, although
+ * flash still has the data. Zones whose resets waited for a record to become offline are offline without one.
  */
 static void fail_resets(struct zns *z)
 {
@@ -573,16 +582,16 @@ static void fail_resets(struct zns *z)
 		struct zns_zone *s = &z->zone[z->log.resets];
 
 		z->log.resets = s->next;
-		s->phase = ZNS_WRITING;
-		end_waiting(z, io_list_take(&s->line), NULL, SSD_E_WORNOUT);
-		while (s->line.first)
-			host_refuse(&z->host, io_list_take(&s->line), SSD_E_WORNOUT);
-		z->lined--;
+		fail_line(z, s);
+		s->failed = true;
+		z->lost += s->dropped_seq != 0;
 		set_state(z, s, FTL_ZONE_READONLY);
 		zns_tell(z, s);
 	}
 	for (uint32_t i = 0; z->lined && i < z->zones; i++)
-		if (z->zone[i].phase == ZNS_LEAVING) {
+		if (z->zone[i].phase == ZNS_LEAVING && z->zone[i].line.first->zone == FTL_ZONE_RETIRE) {
+			fail_line(z, &z->zone[i]);
+		} else if (z->zone[i].phase == ZNS_LEAVING) {
 			leave(z, &z->zone[i]);
 			zns_tell(z, &z->zone[i]);
 			line_go(z, i, NULL);

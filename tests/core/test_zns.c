@@ -17,7 +17,7 @@ static struct zr second, third;
 static char id[128];
 static uint32_t requests = 120;
 
-static uint64_t sum_left[FTL_NZONE_STATES], sum_retired;	/* zones that the drive made read-only or offline */
+static uint64_t sum_left[FTL_NZONE_STATES], sum_retired, sum_worn;	/* zones by their last state */
 static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
 
 static struct {
@@ -680,9 +680,52 @@ static void programs_and_erases_fail(void)
 	sum_failed = sum_faults = sum_retired = 0;
 	for (uint64_t seed = 1; seed <= test_times(60); seed++)
 		failing(seed, requests);
-	printf("# %" PRIu64 " failures, %" PRIu64 " operations refused for them, %" PRIu64 " zones retired\n", sum_faults,
-	       sum_failed, sum_retired);
+	printf("# %" PRIu64 " failures, %" PRIu64 " operations refused for them, %" PRIu64 " zones retired\n",
+	       sum_faults, sum_failed, sum_retired);
 	EXPECT(requests < 100 || (sum_faults > 0 && sum_failed > 0 && sum_retired > 0));
+}
+
+/*
+ * The log has as many records to keep as a block has pages, or one fewer, and no spare block but those that it has:
+ * each request must end. The medium fails, so records take more pages than one.
+ */
+static void tight(uint64_t seed, uint32_t ops)
+{
+	struct nand_hooks hooks = { .violation = test_violation, .fault = on_fault };
+	uint32_t pages = seed % 2 ? 8 : 4;
+	const struct zr_shape s = {
+		.g = { 1, 1, 1, 1 + seed / 2 % 2, pages == 8 ? 12 : 8, pages, 1024, 64, 0, 1024, 0, 1, 1,
+		       NAND_ORDER_ASCENDING },
+		.zones = pages + 1, .zone_blocks = 1, .active_max = pages - 2, .open_max = pages - 2, .power2 = true,
+	};
+
+	snprintf(id, sizeof(id), "t:%" PRIu64 ":%u", seed, ops);
+	medium.rng = seed * 0xbf58476d1ce4e5b9u + 1;
+	medium.permille = 10 + (uint32_t)(seed % 5) * 20;
+	medium.erase_permille = 50 + (uint32_t)(seed % 3) * 100;
+	begin(&s);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 7;
+	first.may_fail = true;
+	for (uint32_t i = 0; i < 8; i++) {
+		zr_work(&first, ops / 8);
+		zr_drain(&first);
+	}
+	sum_worn += first.ops->read_only(first.f);
+	if (!first.ops->read_only(first.f))	/* else states may have no record */
+		zr_note_left(&first);
+	cut_and_mount();
+	zr_verify(&first, &first);
+	zr_check_left(&first, &first);
+	zr_free(&first);
+}
+
+static void a_log_without_spare_blocks(void)
+{
+	sum_worn = 0;
+	for (uint64_t seed = 1; seed <= test_times(1000); seed++)
+		tight(seed, 400);
+	printf("# %" PRIu64 " drives became read-only\n", sum_worn);
 }
 
 int main(int argc, char **argv)
@@ -696,7 +739,8 @@ int main(int argc, char **argv)
 			       &only.when) : 0;
 	if (n >= 3) {
 		only.on = n == 5;
-		(kind == 'm' ? model : kind == 'c' ? cuts : kind == 'g' ? failing_cuts : failing)(seed, requests);
+		(kind == 'm' ? model : kind == 'c' ? cuts : kind == 'g' ? failing_cuts : kind == 't' ? tight : failing)(
+			seed, requests);
 		return test_result();
 	}
 	if (argc == 3 && !strcmp(argv[1], "-n"))
@@ -715,6 +759,7 @@ int main(int argc, char **argv)
 	RUN(bad_settings);
 	RUN(model_of_many_drives);
 	RUN(cuts_at_every_command);
+	RUN(a_log_without_spare_blocks);
 	RUN(programs_and_erases_fail);
 	RUN(cuts_while_the_medium_fails);
 	return test_result();

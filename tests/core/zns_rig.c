@@ -556,7 +556,7 @@ void zr_work(struct zr *r, uint32_t requests)
 				continue;
 			if (s->failed && q->io.zone != FTL_ZONE_RESET)
 				continue;
-			if (s->state == FTL_ZONE_READONLY && q->io.zone && s->number % 2)	/* it would be refused */
+			if (s->state == FTL_ZONE_READONLY && q->io.zone && s->number % 2)	/* a reset fails */
 				q->io.zone = FTL_ZONE_RETIRE;
 		}
 		start(r, q);
@@ -682,6 +682,8 @@ void zr_verify(struct zr *r, const struct zr *host)
 		if (active == r->zones.active_max && z.state == FTL_ZONE_FULL &&
 		    !is_allowed(&host->zone[i], &r->seen, r->capacity))
 			r->seen.finished = false;
+		if (z.state == FTL_ZONE_READONLY)	/* a reset without room in the log hides that it is full */
+			r->seen.finished = host->zone[i].base.finished || r->seen.sectors == r->capacity;
 		if (!is_allowed(&host->zone[i], &r->seen, r->capacity))
 			printf("zone %u: %u sectors, %s; certain: %u sectors and %u of %u changes\n", i,
 			       r->seen.sectors, r->seen.finished ? "full" : "not full", host->zone[i].base.sectors,
