@@ -52,6 +52,7 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		c[i].bus_ns = 0;
 		c[i].wait_host_ns = 1;
 		c[i].wait_gc_ns = 0;
+		c[i].wait_others_ns = 0;
 		c[i].resumed_done_ns = 0;
 	}
 	if (a->hooks.violation)
@@ -250,7 +251,7 @@ static bool slc_page_exists(const struct nand_array *a, uint32_t ppn)
 /* R0 */
 static inline bool address_exists(const struct nand_array *a, const struct nand_cmd *c)
 {
-	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES ||
+	if ((unsigned int)c->op >= NAND_NOPS || c->source >= NAND_NSOURCES ||
 	    c->ppn.v >= a->pages)
 		return false;
 	if (programs(c) && c->slc && !slc_page_exists(a, c->ppn.v))

@@ -32,6 +32,7 @@ struct nand_array_config {
 	struct nand_physics physics;
 	bool payload;			/* keep the content of pages */
 	bool sums;			/* keep checksums of content and OOB (cells.c) */
+	bool owners;			/* tell owners apart (nand_cmd.wait_others_ns) */
 };
 
 /* Calls from the array to its owner. Any pointer may be NULL. */

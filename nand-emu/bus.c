@@ -2,6 +2,26 @@
 /* bus.c - see bus.h */
 #include "bus.h"
 
+/*
+ * Returns how long a transfer that could begin at earliest_ns and begins at at_ns has waited behind bookings of host
+ * I/O with owners, none of them its own. It has owners, and is not booked yet.
+ */
+static SSD_APART uint64_t behind_others(const struct bus *b, uint64_t earliest_ns, uint64_t at_ns, uint32_t owners)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; earliest_ns < at_ns; i++) {
+		const struct bus_booking *k = &b->book[i];
+
+		if (k->end_ns <= earliest_ns)
+			continue;
+		if (k->user.source == NAND_SRC_HOST && k->user.owners && !(k->user.owners & owners))
+			ns += k->end_ns - earliest_ns;
+		earliest_ns = k->end_ns;
+	}
+	return ns;
+}
+
 /* Make room for one more booking after the window. */
 static inline void make_room(struct bus *b)
 {
@@ -30,7 +50,7 @@ static inline void drop_ended(struct bus *b, uint64_t now_ns)
 }
 
 uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
-			  enum nand_source source, struct bus_waits *waits)
+			  struct nand_user user, struct bus_waits *waits)
 {
 	uint64_t at = earliest_ns;
 	uint32_t i;
@@ -44,14 +64,16 @@ uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, 
 			continue;
 		if (k->start_ns >= at + len_ns)
 			break;
-		if (k->source == NAND_SRC_HOST)
+		if (k->user.source == NAND_SRC_HOST)
 			waits->host_ns += k->end_ns - at;
 		else
 			waits->gc_ns += k->end_ns - at;
 		at = k->end_ns;
 	}
+	if (SSD_UNLIKELY(user.owners))
+		b->others_ns += behind_others(b, earliest_ns, at, user.owners);
 	memmove(b->book + i + 1, b->book + i, (b->count - i) * sizeof(*b->book));
-	b->book[i] = (struct bus_booking){ at, at + len_ns, source };
+	b->book[i] = (struct bus_booking){ at, at + len_ns, user };
 	b->count++;
 	b->last_ns = b->book[b->count - 1].end_ns;
 	return at;

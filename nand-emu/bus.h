@@ -27,7 +27,7 @@
 struct bus_booking {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	enum nand_source source;
+	struct nand_user user;
 };
 
 struct bus {
@@ -35,6 +35,7 @@ struct bus {
 	uint64_t last_ns;		/* end of the last booking, which may have ended and been dropped */
 	uint32_t count;
 	uint32_t max;
+	uint64_t others_ns;		/* host_ns behind other owners, of all waits since the caller set it to 0 */
 	struct bus_booking *room;	/* memory for BUS_ROOM(max) bookings */
 };
 
@@ -55,14 +56,14 @@ struct bus_waits {
 
 /* Book as bus_book() does, if the booking may not be the last or the window must move first. */
 uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
-			  enum nand_source source, struct bus_waits *waits);
+			  struct nand_user user, struct bus_waits *waits);
 
 /*
  * Book len_ns at or after earliest_ns, which is not before now_ns; now_ns never decreases from call
  * to call. Returns the start and adds the time spent waiting to *waits.
  */
 static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns,
-				uint64_t len_ns, enum nand_source source,
+				uint64_t len_ns, struct nand_user user,
 				struct bus_waits *waits)
 {
 	struct bus_booking *next;
@@ -76,12 +77,12 @@ static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earlies
 	next = b->book + b->count;
 	if (SSD_LIKELY(b->last_ns <= earliest_ns) && b->count < b->max &&
 	    next < b->room + BUS_ROOM(b->max)) {
-		*next = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
+		*next = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, user };
 		b->last_ns = earliest_ns + len_ns;
 		b->count++;
 		return earliest_ns;
 	}
-	return bus_book_between(b, now_ns, earliest_ns, len_ns, source, waits);
+	return bus_book_between(b, now_ns, earliest_ns, len_ns, user, waits);
 }
 
 #endif

@@ -272,7 +272,7 @@ enum nand_status {
 
 enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_COPYBACK, NAND_NOPS };
 
-/* Who issued the command: used for accounting and attribution, never for logic. */
+/* Who issued the command. */
 #define NAND_SOURCE_ENUM(ID, ...) NAND_SRC_##ID,
 enum nand_source { NAND_SOURCES(NAND_SOURCE_ENUM) NAND_NSOURCES };
 
@@ -280,9 +280,19 @@ enum nand_source { NAND_SOURCES(NAND_SOURCE_ENUM) NAND_NSOURCES };
 #define NAND_OOB_ONLY 0u		/* the spare area alone */
 #define NAND_WHOLE_BLOCK 1u		/* nand_cmd.pb: the root of the PB tree */
 
+/* For accounting and attribution, never for logic. */
+struct nand_user {
+	uint16_t source;		/* enum nand_source */
+	uint16_t owners;		/* HOST: bitmap of the namespaces whose data the command carries, the same for
+					 * all commands of a call; 0: none */
+};
+
 struct nand_cmd {
 	enum nand_op op;
-	enum nand_source source;
+	union {
+		struct nand_user user;
+		struct { uint16_t source, owners; };
+	};
 	ppn_t ppn;			/* READ, PROGRAM: page; COPYBACK: target; ERASE: first page of the block */
 	ppn_t from;			/* COPYBACK: source */
 	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words, which come with the
@@ -305,6 +315,8 @@ struct nand_cmd {
 	uint64_t bus_ns;		/* out: own command cycles and transfers */
 	uint64_t wait_host_ns;		/* out: waiting for the bus while host I/O held it */
 	uint64_t wait_gc_ns;		/* out: waiting for the bus while any other source held it */
+	uint64_t wait_others_ns;	/* out, if the array tells owners apart: the part of wait_host_ns behind
+					 * transfers with owners, none its own; 0 for a command without owners */
 	uint64_t resumed_done_ns;	/* out, READ: new end of the suspended group; 0: no group was suspended */
 };
 
@@ -383,7 +395,7 @@ static inline void nand_fill_read(struct nand_cmd *c, enum nand_source source, u
 				  uint32_t ecc_words, void *oob)
 {
 	c->op = NAND_READ;
-	c->source = source;
+	c->user = (struct nand_user){ (uint16_t)source, 0 };
 	c->ppn.v = ppn;
 	c->from.v = 0;
 	c->ecc_words = ecc_words;
@@ -397,7 +409,7 @@ static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source
 				     void *oob)
 {
 	c->op = NAND_PROGRAM;
-	c->source = source;
+	c->user = (struct nand_user){ (uint16_t)source, 0 };
 	c->ppn.v = ppn;
 	c->from.v = 0;
 	c->ecc_words = 0;

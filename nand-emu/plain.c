@@ -4,9 +4,9 @@
  * of one plane or of several planes, in ascending order.
  *
  * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, no command
- * is suspended or holds the bus, no block is in SLC mode), and only calls that break no rule, for a die
- * that has no erase to settle. It refuses any other call before it has changed anything, and array.c then executes
- * the call or reports the rule.
+ * is suspended or holds the bus, no block is in SLC mode, owners are not told apart), and only calls that
+ * break no rule, for a die that has no erase to settle. It refuses any other call before it has changed
+ * anything, and array.c then executes the call or reports the rule.
  *
  * The two ways to execute a command must have equal results: the storm tests compare both with the
  * model, with hooks and without.
@@ -21,7 +21,7 @@ bool plain_possible(const struct nand_array *a)
 
 	return a->powered && g->order == NAND_ORDER_ASCENDING && !g->one_shot && a->pbs == 1 && !a->slcs &&
 	       !a->age && !a->c.physics.endurance && !a->hooks.fault && !a->hooks.flips &&
-	       !a->hooks.done &&
+	       !a->hooks.done && !a->c.owners &&
 	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus;
 }
 
@@ -72,8 +72,8 @@ static inline void read_page(struct nand_array *a, uint64_t now_ns, struct nand_
 	struct bus *bus = &a->bus[channel];
 	struct bus_waits w = { 0, 0 };
 
-	at = bus_book(bus, now_ns, now_ns, t->cmd_ns, c->source, &w) + t->cmd_ns;
-	at = bus_book(bus, now_ns, at + cell_ns, a->page_bus_ns, c->source, &w);
+	at = bus_book(bus, now_ns, now_ns, t->cmd_ns, c->user, &w) + t->cmd_ns;
+	at = bus_book(bus, now_ns, at + cell_ns, a->page_bus_ns, c->user, &w);
 	c->done_ns = at + a->page_bus_ns;
 	put_result(a, c, now_ns, cell_ns, own_ns, w);
 	a->bus_busy[channel].ns[c->source] += own_ns;
@@ -101,7 +101,7 @@ static inline bool read_allowed(const struct nand_array *a, uint64_t now_ns,
 {
 	enum cell k;
 
-	if (c->ppn.v >= a->pages || (uint32_t)c->source >= NAND_NSOURCES ||
+	if (c->ppn.v >= a->pages || c->source >= NAND_NSOURCES ||
 	    c->ecc_words != NAND_WHOLE_PAGE || !die_free(&a->die[die], now_ns))
 		return false;
 	k = cell_get(a, c->ppn.v);
@@ -145,7 +145,7 @@ static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c,
 {
 	uint32_t first = die * a->by_die_pages.d, planes = 0;
 
-	if ((uint32_t)c->source >= NAND_NSOURCES)
+	if (c->source >= NAND_NSOURCES)
 		return false;
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t ppn = c[i].ppn.v, bit;
@@ -206,15 +206,15 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
  * of later transfers.
  */
 static inline uint64_t send_pages(struct bus *bus, uint64_t now_ns, uint64_t own_ns,
-				  unsigned int count, enum nand_source source, struct bus_waits *w)
+				  unsigned int count, struct nand_user user, struct bus_waits *w)
 {
 	uint64_t at = now_ns;
 
-	*(source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns) += (count - 1) * own_ns;
+	*(user.source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns) += (count - 1) * own_ns;
 	if (SSD_LIKELY(bus->last_ns <= now_ns))
-		return bus_book(bus, now_ns, now_ns, count * own_ns, source, w) + count * own_ns;
+		return bus_book(bus, now_ns, now_ns, count * own_ns, user, w) + count * own_ns;
 	for (unsigned int i = 0; i < count; i++)
-		at = bus_book(bus, now_ns, at, own_ns, source, w) + own_ns;
+		at = bus_book(bus, now_ns, at, own_ns, user, w) + own_ns;
 	return at;
 }
 
@@ -244,7 +244,7 @@ static inline void program_pages(struct nand_array *a, uint64_t now_ns, struct n
 	uint32_t channel = fxp_quotient(a->by_channel_pages, c->ppn.v);
 	struct bus_waits w = { 0, 0 };
 
-	at = send_pages(&a->bus[channel], now_ns, own_ns, count, c->source, &w);
+	at = send_pages(&a->bus[channel], now_ns, own_ns, count, c->user, &w);
 	store_flights(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
 	a->die_busy[die].ns[c->source] += at + cell_ns - now_ns;
 	a->bus_busy[channel].ns[c->source] += count * own_ns;

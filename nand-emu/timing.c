@@ -132,6 +132,7 @@ static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t cha
 	c->bus_ns = own_ns;
 	c->wait_host_ns = waits->host_ns;
 	c->wait_gc_ns = waits->gc_ns;
+	c->wait_others_ns = a->bus[channel].others_ns;
 	if (c->source == NAND_SRC_HOST)
 		c->wait_host_ns -= own_ns;
 	else
@@ -146,7 +147,7 @@ static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t cha
 static inline uint64_t book(struct bus *bus, uint64_t now_ns, uint64_t at_ns, uint64_t len_ns,
 			    const struct nand_cmd *c, struct bus_waits *w)
 {
-	uint64_t from = bus_book(bus, now_ns, at_ns, len_ns, c->source, w);
+	uint64_t from = bus_book(bus, now_ns, at_ns, len_ns, c->user, w);
 
 	add_wait(w, c->source, len_ns);
 	return from + len_ns;
@@ -245,8 +246,8 @@ static void time_held(struct nand_array *a, const struct place *where, uint32_t 
 		move[i] = transfer_ns(a, bus_bytes(a, &c[i]));
 		moves += move[i];
 	}
-	at = bus_book(&a->bus[channel], now_ns, now_ns, count * cmd_ns + moves + cell_ns, c[0].source,
-		      &w);
+	at = bus_book(&a->bus[channel], now_ns, now_ns, count * cmd_ns + moves + cell_ns,
+		      c->user, &w);
 	a->bus_busy[channel].ns[c[0].source] += cell_ns;
 	at += count * cmd_ns + (reads ? 0 : moves);
 	if (cell_start_ns)
@@ -270,6 +271,7 @@ void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, s
 {
 	uint32_t channel = fxp_quotient(a->by_channel_dies, at[0].die);
 
+	a->bus[channel].others_ns = 0;
 	if (a->c.timing.gc_holds_bus && c[0].source == NAND_SRC_GC && c[0].op != NAND_ERASE)
 		time_held(a, at, channel, now_ns, c, count, cell_start_ns);
 	else if (c[0].op == NAND_READ)

@@ -44,6 +44,7 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 
 #define FTL_IDLE (~(uint64_t)0)	/* step(): nothing to do until the next submit() */
 #define FTL_SECTOR_BYTES 512u
+#define FTL_NAMESPACES 16u	/* namespaces of the host whose waits are told apart (owners.h) */
 #define FTL_QUEUES 64u		/* submission queues of the host that an arbiter tells apart */
 
 /*
@@ -80,6 +81,7 @@ struct ftl_io {
 	uint8_t queue;			/* the host's submission queue, below FTL_QUEUES (arbiter.h) */
 	uint8_t priority;		/* of that queue: enum arbiter_class */
 	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
+	uint8_t owner;			/* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
 	bool lost;			/* WRITE of whole mapping units, if ftl_ops.writes_lost: their content is lost,
 					 * so reads of a unit end with SSD_E_UNCORR until it is written whole, or
 					 * trimmed. Else as any write; copy() is not called */
@@ -98,6 +100,7 @@ struct ftl_io {
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
+	uint64_t others_mark;		/* WRITE: the log's clock of its namespace then */
 	uint64_t first_seq;		/* WRITE: first log sequence with data of this I/O */
 	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
 	uint64_t map_mark;		/* cached map: stall clock of the map at submission */
@@ -230,6 +233,8 @@ struct gc_policy;
 struct ftl_config {
 	uint64_t capacity_bytes;	/* exported bytes; a multiple of unit_bytes */
 	uint32_t unit_bytes;		/* mapping unit in bytes: 512 .. page_bytes, a divisor of it */
+	uint32_t namespaces;		/* that a host may create, up to FTL_NAMESPACES. If more than one, waits behind
+					 * others are told apart, by page, parity, rtf and flex */
 	uint32_t buffer_units;		/* units of the write buffer; 0: a write completes when durable */
 	uint32_t gc_start_blocks;	/* per plane: GC starts when fewer blocks are free */
 	uint32_t gc_stop_blocks;	/* per plane: GC stops when this many blocks are free */

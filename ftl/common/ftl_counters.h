@@ -31,7 +31,8 @@
 	X(map_ns, "The part spent looking up the mapping.") \
 	X(other_ns, "The part spent in the firmware and the host interface.") \
 	X(link_ns, "The part spent on the host link, the wait for it included.") \
-	X(controller_ns, "The part spent waiting for a core of the controller.")
+	X(controller_ns, "The part spent waiting for a core of the controller.") \
+	X(namespace_queue_ns, "The part spent waiting for a die, a channel or the buffer held by another namespace.")
 
 /* Of the FTL: X(name, sentence). They only grow until they are reset. */
 #define FTL_COUNTERS(X) \

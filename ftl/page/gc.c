@@ -508,7 +508,7 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 static struct nand_cmd erase_of(const struct page_ftl *f, const struct gc *g, uint32_t b)
 {
-	return (struct nand_cmd){ .op = NAND_ERASE, .source = gc_source(g), .pb = NAND_WHOLE_BLOCK,
+	return (struct nand_cmd){ .op = NAND_ERASE, .source = (uint16_t)gc_source(g), .pb = NAND_WHOLE_BLOCK,
 				  .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 }
 

@@ -19,6 +19,25 @@
 
 /* ---- the pump ----------------------------------------------------------- */
 
+/* Returns when the first read may suspend the command, which is not before its cell phase. */
+static uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
+{
+	enum ftl_suspend may = f->host.c.suspend;
+	bool does = c->op == NAND_ERASE ? may == FTL_SUSPEND_ERASE || may == FTL_SUSPEND_ALL :
+		    c->op != NAND_READ && (may == FTL_SUSPEND_PROGRAM || may == FTL_SUSPEND_ALL);
+
+	return does ? c->done_ns - c->cell_ns : FTL_IDLE;
+}
+
+void die_start_watched(struct page_ftl *f, uint32_t die, const struct nand_cmd *c)
+{
+	struct die *d = &f->die[die];
+
+	d->suspend_at_ns = suspend_from(f, c);
+	if (owners_told(f))
+		owner_clock_turn(&f->owners.die[die], d->turn.ready_ns, f->host.now_ns, c->owners);
+}
+
 static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
@@ -639,6 +658,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	at.read.unit = ssd_carve(m, reads, sizeof(*at.read.unit));
 	if (c->map_cache_pages)
 		at.read.map = ssd_carve(m, reads, sizeof(*at.read.map));
+	owners_lay_out(&at, m, c, reads);
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = oob_bytes(policy, c, g);
@@ -691,6 +711,7 @@ void page_ftl_begin(struct ftl *base, struct nand *n)
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
+	f->turn.watched = f->read.suspends || c->namespaces > 1;
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :

@@ -19,6 +19,7 @@
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
  *   heat.h      which pages are hot
+ *   owners.c    waits behind other namespaces
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
@@ -44,6 +45,7 @@
 #include "fxp.h"
 #include "map.h"
 #include "oob.h"
+#include "owners.h"
 
 #define NONE 0xffffffffu
 #define MAX_PLANES 8u
@@ -265,6 +267,7 @@ struct page_turn {			/* the command of each die, and when it ends */
 	uint32_t *due;
 	bool kick;			/* an idle die has new work */
 	bool changed;			/* the result of begin_all() was changed from outside */
+	bool watched;			/* die_start_watched() sees each command */
 };
 
 struct page_gc {			/* gc.c: state shared by all planes */
@@ -285,6 +288,18 @@ struct page_read {			/* read.c */
 	struct io_list waiting;		/* reads with units not yet queued */
 	bool by_words;			/* as in struct page_gc */
 	bool suspends;			/* reads of the host suspend some commands */
+};
+
+struct owner_wait {			/* of a uread */
+	uint64_t mark;			/* clock of the die when the uread was queued there */
+	uint64_t ns;			/* time waited for others on other dies before that */
+};
+
+struct page_owners {			/* owners.c */
+	struct owner_clock *die;	/* NULL: namespaces are not told apart */
+	struct owner_clock log;
+	struct owner_wait *wait;
+	uint8_t *slot;			/* namespace of each slot */
 };
 
 struct page_lost {			/* rebuilt pages, kept during a mount or on a read-only drive (rescue.c) */
@@ -313,6 +328,7 @@ struct page_ftl {
 	struct page_lost lost;
 	struct page_heat heat;
 	struct page_handles handles;
+	struct page_owners owners;
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 	bool full;			/* no more pages can be programmed */
@@ -518,15 +534,25 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
-/* Returns when the first read may suspend the command, which is not before its cell phase. */
-static inline uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
-{
-	enum ftl_suspend may = f->host.c.suspend;
-	bool does = c->op == NAND_ERASE ? may == FTL_SUSPEND_ERASE || may == FTL_SUSPEND_ALL :
-		    c->op != NAND_READ && (may == FTL_SUSPEND_PROGRAM || may == FTL_SUSPEND_ALL);
+/* owners.c: what follows owners_lay_out() is called only if owners_told() */
+void owners_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, uint32_t reads);
+uint32_t owners_of_read(const struct page_ftl *f, uint32_t r);
+void owners_of_program(const struct page_ftl *f, const struct die *d, struct nand_cmd *c, uint32_t count);
+void owners_queued(struct page_ftl *f, uint32_t r, uint32_t die, bool fresh);
+void owners_moved(struct page_ftl *f, uint32_t r, uint32_t die);
+void owners_read(const struct page_ftl *f, uint32_t die, const struct uread *u, const struct nand_cmd *c);
+void owners_oldest(struct page_ftl *f);
+void owners_wrote(struct page_ftl *f, const struct ftl_io *io, uint32_t slot);
+void owners_wait_begins(const struct page_ftl *f, struct ftl_io *io);
+void owners_wait_over(const struct page_ftl *f, struct ftl_io *io, uint64_t *rest);
 
-	return does ? c->done_ns - c->cell_ns : FTL_IDLE;
+static inline bool owners_told(const struct page_ftl *f)
+{
+	return SSD_UNLIKELY(f->owners.die != NULL);
 }
+
+/* page_ftl.c: with suspension, or if namespaces are told apart */
+void die_start_watched(struct page_ftl *f, uint32_t die, const struct nand_cmd *c);
 
 /* c: the command, or the last one of a group. */
 static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, const struct nand_cmd *c)
@@ -535,8 +561,10 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 
 	SSD_ASSERT(d->op == DIE_IDLE);
 	d->op = (uint8_t)op;
+	d->suspend_at_ns = FTL_IDLE;
+	if (SSD_UNLIKELY(f->turn.watched))
+		die_start_watched(f, die, c);
 	die_begin(&f->turn.ends, die, &d->turn, op == DIE_GC, f->host.now_ns, c->done_ns);
-	d->suspend_at_ns = SSD_UNLIKELY(f->read.suspends) ? suspend_from(f, c) : FTL_IDLE;
 	f->stall.noted = false;
 	word_clear(f->turn.idle, die);
 	word_clear(f->turn.idle_stripe, d->stripe_at);

@@ -622,6 +622,8 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		d->plane_turn -= planes;
 	d->turn.reads_in_row = 0;
 	gc_after_program(f, die);
+	if (owners_told(f))
+		owners_of_program(f, d, c, count);
 	nand_submit(f->n, now_ns, c, count);
 	d->count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -715,6 +717,8 @@ void place_complete(struct page_ftl *f, struct die *d)
 		queue_again(f, w);
 	}
 	settle_prefix(f);
+	if (owners_told(f))
+		owners_oldest(f);
 }
 
 /* ---- durability --------------------------------------------------------- */
@@ -740,6 +744,8 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 	ftl_breakdown_take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
 	if (map_is_cached(f))
 		ftl_breakdown_take(&rest, map_clock(f, now_ns) - io->map_mark, &w->map_ns);
+	if (owners_told(f))
+		owners_wait_over(f, io, &rest);
 	w->host_queue_ns = rest;
 	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->host.c.buffer_ns;
 	w->map_ns += f->host.c.map_ns;

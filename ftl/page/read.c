@@ -61,11 +61,14 @@ static void uread_put(struct page_ftl *f, uint32_t r)
 	f->read.free_count++;
 }
 
-static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_t die)
+/* fresh: the uread has not waited before. */
+static SSD_ALWAYS void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_t die, bool fresh)
 {
 	struct die *d = &f->die[die];
 
 	f->read.unit[r].gc_mark = gc_clock(d, now_ns);
+	if (owners_told(f))
+		owners_queued(f, r, die, fresh);
 	f->read.unit[ssd_pick(d->first == NONE, r, d->last)].next = r;
 	f->read.unit[r].next = NONE;
 	d->first = (uint32_t)ssd_pick(d->first == NONE, r, d->first);
@@ -222,10 +225,14 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	u->bytes = bytes;
 	u->at = io->at;
 	u->gc_ns = u->map_ns = 0;
-	if (map_is_cached(f) && !map_locate(f, now_ns, r))
-		return true;
+	if (map_is_cached(f)) {
+		if (owners_told(f))
+			f->owners.wait[r].ns = 0;
+		if (!map_locate(f, now_ns, r))
+			return true;
+	}
 	die = upn_die(f, unit_upn(f, u) & ~OOB_LOST);
-	uread_queue(f, now_ns, r, die);
+	uread_queue(f, now_ns, r, die, true);
 	start_later(f, idle, die);
 	return true;
 }
@@ -358,7 +365,7 @@ void read_bases_arrived(struct page_ftl *f, struct die *d)
 
 void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
-	uread_queue(f, now_ns, r, upn_die(f, unit_upn(f, &f->read.unit[r]) & ~OOB_LOST));
+	uread_queue(f, now_ns, r, upn_die(f, unit_upn(f, &f->read.unit[r]) & ~OOB_LOST), false);
 	f->turn.kick = true;
 }
 
@@ -416,6 +423,8 @@ static SSD_APART uint32_t look_closer(struct page_ftl *f, uint64_t now_ns, uint3
 	if (upn != NONE && upn_die(f, upn & ~OOB_LOST) == die)
 		return upn;
 	u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
+	if (owners_told(f))
+		owners_moved(f, r, die);
 	SSD_ASSERT(upn != NONE || map_is_cached(f));	/* a cached map may have to read the address again */
 	if (upn != NONE || map_locate(f, now_ns, r))
 		uread_located(f, now_ns, r);
@@ -469,6 +478,8 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		.map_ns = f->host.c.map_ns + u->map_ns,
 		.other_ns = f->host.c.overhead_ns,
 	};
+	if (owners_told(f))
+		owners_read(f, (uint32_t)(d - f->die), u, c);
 }
 
 /*
@@ -623,11 +634,13 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 		c->ecc_words = words_of(f, r);
 	if (SSD_UNLIKELY(!f->read.unit[r].io))
 		issue_own(f, &f->read.unit[r], c);
+	if (owners_told(f))
+		c->owners = (uint16_t)owners_of_read(f, r);
 	nand_submit(f->n, now_ns, c, 1);
 }
 
 /* Deliver the data that were read. Slots wait for their bases until the command ends. */
-static inline void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
+static SSD_ALWAYS void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
 {
 	bool plain = c->status == NAND_OK && !f->host.c.payload;
 

@@ -60,7 +60,7 @@ static inline void join_queue(struct page_ftl *f, uint32_t w)
 	f->buf.last = w;
 }
 
-void wbuf_queue(struct page_ftl *f, uint32_t w)
+SSD_APART void wbuf_queue(struct page_ftl *f, uint32_t w)
 {
 	struct wpage *p = &f->buf.page[w];
 
@@ -68,6 +68,8 @@ void wbuf_queue(struct page_ftl *f, uint32_t w)
 	p->next = NONE;
 	p->seq = f->log.next_seq++;
 	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
+	if (owners_told(f) && p->seq == f->bt.stable + 1)
+		owners_oldest(f);
 }
 
 static bool open_page(struct page_ftl *f)
@@ -209,6 +211,8 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	}
 	if (whole)
 		f->buf.slot[s].lost = io->lost;
+	if (owners_told(f))
+		owners_wrote(f, io, s);
 	if (f->host.c.payload)
 		host_copy(&f->host, io, io->at, slot_data(f, s) + from, bytes);
 	f->buf.slot[s].have |= whole ? f->shape.sectors_mask : sector_bits(from, bytes);
@@ -340,8 +344,10 @@ static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *
 	uint64_t waited = now_ns - io->submit_ns;
 	uint64_t gc = stall_clock(f, now_ns) - io->gc_mark;
 
-	io->where.gc_queue_ns = gc < waited ? gc : waited;
-	io->where.buffer_ns = waited - io->where.gc_queue_ns + f->host.c.buffer_ns;
+	ftl_breakdown_take(&waited, gc, &io->where.gc_queue_ns);
+	if (owners_told(f))
+		owners_wait_over(f, io, &waited);
+	io->where.buffer_ns = waited + f->host.c.buffer_ns;
 	host_end_at(&f->host, io, now_ns + f->host.c.buffer_ns, SSD_OK);
 }
 
@@ -391,6 +397,8 @@ void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	bool alone = !f->buf.line.first;
 
+	if (owners_told(f))
+		owners_wait_begins(f, io);
 	io_list_add(&f->buf.line, io);
 	if (alone)
 		line_process(f, now_ns);

@@ -16,7 +16,7 @@ const char *const ctl_op_names[] = { "read", "write", "trim", "flush" };
 #define SOURCE_NAME(ID, name, ...) #name,
 const char *const ctl_source_names[] = { NAND_SOURCES(SOURCE_NAME) };
 const char *const ctl_cause_names[] = { "cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link",
-					"controller" };
+					"controller", "namespace_queue" };
 const char *const ctl_state_names[] = { "used", "free", "open", "full", "victim", "bad" };
 
 static int too_short(struct ctl_log *log, uint32_t id)

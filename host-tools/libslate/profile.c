@@ -565,7 +565,7 @@ static void check_namespaces(struct parse *s)
 		why = "must be 0, because ftl.type = zns has zones, and their drive is one namespace";
 	else if (!p->ftl.payload)
 		why = "must be 0 with ftl.payload = no, because flash keeps the namespaces' table as data";
-	if (p->namespaces && why)
+	if (p->ftl.namespaces && why)
 		complain_of(s, profile_key_find("drive", "namespaces"), "%s", why);
 }
 
@@ -602,6 +602,7 @@ static void derive(struct parse *s)
 		g->oob_kept = g->oob_bytes;	/* the FTL decides how much of it is kept */
 	p->ftl.disturb_tolerance = p->array.physics.disturb_tolerance;
 	p->array.payload = p->ftl.payload;
+	p->array.owners = p->ftl.namespaces > 1;
 	if (!s->result && nand_array_validate(&p->array, &why))
 		blame(s, "geometry", why, "");
 }

@@ -20,7 +20,6 @@ struct profile {
 	char name[PROFILE_NAME_BYTES];		/* [drive] name, or else the file's name */
 	struct nand_array_config array;
 	struct ftl_config ftl;
-	uint32_t namespaces;			/* that a host may create; 0: it has one over all */
 	const struct ftl_ops *ops;		/* NULL: no FTL runs the drive, see ftl_type */
 	const char *ftl_type;			/* a name of ftl_list or of profile_no_ftl */
 	uint64_t capacity_mib;			/* 0: computed from op_permille */

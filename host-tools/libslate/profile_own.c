@@ -9,7 +9,7 @@
 
 static const struct knob drive[] = {
 	{ "name", KNOB_NAME, AT(name), 0, 0, "", "name in reports; default: the file's name", NULL },
-	{ "namespaces", KNOB_U32, AT(namespaces), 0, NAMESPACES_MAX, "0",
+	{ "namespaces", KNOB_U32, AT(ftl.namespaces), 0, NAMESPACES_MAX, "0",
 	  "namespaces that a host may create (NVMe's Namespace Management); their table is in the last mapping unit. "
 	  "0: one namespace over the whole capacity", NULL },
 	{ NULL }

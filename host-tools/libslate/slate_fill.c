@@ -46,7 +46,7 @@ struct slate_arbitration slate_arbitration(const struct slate_dev *d)
 
 uint32_t slate_namespaces(const struct slate_dev *d)
 {
-	return d->profile.namespaces;
+	return d->profile.ftl.namespaces;
 }
 
 uint32_t slate_handles(const struct slate_dev *d)

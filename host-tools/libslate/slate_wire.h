@@ -110,7 +110,7 @@ struct slate_log_counters {		/* 64 bytes, followed by the groups of 64-bit numbe
 	uint32_t reserved;
 };
 
-struct slate_latency_entry {		/* 104 bytes; one bucket that has I/Os */
+struct slate_latency_entry {		/* 112 bytes; one bucket that has I/Os */
 	uint32_t op;			/* enum slate_wire_op */
 	uint32_t reserved;
 	uint64_t from_ns, below_ns;	/* limits of the bucket; ~0: no upper limit */
@@ -309,7 +309,7 @@ enum slate_status {
 _Static_assert(sizeof(struct slate_log_head) == 32, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_identity) == 256, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_counters) == 64, "SPEC.md");
-_Static_assert(sizeof(struct slate_latency_entry) == 104, "SPEC.md");
+_Static_assert(sizeof(struct slate_latency_entry) == 112, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_latency) == 48, "SPEC.md");
 _Static_assert(sizeof(struct slate_plane_entry) == 72, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_blocks) == 48, "SPEC.md");

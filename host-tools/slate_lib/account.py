@@ -18,7 +18,7 @@ from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
-PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller", "namespace-queue")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # Levels of the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")

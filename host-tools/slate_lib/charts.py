@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 INK, GRID = "#000001", "#000002"
-COLORS = tuple(f"#0000a{n}" for n in range(8))
+COLORS = tuple(f"#0000a{n}" for n in range(9))
 _VARIABLES = {INK: "--ink", GRID: "--grid"} | {color: f"--c{n}" for n, color in enumerate(COLORS)}
 WIDTH, HEIGHT = 4.4, 2.9  # inches; the width of a phone's screen
 MOST_TICKS = 7  # more labels such as '500 µs' would touch each other

@@ -41,6 +41,7 @@ PART_STYLE = {
     "other": ("other", COLORS[3]),
     "link": ("link", INK),
     "controller": ("behind cores", GRID),
+    "namespace-queue": ("behind namespaces", COLORS[8]),
 }
 SOURCE_COLORS = tuple(COLORS[n] for n in (0, 1, 3, 4, 7, 6, 2, 5))  # by the place of a source in its table
 MAX_BARS = 14

@@ -49,6 +49,7 @@ MIN_ROWS = 4
 _AT_ONCE = ("libaio", "io_uring", "io_uring_cmd", "posixaio")  # engines with an iodepth
 _POLLS = ("hipri", "sqthread_poll")
 _CONTROLLER = "map + other"
+_AT_FLASH = ("cell", "bus", "host-queue", "gc-queue", "namespace-queue")
 _PART_NAMES = {  # names of parts, as in the report's table of parts
     "path": "path",
     "cell": "cell",
@@ -60,6 +61,7 @@ _PART_NAMES = {  # names of parts, as in the report's table of parts
     "other": _CONTROLLER,
     "link": "link",
     "controller": "core-q",
+    "namespace-queue": "ns-q",
 }
 
 
@@ -281,7 +283,7 @@ def _meets_flash(device: Device, account: JobAccount) -> bool:
     total = sum(op.latency_sum_ns for op in ops)
     at_once = (device.setting("buffer_ns") or 0) * account.account.op["write"].ios
     waits = max(sum(op.parts_ns["buffer"] for op in ops) - at_once, 0)
-    waits += sum(op.parts_ns[part] for op in ops for part in ("cell", "bus", "host-queue", "gc-queue"))
+    waits += sum(op.parts_ns[part] for op in ops for part in _AT_FLASH)
     return waits >= FLASH * total
 
 
@@ -290,8 +292,10 @@ def _gc_share(account: JobAccount) -> tuple[float, str]:
     counters, ops = account.account, account.account.op.values()
     dies = counters.nand_total("die-busy-ns")
     moved = sum(counters.sources.get(name, {}).get("die-busy-ns", 0) for name in ("gc", "wl"))
-    behind_gc, behind_host = (sum(op.parts_ns[f"{who}-queue"] for op in ops) for who in ("gc", "host"))
-    waited = behind_gc + behind_host
+    behind_gc, behind_host, behind_others = (
+        sum(op.parts_ns[f"{who}-queue"] for op in ops) for who in ("gc", "host", "namespace")
+    )
+    waited = behind_gc + behind_host + behind_others
     return max(
         (moved / dies if dies else 0.0, "it"),
         (behind_gc / waited if waited else 0.0, "the waiting"),

@@ -17,6 +17,7 @@ from .shape import Json, Misfit, check
 SCHEMA = "slate-replay-1"
 
 _BY_SOURCE = {"host": int, "*": int}
+_NOT_ALWAYS = ("controller", "namespace-queue")
 _RATIO = (None, float)
 _LATENCY = {"min_ns": int, "max_ns": int, "sum_ns": int, "histogram": [[int]]}
 _HOST = {
@@ -25,7 +26,7 @@ _HOST = {
     "errors": int,
     "iops": _RATIO,
     "bytes_per_s": _RATIO,
-    "where_ns": {f"{part.replace('-', '_')}{'?' if part == 'controller' else ''}": int for part in PARTS},
+    "where_ns": {part.replace("-", "_") + "?" * (part in _NOT_ALWAYS): int for part in PARTS},
     "latency": (None, _LATENCY),
 }
 # Counters that have other names in a guest's run. The others, in ftl_counts and nand, have the same name there.

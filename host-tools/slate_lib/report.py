@@ -44,8 +44,9 @@ PART_COLUMNS = (
     ("other", "other", 6),
     ("link", "link", 7),
     ("controller", "core-q", 7),
+    ("namespace-queue", "ns-q", 7),
 )
-SELDOM = ("link", "controller")  # not every drive has such a part
+SELDOM = ("link", "controller", "namespace-queue")  # not every drive has such a part
 
 
 class Report:
@@ -206,7 +207,7 @@ class Report:
         )
 
     def part_columns(self) -> tuple[tuple[str, str, int], ...]:
-        """Return the parts of a latency; those of the link and the cores only if the drive has them."""
+        """Return the parts of a latency; those of SELDOM only if the drive has them."""
         ops = self.device.total.op.values()
         return tuple(
             column for column in PART_COLUMNS if column[0] not in SELDOM or any(op.parts_ns[column[0]] for op in ops)
@@ -456,11 +457,13 @@ class Report:
                 "(fio's clat), for there are no percentiles of lat"
             )
         width = 100 / min((row.drive.sub_buckets for row in self.rows if row.drive), default=SUB_BUCKETS)
+        queues = "host-q, GC-q: waiting behind other host I/O, behind GC"
+        if any(key == "namespace-queue" for key, _, _ in self.part_columns()):
+            queues = "host-q, GC-q, ns-q: waiting behind other I/O of the namespace, behind GC, behind other namespaces"
         notes.append(
-            "path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, "
-            f"behind GC; {', '.join(self.busy_columns())}: share of the job's time they were busy"
-            f"{' (the busiest vCPU)' if self.device.processors() else ''}; percentiles are upper bounds, at most "
-            f"{width:.2g} % above the exact ones"
+            f"path = guest - drive: the guest's kernel and fio; {queues}; {', '.join(self.busy_columns())}: share of "
+            f"the job's time they were busy{' (the busiest vCPU)' if self.device.processors() else ''}; percentiles "
+            f"are upper bounds, at most {width:.2g} % above the exact ones"
         )
         if self.limits:
             notes.append(

@@ -271,6 +271,8 @@ static void compare_outputs(struct duel *d, const struct nand_cmd *got, const st
 	differ(d, "bus_ns", got->bus_ns, want->bus_ns);
 	differ(d, "wait_host_ns", got->wait_host_ns, want->wait_host_ns);
 	differ(d, "wait_gc_ns", got->wait_gc_ns, want->wait_gc_ns);
+	if (d->c.owners)
+		differ(d, "wait_others_ns", got->wait_others_ns, want->wait_others_ns);
 	if (want->op == NAND_READ) {
 		differ(d, "raw_bits", got->raw_bits, want->raw_bits);
 		differ(d, "retries", got->retries, want->retries);

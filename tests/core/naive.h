@@ -77,6 +77,7 @@ struct naive_die {
 struct naive_booking {
 	uint64_t start_ns, end_ns;
 	enum nand_source source;
+	uint32_t owners;
 	uint64_t owner;			/* number of the command since the beginning */
 };
 

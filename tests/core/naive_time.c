@@ -5,7 +5,7 @@
 #include "naive.h"
 
 static uint64_t book(struct naive_channel *ch, uint64_t earliest_ns, uint64_t len_ns,
-		     enum nand_source source, uint64_t owner)
+		     const struct nand_cmd *c, uint64_t owner)
 {
 	uint64_t at = earliest_ns;
 
@@ -23,7 +23,7 @@ static uint64_t book(struct naive_channel *ch, uint64_t earliest_ns, uint64_t le
 		ch->room = ch->room ? 2 * ch->room : 64;
 		ch->book = realloc(ch->book, ch->room * sizeof(*ch->book));
 	}
-	ch->book[ch->count++] = (struct naive_booking){ at, at + len_ns, source, owner };
+	ch->book[ch->count++] = (struct naive_booking){ at, at + len_ns, c->source, c->owners, owner };
 	return at;
 }
 
@@ -38,6 +38,12 @@ static void forget(struct naive_channel *ch, uint64_t now_ns)
 		if (ch->book[i].end_ns > now_ns)
 			ch->book[kept++] = ch->book[i];
 	ch->count = kept;
+}
+
+/* Is the booking the host's, with namespaces that are known and of which the command has none? */
+static bool is_others(const struct nand_cmd *c, const struct naive_booking *b)
+{
+	return b->source == NAND_SRC_HOST && b->owners && c->owners && (b->owners & c->owners) == 0;
 }
 
 /*
@@ -62,6 +68,8 @@ static void split_wait(const struct naive_channel *ch, uint64_t from, uint64_t t
 			c->wait_host_ns += until - from;
 		else
 			c->wait_gc_ns += until - from;
+		if (holder->owner != owner && is_others(c, holder))
+			c->wait_others_ns += until - from;
 		from = until;
 	}
 }
@@ -202,7 +210,7 @@ static uint64_t time_held(struct naive *n, struct naive_channel *ch, uint64_t no
 		if (cell_ns(n, &c[i]) > cell)
 			cell = cell_ns(n, &c[i]);
 	}
-	from = book(ch, now_ns, front + cell + back, c[0].source, n->commands);
+	from = book(ch, now_ns, front + cell + back, &c[0], n->commands);
 	*cell_start_ns = from + front;
 	end = from + front + cell;
 	for (unsigned int i = 0; i < count; i++) {
@@ -211,7 +219,7 @@ static uint64_t time_held(struct naive *n, struct naive_channel *ch, uint64_t no
 		c[i].done_ns = end;
 		c[i].cell_ns = cell;
 		c[i].bus_ns = front_ns(n, c, i) + back_ns(n, &c[i]);
-		c[i].wait_host_ns = c[i].wait_gc_ns = 0;
+		c[i].wait_host_ns = c[i].wait_gc_ns = c[i].wait_others_ns = 0;
 		split_wait(ch, now_ns, from, n->commands, &c[i]);
 		for (unsigned int k = 0; k < count; k++) {
 			if (k != i)
@@ -241,7 +249,7 @@ uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struc
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t len = front_ns(n, c, i);
 
-		at = book(ch, at, len, c[i].source, n->commands + i) + len;
+		at = book(ch, at, len, &c[i], n->commands + i) + len;
 		c[i].bus_ns = len;
 		if (cell_ns(n, &c[i]) > cell)
 			cell = cell_ns(n, &c[i]);
@@ -253,7 +261,7 @@ uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struc
 		if (c[i].op == NAND_READ) {
 			uint64_t len = transfer_ns(n, &c[i]);
 
-			at = book(ch, at, len, c[i].source, n->commands + i) + len;
+			at = book(ch, at, len, &c[i], n->commands + i) + len;
 			c[i].bus_ns += len;
 		}
 		c[i].start_ns = now_ns;
@@ -261,7 +269,7 @@ uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struc
 		c[i].cell_ns = suspend_ns + cell;
 	}
 	for (unsigned int i = 0; i < count; i++) {
-		c[i].wait_host_ns = c[i].wait_gc_ns = 0;
+		c[i].wait_host_ns = c[i].wait_gc_ns = c[i].wait_others_ns = 0;
 		split_wait(ch, begin, *cell_start_ns, n->commands + i, &c[i]);
 		split_wait(ch, cell_end, c[i].done_ns, n->commands + i, &c[i]);
 		ch->busy_ns[c[i].source] += c[i].bus_ns;

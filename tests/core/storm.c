@@ -135,7 +135,7 @@ static struct nand_cmd *add(struct storm *s, struct call *k, enum nand_op op, ui
 		return &k->cmd[NAND_GROUP_MAX - 1];
 	if (draw(s, 8) == 0)
 		k->source = (enum nand_source)draw(s, NAND_NSOURCES);
-	*c = (struct nand_cmd){ .op = op, .source = k->source, .ppn = { ppn },
+	*c = (struct nand_cmd){ .op = op, .source = (uint16_t)k->source, .ppn = { ppn },
 				.ecc_words = NAND_WHOLE_PAGE, .pb = NAND_WHOLE_BLOCK };
 	k->count++;
 	return c;
@@ -349,6 +349,8 @@ static void build(struct storm *s, struct call *k)
 		add_for_plane(s, k, draw(s, 4) ? NAND_ERASE : NAND_READ, k->die * g->planes_per_die + first);
 	if (!k->count)
 		add_for_plane(s, k, NAND_READ, k->die * g->planes_per_die + first);
+	for (unsigned int i = 0; s->duel.c.owners && i < k->count; i++)	/* by time: other choices stay */
+		k->cmd[i].owners = (uint16_t)(s->duel.now_ns * 0x9e3779b97f4a7c15u >> 60);
 }
 
 /* ---- spoiling -------------------------------------------------------------- */

@@ -37,10 +37,10 @@ static const struct {
 		GEO(2, 2, 2, 2, 4, 4), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 1,
 		.order = NAND_ORDER_ASCENDING } } },
 	{ "one bus", { .timing = { .cmd_ns = 997, .bus_ps_per_byte = SLOW_BUS, .oob_off_bus = true, CELLS },
-		.physics = { CALM }, .geo = {
+		.owners = true, .physics = { CALM }, .geo = {
 		GEO(1, 3, 2, 1, 4, 4), PAGE(1024, 256), .erase_group_max = 1, .bits_per_cell = 1,
 		.order = NAND_ORDER_NONE, .subpage = NAND_SUBPAGE_DMA } } },
-	{ "halves", { TIMES(FAST_BUS), .payload = true, .physics = { .disturb_tolerance = 0 }, .geo = {
+	{ "halves", { TIMES(FAST_BUS), .owners = true, .payload = true, .physics = { .disturb_tolerance = 0 }, .geo = {
 		GEO(1, 2, 1, 1, 4, 8), PAGE(512, 512), .pb_levels = 1, .erase_group_max = 1,
 		.bits_per_cell = 1, .order = NAND_ORDER_NONE } } },
 	{ "eighths", { TIMES(FAST_BUS), .payload = true, .physics = { .disturb_tolerance = 1 }, .geo = {
@@ -55,7 +55,7 @@ static const struct {
 	{ "erase groups", { TIMES(SLOW_BUS), .payload = true, .physics = { .disturb_tolerance = 0 }, .geo = {
 		GEO(1, 2, 1, 4, 5, 4), PAGE(512, 512), .pb_levels = 1, .erase_group_max = 4,
 		.bits_per_cell = 1, .order = NAND_ORDER_NONE } } },
-	{ "words, dma", { TIMES(SLOW_BUS), .payload = true, .physics = { CALM }, .geo = {
+	{ "words, dma", { TIMES(SLOW_BUS), .owners = true, .payload = true, .physics = { CALM }, .geo = {
 		GEO(1, 2, 1, 2, 4, 4), PAGE(2048, 512), .erase_group_max = 1, .bits_per_cell = 1,
 		.order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_DMA } } },
 	{ "words, spread", { TIMES(FAST_BUS), .payload = true, .physics = { CALM }, .geo = {
@@ -68,7 +68,7 @@ static const struct {
 		.order = NAND_ORDER_FPS, .paired_loss = true } } },
 	{ "mlc rps", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS, .suspend_ns = 1013,
 			.resume_ns = 2003, .suspends_max = 2, CELLS },
-		.payload = true, .physics = { CALM }, .geo = {
+		.owners = true, .payload = true, .physics = { CALM }, .geo = {
 		GEO(1, 2, 1, 2, 4, 8), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 2,
 		.order = NAND_ORDER_RPS, .copyback = true } } },
 	{ "tlc rps", { TIMES(FAST_BUS), .payload = true, .physics = { CALM }, .geo = {

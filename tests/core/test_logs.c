@@ -80,9 +80,9 @@ static void a_reset_counts_from_here(void)
 static void latency_has_its_causes(void)
 {
 	const uint64_t want[2][SLATE_WIRE_CAUSES] = {
-		/* cell, bus, host queue, GC, buffer, map, other, link, controller */
-		{ 50000, CMD + XFER, 0, 0, 0, 200, 1000, 0, 0 },
-		{ 8 * 200000, 8 * (CMD + XFER), 0, 0, 8 * 2000, 8 * 200, 8 * 1000, 0, 0 },
+		/* cell, bus, host queue, GC, buffer, map, other, link, controller, namespace queue */
+		{ 50000, CMD + XFER, 0, 0, 0, 200, 1000, 0, 0, 0 },
+		{ 8 * 200000, 8 * (CMD + XFER), 0, 0, 8 * 2000, 8 * 200, 8 * 1000, 0, 0, 0 },
 	};
 	struct slate_latency_entry *e;
 	struct slate_log_latency *l;
@@ -94,7 +94,7 @@ static void latency_has_its_causes(void)
 	EXPECT(reads_right(4));
 	l = slate_log(dev, now, SLATE_LOG_LATENCY, &bytes);
 	EXPECT_EQ(l->entries, 2);
-	EXPECT_EQ(bytes, 48 + 2 * 104);
+	EXPECT_EQ(bytes, 48 + 2 * 112);
 	e = (struct slate_latency_entry *)(void *)(l + 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t sum = 0;

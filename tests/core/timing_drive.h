@@ -32,6 +32,7 @@ static struct ways {
 	uint32_t unit;			/* size of a unit; 0: a page */
 	bool pairs;
 	uint32_t second_pages;
+	bool owners;			/* owners are told apart */
 	uint32_t urgent;		/* blocks kept for GC; 0: one */
 	enum ftl_accounting accounting;
 } ways;
@@ -50,6 +51,7 @@ static inline void make(uint32_t channels, uint32_t chips, uint32_t planes)
 	struct nand_array_config c = config(channels, chips, planes);
 
 	c.timing.gc_holds_bus = ways.held;
+	c.owners = ways.owners;
 	c.timing.subread_base_ns = 10000;
 	c.timing.subread_ns_per_kib = 5000;
 	c.geo.copyback = ways.copyback || ways.gc_copyback;

@@ -48,7 +48,9 @@ class Guest(GuestTest):
         self.assertIsNone(reset["waf"])
         op = reads["ops"]["read"]
         self.assertEqual((op["ios"], op["bytes"], op["errors"]), (100, 409600, 0))
-        causes = ("cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link", "controller")
+        causes = (
+            "cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link", "controller", "namespace_queue",
+        )  # fmt: skip
         self.assertEqual(sum(op[f"{name}_ns"] for name in causes), op["latency_sum_ns"])
         self.assertEqual(op["latency_sum_ns"], 100 * op["latency_min_ns"], "one at a time: all alike")
         buckets = [bucket for bucket in self.found("latency")["buckets"] if bucket["op"] == "read"]

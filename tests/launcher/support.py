@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "tests")]
 
-PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller", "namespace-queue")
 
 
 def op(latencies: list[int], size: int = 4096, **parts: int) -> dict[str, Any]:

@@ -311,6 +311,24 @@ class Life(NamespaceTest):
         self.assertEqual(self.listed(0x10), [1, 3])
         self.assertEqual(self.nvme.finish().code, 0)
 
+    def test_waits_behind_another_namespace(self) -> None:
+        """A read waits for a program that was given to the die at the same moment, of each namespace in turn."""
+        one_die = {"geometry__channels": 1, "geometry__planes_per_die": 1, "geometry__blocks_per_plane": 320}
+        self.begin(f"{64 * MIB}:512;{32 * MIB}:4096", **one_die, **QUICK)
+        program = BUS_NS + PROGRAM_NS
+        self.write(2, 0, b"the second's....", UNIT)
+        self.assertEqual(self.io(FLUSH, 2), 0)
+        for writer, waits in ((1, (0, program)), (2, (program, program))):
+            before = self.vm.stats()["total"]
+            self.nvme.io.put(WRITE, writer, SCRATCH, 0, {10: 8, 12: 1 << 30})  # FUA
+            self.nvme.io.put(READ, 2, SCRATCH, 0, {10: 0, 12: 0})
+            self.assertEqual([self.nvme.finish().code for _ in range(2)], [0, 0])
+            total = self.vm.stats()["total"]
+            for op, own in (("read", True), ("write", False)):
+                found = tuple(total[op][f"{name}-queue-ns"] for name in ("host", "namespace"))
+                self.assertEqual(found, waits if own else (0, 0), (writer, op))
+                self.assertEqual(total[op]["ios"], before[op]["ios"] + 1)
+
     def test_the_host_is_told(self) -> None:
         """Attachment and deletion raise the event; the log names the namespaces."""
         self.begin(f"{MIB}:512;{MIB}:512")

@@ -194,6 +194,8 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
 
 QEMU_BUILD_BUG_ON((NAND_SSD_REQ_QUEUE >> NAND_SSD_REQ_QUEUE_SHIFT) + 1 !=
                   FTL_QUEUES);
+QEMU_BUILD_BUG_ON((NAND_SSD_REQ_NAMESPACE >> NAND_SSD_REQ_NAMESPACE_SHIFT) +
+                  1 != FTL_NAMESPACES);
 QEMU_BUILD_BUG_ON((int)NAND_SSD_REQ_FROM != (int)BDRV_REQ_QUEUE_MASK);
 
 void nand_ssd_get_arbitration(BlockDriverState *bs, NandSsdArbitration *a)
@@ -255,7 +257,8 @@ void nand_ssd_set_flags(BlockDriverState *bs)
         bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
     }
     bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP | BDRV_REQ_LOST;
-    if (slate_arbitration(s->dev).kind != FTL_ARBITRATION_FIFO) {
+    if (slate_arbitration(s->dev).kind != FTL_ARBITRATION_FIFO ||
+        slate_namespaces(s->dev) > 1) {
         bs->supported_read_flags |= NAND_SSD_REQ_FROM;
         bs->supported_write_flags |= NAND_SSD_REQ_FROM;
         bs->supported_zero_flags |= NAND_SSD_REQ_FROM;

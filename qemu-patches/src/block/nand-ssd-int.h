@@ -103,7 +103,7 @@ BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
 /* nand-ssd.c: hand a request with op, zone, fua, range and qiov to the drive */
 int coroutine_fn nand_ssd_co_run(BDRVNandSsdState *s, NandSsdRequest *req);
 
-/* Fields of a request's flags: queue, priority, what crosses the link */
+/* Fields of a request's flags */
 static inline uint8_t nand_ssd_queue_of(BdrvRequestFlags flags)
 {
     return (flags & NAND_SSD_REQ_QUEUE) >> NAND_SSD_REQ_QUEUE_SHIFT;
@@ -112,6 +112,16 @@ static inline uint8_t nand_ssd_queue_of(BdrvRequestFlags flags)
 static inline uint8_t nand_ssd_priority_of(BdrvRequestFlags flags)
 {
     return (flags & NAND_SSD_REQ_PRIORITY) >> NAND_SSD_REQ_PRIORITY_SHIFT;
+}
+
+static inline uint8_t nand_ssd_handle_of(BdrvRequestFlags flags)
+{
+    return (flags & NAND_SSD_REQ_HANDLE) >> NAND_SSD_REQ_HANDLE_SHIFT;
+}
+
+static inline uint8_t nand_ssd_namespace_of(BdrvRequestFlags flags)
+{
+    return (flags & NAND_SSD_REQ_NAMESPACE) >> NAND_SSD_REQ_NAMESPACE_SHIFT;
 }
 
 static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)

@@ -254,7 +254,7 @@ static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
 
     trace_nand_ssd_done(bdrv_get_node_name(s->bs), req->id, req->io.done_ns,
                         req->io.done_ns - req->io.submit_ns, req->io.status,
-                        w->controller_ns);
+                        w->controller_ns, w->namespace_queue_ns);
     trace_nand_ssd_where(bdrv_get_node_name(s->bs), req->id, w->cell_ns,
                          w->bus_ns, w->host_queue_ns, w->gc_queue_ns,
                          w->buffer_ns, w->map_ns, w->other_ns, w->link_ns);
@@ -425,11 +425,11 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
         .io = {
             .op = op,
             .fua = flags & BDRV_REQ_FUA,
-            .handle = (flags & NAND_SSD_REQ_HANDLE) >>
-                      NAND_SSD_REQ_HANDLE_SHIFT,
+            .handle = nand_ssd_handle_of(flags),
             .queue = nand_ssd_queue_of(flags),
             .priority = nand_ssd_priority_of(flags),
             .crossing = nand_ssd_crossing_of(flags),
+            .owner = nand_ssd_namespace_of(flags),
             .lost = op == FTL_WRITE && (flags & BDRV_REQ_LOST),
             .offset = offset,
             .bytes = bytes,

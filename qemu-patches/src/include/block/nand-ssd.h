@@ -188,14 +188,18 @@ typedef struct NandSsdPlacement {
 /*
  * Submission queues (controller.arbitration other than fifo). A request names
  * its queue, 0 to 63, and the queue's priority in bits of its BdrvRequestFlags.
- * Queues of a drive without weights have no priorities. Other nodes drop the
- * bits.
+ * Queues of a drive without weights have no priorities. If the drive may have
+ * several namespaces, a request names its own, 0 to 15, so that the drive tells
+ * whom it waits for. Other nodes drop the bits.
  */
 #define NAND_SSD_REQ_QUEUE_SHIFT 15
 #define NAND_SSD_REQ_QUEUE (0x3f << NAND_SSD_REQ_QUEUE_SHIFT)
 #define NAND_SSD_REQ_PRIORITY_SHIFT 21
 #define NAND_SSD_REQ_PRIORITY (3 << NAND_SSD_REQ_PRIORITY_SHIFT)
-#define NAND_SSD_REQ_FROM (NAND_SSD_REQ_QUEUE | NAND_SSD_REQ_PRIORITY)
+#define NAND_SSD_REQ_NAMESPACE_SHIFT 26
+#define NAND_SSD_REQ_NAMESPACE (0xf << NAND_SSD_REQ_NAMESPACE_SHIFT)
+#define NAND_SSD_REQ_FROM (NAND_SSD_REQ_QUEUE | NAND_SSD_REQ_PRIORITY | \
+                           NAND_SSD_REQ_NAMESPACE)
 
 /* Priorities are NVMe's QPRIO: urgent, high, medium, low. */
 #define NAND_SSD_HIGH 1
