@@ -313,7 +313,7 @@ class Life(NamespaceTest):
 
     def test_waits_behind_another_namespace(self) -> None:
         """A read waits for a program that was given to the die at the same moment, of each namespace in turn."""
-        one_die = {"geometry__channels": 1, "geometry__planes_per_die": 1, "geometry__blocks_per_plane": 320}
+        one_die: Json = {"geometry__channels": 1, "geometry__planes_per_die": 1, "geometry__blocks_per_plane": 320}
         self.begin(f"{64 * MIB}:512;{32 * MIB}:4096", **one_die, **QUICK)
         program = BUS_NS + PROGRAM_NS
         self.write(2, 0, b"the second's....", UNIT)
