@@ -80,7 +80,11 @@ WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more 
 # Numbers of dies of a channel that are tried if the sheet fixes none.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 # Bounds of each key; for times of cells, factors of the base profile's value.
-FACTOR = {"timing.read_ns": (0.5, 2.0), "timing.program_ns": (0.1, 20.0), "timing.slc_program_ns": (0.02, 4.0)}
+FACTOR = {
+    "timing.read_ns": (fitsheet.LEAST_CELL, 2.0),
+    "timing.program_ns": (0.1, 20.0),
+    "timing.slc_program_ns": (0.02, 4.0),
+}
 BOUNDS = {
     "ftl.overhead_ns": (100, 50_000),
     "ftl.buffer_ns": (0, 1_000_000),

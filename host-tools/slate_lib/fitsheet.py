@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import fitfio, names, shape
+from . import fitfio, names, profiles, shape
 from .errors import SlateError
 
 IO_BYTES = 4096
@@ -33,6 +33,7 @@ MB = 1_000_000
 READ_PATH_US, WRITE_PATH_US = 2.62, 2.69
 # GB/s of a lane by generation, after line coding.
 LANE_GB_S = {1: 0.25, 2: 0.5, 3: 8 * 128 / 130 / 8, 4: 16 * 128 / 130 / 8, 5: 32 * 128 / 130 / 8, 6: 64 / 8}
+LEAST_CELL = 0.5  # of the read_ns of 'like': the shortest read of a cell that a fit tries
 PAYLOAD_PERMILLE_MAX = 907  # the default of link.data_permille: 256 of 282 bytes of a packet
 
 
@@ -257,6 +258,19 @@ def _path_fits(sheet: Sheet) -> str:
     return ""
 
 
+def _cell_fits(sheet: Sheet) -> str:
+    told, fixed = sheet.targets.get("read_us"), sheet.fixed.get("timing.read_ns")
+    if told is None:
+        return ""
+    settings = profiles.derive(sheet.base, [f"timing.read_ns={fixed}"] if fixed else [])["settings"]
+    cell_us = min(map(int, settings["timing.read_ns"].split(","))) / 1000 * (1 if fixed else LEAST_CELL)
+    path_us = sheet.path_ns["read"] / 1000
+    if told > cell_us + path_us:
+        return ""
+    whose = "timing.read_ns in [flash]" if fixed else f"half the read_ns of {sheet.base.stem}, the least of a fit"
+    return f"read_us = {told:g} is not above {cell_us:g} of the cell ({whose}) and read_path_us = {path_us:g}"
+
+
 def _order_fits(sheet: Sheet) -> str:
     one, rate = sheet.targets.get("seq_read_us"), sheet.targets.get("seq_read_mb_s")
     if one is None or rate is None or IO_BYTES / one <= rate:
@@ -286,6 +300,7 @@ _CHECKS: tuple[Callable[[Sheet], str], ...] = (
     _link_fits,
     _depth_fits,
     _path_fits,
+    _cell_fits,
     _order_fits,
     _caches_fit,
 )

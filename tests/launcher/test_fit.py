@@ -105,11 +105,18 @@ class Sheets(Case):
             (("write_us = 20", "seq_read_us = 2.62"), "seq_read_us = 2.62 is not above read_path_us = 2.62"),
             (("write_us = 20", "seq_read_us = 1.25\nread_path_us = 0"),
              "seq_read_us = 1.25 is 3,277 MB/s in 4 KiB, more than seq_read_mb_s = 3,200"),
+            # tlc.ini has 50 us, of which a fit tries at least half
+            (("read_us = 85", "read_us = 27.6"),
+             "read_us = 27.6 is not above 25 of the cell (half the read_ns of tlc, the least of a fit) and "
+             "read_path_us = 2.62"),
+            (("like = tlc", "like = tlc\ntiming.read_ns = 83000"),
+             "read_us = 85 is not above 83 of the cell (timing.read_ns in [flash]) and read_path_us = 2.62"),
         ):
             found = fitsheet.contradictions(self.sheet(change))
             self.assertEqual(len(found), 1, found)
             self.assertIn(says, found[0])
         self.assertEqual(fitsheet.contradictions(self.sheet()), [])
+        self.assertEqual(fitsheet.contradictions(self.sheet(("read_us = 85", "read_us = 27.7"))), [])
 
     def test_caches(self):
         for added, says in (
