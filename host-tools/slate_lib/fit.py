@@ -115,6 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guest", action="store_true", help="measure the fitted drive in a guest, beside its sheet")
     parser.add_argument("--profile", metavar="NAME|FILE", help="--guest: the fitted drive (default: the sheet's name)")
     parser.add_argument("--smp", metavar="N", help="--guest: processors (default 4)")
+    parser.add_argument("--polled", action="store_true", help="--guest: fio polls where it measures a rate (io_uring)")
     parser.add_argument("--timeout", metavar="S", help="--guest: seconds without output before a run fails")
     parser.add_argument("--out", metavar="DIR", help="--guest: where results go (default: out/fit-NAME-NNN)")
 
@@ -620,8 +621,8 @@ def _check_options(args: argparse.Namespace) -> None:
             raise SlateError(f"--{name} with --guest: it measures nothing", "leave one of them out")
     if args.guest and args.output:
         raise SlateError("-o with --guest: it names the profile that a fit writes", "leave it out, or name --out DIR")
-    for name in ("profile", "smp", "timeout", "out"):
-        if getattr(args, name) is not None and not args.guest:
+    for name in ("profile", "smp", "polled", "timeout", "out"):
+        if getattr(args, name) not in (None, False) and not args.guest:
             raise SlateError(f"--{name} without --guest", "it belongs to a measurement in a guest: add --guest")
 
 

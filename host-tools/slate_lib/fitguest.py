@@ -12,6 +12,11 @@ A rate is that of a window of I/Os, in which the queue is always full. For write
 of fit.py's replay. fio can begin and end a window only by time, so the counts are divided by the
 sheet's rate: a drive with that rate shows the replay's window. fio's times are whole ms.
 
+A drive of millions of reads a second may be faster than the guest's processors with interrupts. With
+--polled the rates are measured as such drives are: fio polls for completions, in batches (io_uring with
+registered buffers and files), in queues without interrupts. Latencies at depth 1 are still libaio's,
+whose path the sheet has.
+
 Reads of a drive with a cached map are of half the range whose map fits the cache. The random reads
 are before those at depth 1, so that the map is in memory.
 """
@@ -45,7 +50,6 @@ STATES = {"empty": ["--fill", "0"], "full": ["--fill", "100"], "aged": ["--fill"
 HEAD = """\
 [global]
 filename=/dev/nvme0n1
-ioengine=libaio
 direct=1
 randseed=1
 norandommap
@@ -53,6 +57,33 @@ lat_percentiles=1
 clat_percentiles=0
 stonewall
 """
+ENGINE = ("ioengine=libaio",)
+POLLED = (
+    "ioengine=io_uring",
+    "hipri=1",
+    "fixedbufs=1",
+    "registerfiles=1",
+    "iodepth_batch_submit=16",
+    "iodepth_batch_complete_min=1",
+    "iodepth_batch_complete_max=16",
+)
+
+
+@dataclass(frozen=True)
+class Guest:
+    """How the guest measures: its processors, and whether fio polls."""
+
+    smp: int
+    polled: bool = False
+
+    def engine(self, one: Measure) -> tuple[str, ...]:
+        """Return fio's options of the engine for a number."""
+        return POLLED if self.polled and one.depth else ENGINE
+
+    def words(self) -> list[str]:
+        """Return the options of 'slate run'."""
+        queues = ["--kernel-arg", f"nvme.poll_queues={self.smp}"] if self.polled else []
+        return ["--smp", str(self.smp), *queues]
 
 
 @dataclass(frozen=True)
@@ -109,18 +140,19 @@ def depth_of(one: Measure, sheet: Sheet) -> int:
     return sheet.qd[one.depth] if one.depth else 1
 
 
-def section(one: Measure, sheet: Sheet, drive: Drive, smp: int) -> str:
+def section(one: Measure, sheet: Sheet, drive: Drive, guest: Guest) -> str:
     """Return fio's section of a number."""
     sequential = one.target.endswith("_mb_s")
-    lines = [f"[{one.job}]", f"rw={one.rw}", f"bs={(SEQ_BYTES if sequential else IO_BYTES) >> 10}k"]
+    lines = [f"[{one.job}]", *guest.engine(one), f"rw={one.rw}", f"bs={(SEQ_BYTES if sequential else IO_BYTES) >> 10}k"]
     if one.depth is None:
         lines += ["iodepth=1", f"number_ios={QD1_IOS[one.rw]}"]
     else:
         depth = depth_of(one, sheet)
-        count = 1 if sequential else processes(depth, smp)
+        count = 1 if sequential else processes(depth, guest.smp)
         lines.append(f"iodepth={depth // count}")
         if count > 1:
-            lines += [f"numjobs={count}", "group_reporting", f"cpus_allowed=0-{smp - 1}", "cpus_allowed_policy=split"]
+            lines += [f"numjobs={count}", "group_reporting", f"cpus_allowed=0-{guest.smp - 1}"]
+            lines.append("cpus_allowed_policy=split")
         ramp, span = window_ms(sheet, drive, one)
         lines += [f"ramp_time={ramp}ms", "time_based", f"runtime={span}ms"]
     if "read" in one.rw and (size := mapped_bytes(drive)):
@@ -137,10 +169,11 @@ def mapped_bytes(drive: Drive) -> int:
     return entries * int(settings["ftl.unit_bytes"]) // 2 >> 20 << 20
 
 
-def job_text(sheet: Sheet, state: str, drive: Drive, smp: int) -> str:
+def job_text(sheet: Sheet, state: str, drive: Drive, guest: Guest) -> str:
     """Return the job file of a state."""
-    what = f"# {state}: numbers of the sheet {sheet.name}, made by 'slate fit --guest'. Run it with {smp} processors.\n"
-    sections = [section(one, sheet, drive, smp) for one in measures(sheet, state)]
+    how = f"{guest.smp} processors" + (f" and nvme.poll_queues={guest.smp}" if guest.polled else "")
+    what = f"# {state}: numbers of the sheet {sheet.name}, made by 'slate fit --guest'. Run it with {how}.\n"
+    sections = [section(one, sheet, drive, guest) for one in measures(sheet, state)]
     return "\n".join([what, HEAD, *sections])
 
 
@@ -172,7 +205,7 @@ def results(sheet: Sheet, state: str, folder: Path) -> list[Found]:
     return found
 
 
-def rows(sheet: Sheet, found: list[Found]) -> list[Json]:
+def rows(sheet: Sheet, found: list[Found], guest: Guest) -> list[Json]:
     """Return the numbers in the sheet's order, for files."""
     by_target = {one.measure.target: one for one in found}
     made = []
@@ -189,11 +222,17 @@ def rows(sheet: Sheet, found: list[Found]) -> list[Json]:
                     "error_percent": round(100 * (one.value / wanted - 1), 2),
                     "limit": one.limit,
                     "why": one.why,
+                    "engine": engine_of(guest.engine(one.measure)),
                     "run": one.measure.state,
                     "job": one.measure.job,
                 }
             )
     return made
+
+
+def engine_of(options: tuple[str, ...]) -> str:
+    """Return the engine's name."""
+    return options[0].partition("=")[2] + (", polled" if "hipri=1" in options else "")
 
 
 def csv_text(made: list[Json]) -> str:
@@ -211,7 +250,7 @@ def csv_text(made: list[Json]) -> str:
 def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
     """'slate fit --guest'. Returns the exit code."""
     profile = _profile(sheet, args.profile)
-    smp = int(options.number("smp", args.smp or SMP, 1, options.SMP_MAX))
+    guest = Guest(int(options.number("smp", args.smp or SMP, 1, options.SMP_MAX)), args.polled)
     drive = Drive(profile, {"ftl.payload": "no"})
     _check_caches(sheet, drive, profile)
     folder = RunDir(Path(args.out) if args.out else None, f"fit-{sheet.name}")
@@ -220,8 +259,8 @@ def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
         for state, words in STATES.items():
             if wanted := [one.target for one in measures(sheet, state)]:
                 print(f"slate: {state} drive: {', '.join(wanted)}", file=sys.stderr, flush=True)
-                job = folder.write(f"{state}.fio", job_text(sheet, state, drive, smp))
-                words = [*words, "--job", str(job), "--smp", str(smp), "--out", str(folder.path / state)]
+                job = folder.write(f"{state}.fio", job_text(sheet, state, drive, guest))
+                words = [*words, "--job", str(job), *guest.words(), "--out", str(folder.path / state)]
                 if args.timeout is not None:
                     words += ["--timeout", args.timeout]
                 run.quietly(["--profile", str(profile), "--set", "ftl.payload=no", *words])
@@ -230,14 +269,15 @@ def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
         if not found and not isinstance(error, MachineError):  # which leaves the guest's console
             folder.discard()
         raise
-    made = rows(sheet, found)
-    record = {"sheet": sheet.name, "profile": paths.short(profile), "smp": smp, "numbers": made}
+    made = rows(sheet, found, guest)
+    record = {"sheet": sheet.name, "profile": paths.short(profile), "smp": guest.smp, "numbers": made}
     folder.write("numbers.json", json.dumps(record, indent=1) + "\n")
     folder.write("numbers.csv", csv_text(made))
     shown = {one.measure.target: one.value for one in found}
     notes = {one.measure.target: f"{one.limit}: {one.why}" for one in found if one.limit}
     print(fit.table(sheet, shown, notes, "guest"), end="")
-    print(f"slate: {smp} vCPUs; results in {paths.short(folder.path)}/numbers.csv and .json")
+    polled = ", rates polled (io_uring)" if guest.polled else ""
+    print(f"slate: {guest.smp} vCPUs{polled}; results in {paths.short(folder.path)}/numbers.csv and .json")
     return fit.verdict(sheet, shown)
 
 

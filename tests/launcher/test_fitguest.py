@@ -24,9 +24,9 @@ def drive(name):
     return fit.Drive(paths.PROFILES / "drives" / f"{name}.ini", {})
 
 
-def sections(name, state, smp=4):
+def sections(name, state, smp=4, polled=False):
     """Return the options of each job of a shipped sheet's state."""
-    text = fitguest.job_text(fitsheet.read(fit.find(name)), state, drive(name), smp)
+    text = fitguest.job_text(fitsheet.read(fit.find(name)), state, drive(name), fitguest.Guest(smp, polled))
     return {one.name: one.options for one in jobcheck.sections("job", text)}
 
 
@@ -74,6 +74,19 @@ class Jobs(unittest.TestCase):
         options = sections(name, state)[job]
         return options["ramp_time"], options["runtime"]
 
+    def test_polled(self):
+        """Rates are polled in batches, latencies are not; nothing else changes."""
+        for state in fitguest.STATES:
+            for job, options in sections("p4500-1tb", state, polled=True).items():
+                plain = sections("p4500-1tb", state)[job]
+                self.assertEqual(plain["ioengine"], "libaio")
+                if job.endswith("-qd1"):
+                    self.assertEqual(options, plain)
+                else:
+                    self.assertEqual((options["ioengine"], options["hipri"]), ("io_uring", "1"))
+                    changed = {key for key in options if options[key] != plain.get(key)}
+                    self.assertEqual(changed, {one.partition("=")[0] for one in fitguest.POLLED})
+
     def test_windows(self):
         # 4,096 and 12,288 writes of 128 KiB at 600 MB/s: 894.8 and 2,684.4 ms
         self.assertEqual(self.windows("p4500-1tb", "empty", "seq-write"), ("895ms", "2685ms"))
@@ -115,7 +128,7 @@ class Jobs(unittest.TestCase):
         self.assertNotIn("size", sections("p4500-1tb", "full")["seq-read"])
 
     def test_stated_in_the_file(self):
-        text = fitguest.job_text(fitsheet.read(fit.find("p5600")), "aged", drive("p5600"), 8)
+        text = fitguest.job_text(fitsheet.read(fit.find("p5600")), "aged", drive("p5600"), fitguest.Guest(8))
         self.assertTrue(text.startswith("# aged: numbers of the sheet p5600, "))
         self.assertIn("Run it with 8 processors.", text)
         self.assertIn("\ncpus_allowed=0-7\n", text)
@@ -210,7 +223,19 @@ class Command(unittest.TestCase):
             self.assertIn(f"--profile {paths.PROFILES}/drives/p4500-1tb.ini --set ftl.payload=no", states[state])
             text = (self.folder / "out" / f"{state}.fio").read_text()
             sheet = fitsheet.read(fit.find("p4500-1tb"))
-            self.assertEqual(text, fitguest.job_text(sheet, state, drive("p4500-1tb"), 8))
+            self.assertEqual(text, fitguest.job_text(sheet, state, drive("p4500-1tb"), fitguest.Guest(8)))
+
+    def test_polled(self):
+        """The driver gets a polled queue for each processor, and the results name the engine."""
+        status, out, err = self.guest("p4500-1tb", "--polled")
+        self.assertEqual(status, 0, err)
+        self.assertIn("4 vCPUs, rates polled (io_uring); results in", out)
+        for words in self.words:
+            self.assertIn("--smp 4 --kernel-arg nvme.poll_queues=4 ", " ".join(words))
+        with (self.folder / "out" / "numbers.csv").open() as lines:
+            engines = {row["number"]: row["engine"] for row in csv.DictReader(lines)}
+        self.assertEqual((engines["rand_read_iops"], engines["read_us"]), ("io_uring, polled", "libaio"))
+        self.assertIn("Run it with 4 processors and nvme.poll_queues=4.", (self.folder / "out/full.fio").read_text())
 
     def test_the_timeout_is_the_runs(self):
         self.guest("p4500-1tb", "--timeout", "7200")
@@ -246,6 +271,7 @@ class Command(unittest.TestCase):
             (["p5600", "--smp", "4"], "--smp without --guest"),
             (["p5600", "--out", "x"], "--out without --guest"),
             (["p5600", "--timeout", "9"], "--timeout without --guest"),
+            (["p5600", "--polled"], "--polled without --guest"),
             (["p5600", "--profile", "tlc"], "--profile without --guest"),
             (["--guest", "p5600", "--profile", str(drives / "970evoplus-1tb.ini")],
              "970evoplus-1tb.ini has ftl.slc_blocks, but p5600.ini does not have slc_cache_permille"),
