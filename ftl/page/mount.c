@@ -458,7 +458,6 @@ static void sort_written(struct page_mount *s, uint32_t b)
 
 	f->bt.blk[b].copies &= !f->bt.blk[b].map;
 	if (s->read_only) {
-		f->bt.blk[b].parity = 0;
 		blk_close(&f->bt, b);
 		return;
 	}
@@ -489,6 +488,8 @@ static void sort_blocks(struct page_mount *s)
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		struct blk *k = &f->bt.blk[b];
 
+		if (s->read_only)	/* without rescue_frontiers(), which keeps only what it counts */
+			k->parity = 0;
 		if (f->n->ops->is_bad(f->n, (pbn_t){ b })) {
 			k->state = BLK_BAD;
 			k->slc = false;

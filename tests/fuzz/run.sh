@@ -44,6 +44,8 @@ seed_fuzz_drive() { # CORPUS
 				>"$1/drive-$drive-$table"
 		done
 	done
+	# flex, read-only, with a parity page that names a block which is not its own: failed until 2026-11-26
+	printf '\5\311\7\3\360\370\0\4\0\3\0\1\0\0\0\5\360\370\0\4\0\3\0\377\377\377\377' >"$1/parity-read-only"
 }
 
 # The first two bytes choose the format (0: by the content) and the device (any).
