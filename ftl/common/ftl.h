@@ -129,8 +129,7 @@ enum ftl_arbitration {
 
 enum ftl_gc_mode {
 	FTL_GC_BLOCKING,	/* GC keeps the die until the plane has gc_stop_blocks free blocks again */
-	FTL_GC_SLICED,		/* host I/O goes first; GC moves gc_slice_pages after each
-				 * host program, and one after a read when writes wait */
+	FTL_GC_SLICED,		/* host I/O goes first, but for the commands for which it gives GC credit: see die.h */
 };
 
 /* NFTL: which spare areas are read to locate a page. */

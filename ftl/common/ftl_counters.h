@@ -44,7 +44,7 @@
 	X(merge_reads, "Flash reads that completed partly written units.") \
 	X(merge_read_bytes, "Bytes of the ECC words that these reads read.") \
 	X(trimmed_units, "Units trimmed.") \
-	/* With DAC these units reached flash, even if they became invalid later. */ \
+	/* DAC counts a unit also if its page is programmed after the unit became invalid. */ \
 	X(host_units, "Units programmed for the host.") \
 	X(meta_units, "Units programmed for the FTL itself: trim bitmap, recovery records and map pages.") \
 	X(pad_units, "Units programmed without content.") \

@@ -2,9 +2,9 @@
 /*
  * drive_file.c - see drive_file.h, and SPEC.md for the bytes.
  *
- * Creating a drive writes the head last: until drive_file_complete() the magic
- * is missing, and a file without it is refused (or, when this process made it,
- * removed). The head is there twice, and nothing changes either later.
+ * The head of a new drive is written last. Until drive_file_complete() the magic
+ * is missing, and a file without it is refused, or removed if this process made it.
+ * The file has two copies of the head, which do not change afterwards.
  */
 #define _GNU_SOURCE
 #include "drive_file.h"

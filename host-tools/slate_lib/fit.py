@@ -54,19 +54,19 @@ examples:
 """
 TOLERANCE = 0.05  # relative error at which a number counts as reached
 PRECISION = 0.002  # relative error of a number, or change of a key's value, at which the search ends
-GC_PRECISION = 0.02  # of sustained_write_iops, whose replays cost most
+GC_PRECISION = 0.02  # the same for sustained_write_iops, whose replays take longest
 ROUNDS = 2
 ADDITIONS = 3  # steps to fit a time that adds to others
 HIT = "controller.read_hit_ns"
 NO_READ_CACHE = {"controller.read_cache_units": "0", "controller.read_ahead_units": "0", HIT: "0"}
-# Used for reads, which do not depend on the number of blocks.
+# Settings of a smaller drive for reads, whose times do not depend on the number of blocks.
 FEW = {
     "geometry.blocks_per_plane": "12",
     "ftl.op_permille": "1000",
     "ftl.slc_cache": "none",
     "ftl.map_cache_pages": "0",
 }
-BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the parallelism
+BLOCKS = 128  # blocks of a plane: few, which reduces the capacity and not the parallelism
 # Pages of a block: PAGES, or BLOCK_BYTES' worth if that is more. 'timing.erase_ns' is reduced likewise.
 PAGES, BLOCK_BYTES = 24, 192 << 10
 CORES, FEWER_CORES = 4, (2, 1)
@@ -75,7 +75,7 @@ READ_AHEAD_BYTES, SEQUENCES = 1 << 20, 8
 SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
 READ_IOS, WRITE_IOS = 100_000, 200_000
-SEQ_WRITE_IOS = 16_384  # at most, with those before they count
+SEQ_WRITE_IOS = 16_384  # maximum of a measurement, with those before they count
 WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
 # Numbers of dies of a channel that are tried if the sheet fixes none.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -92,7 +92,9 @@ BOUNDS = {
     "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
     "ftl.op_permille": (60, 3000),
 }
-STEP = 4.0  # factor of the steps in which op_permille is bracketed, from the most: replays with little are slow
+# The bracket of op_permille is found in steps of this factor, downwards from the highest value, because replays
+# with little over-provisioning are slow.
+STEP = 4.0
 # Settings of every fitted drive, unless the sheet says otherwise.
 CUT = {
     "geometry.blocks_per_plane": str(BLOCKS),
@@ -256,7 +258,7 @@ class Knob:
 
 
 READS = Knob("rand_read_iops", "ftl.overhead_ns")
-CELL = "timing.read_ns"  # of the reads, too, if there is no read_us
+CELL = "timing.read_ns"  # if there is no read_us, it also fits the rates of reads
 GC = Knob("sustained_write_iops", "ftl.op_permille")
 SLC = Knob("seq_write_mb_s", "timing.slc_program_ns")
 SEARCHED = (
@@ -450,7 +452,7 @@ class Fit:
 
         def error(logarithm: float) -> float:
             self._set(knob.key, math.exp(logarithm), knob.target)
-            if knob.key == READS.key:  # the latency of one read stays
+            if knob.key == READS.key:  # the latency of one read must not change
                 self._add("read_us", "timing.read_ns")
             off = math.log(self.shown(knob.target) / wanted)
             return off if abs(off) > precision else 0.0  # SciPy ends at a zero
@@ -549,7 +551,7 @@ def profile_text(sheet: Sheet, fit: Fit, name: str, shown: dict[str, float]) -> 
         elif match := _LINE.fullmatch(line):
             key = f"{section}.{match[1]}"
             if key == "ftl.capacity_mib":
-                continue  # op_permille has its place
+                continue  # op_permille is written instead
             line = _row(key, changed.pop(key), sheet, fit) if key in changed else line
         elif not section or not line.strip():
             continue

@@ -2,11 +2,12 @@
 """Signals that end a run in each of its phases: SIGINT, SIGTERM, SIGHUP.
 
 While QEMU runs, a signal cancels the event loop's task. Before and after that, it raises
-KeyboardInterrupt, as Ctrl-C does. Further signals are ignored, so that what the run made is
-removed whole, and until the process ends. A SIGHUP that is ignored at the start (nohup) stays so.
+KeyboardInterrupt, as Ctrl-C does. Signals after the first are ignored until the process ends, so that
+they do not interrupt the removal of what the run made. If SIGHUP is ignored at the start (nohup), it
+stays ignored.
 
-The event loop's own signal handlers would not do: when the loop is closed, they leave SIGTERM
-with its default action for a moment.
+The event loop has signal handlers of its own. They are not used, because for a moment after the loop
+is closed SIGTERM would have its default action.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ class Signals:
             signal.signal(number, handler)
 
     def ignore(self) -> None:
-        """From now on signals have no effect: the run cleans up, then the process ends."""
+        """Ignore signals from now on, while the run cleans up and until the process ends."""
         self._ignored = True
         self._set(signal.SIG_IGN)
 
     def cancel(self, task: asyncio.Task[object]) -> None:
-        """From now on a signal cancels a task of the running loop."""
+        """Let a signal cancel a task of the running loop."""
         loop = asyncio.get_running_loop()
         self._finishing = False
         self._set(lambda *_: loop.call_soon_threadsafe(self._cancel, task))
@@ -59,15 +60,15 @@ class Signals:
             task.cancel()
 
     def let_finish(self) -> None:
-        """From now on a signal has no effect: the task cleans up."""
+        """Ignore signals while the task cleans up."""
         self._finishing = True
         self._set(lambda *_: None)
 
     def interrupt(self) -> None:
-        """From now on, while no loop runs, the first signal interrupts, unless signals are ignored already."""
+        """Let a signal raise KeyboardInterrupt, as no loop runs. It has no effect after ignore()."""
         if not self._ignored:
             self._set(self._interrupted)
 
     def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
-        self.ignore()  # also of those that have come meanwhile, which would interrupt the tidying up
+        self.ignore()  # also signals that have arrived meanwhile, which would interrupt the cleaning up
         raise KeyboardInterrupt

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * core.c - the core's tests (tests/core) as suites of KUnit: the second shell of test.h.
+ * core.c - runs the core's tests (tests/core) as suites of KUnit. It has the functions that test.h
+ * calls when a case begins and ends.
  *
- * A suite is a program, a case one RUN or RUN_AS of its main(). When the module is loaded
- * main() is called once to list them (test_begins() notes the name and says no); then KUnit
- * calls run_case() for each, which calls main() again, and test_begins() says yes to the
- * case whose number it is. What a program keeps in static variables lives from case to
- * case as it does in a process, unless a case was ended by an assertion.
+ * A program of tests/core is a suite, and each RUN or RUN_AS of its main() is a case. When the module
+ * is loaded, main() is called once to list the cases: test_begins() notes the name and returns false,
+ * so that the case does not run. Later KUnit calls run_case() for each case. It calls main() again, and
+ * test_begins() returns true for this case alone. Static variables of a program keep their values from
+ * case to case, as in a process, unless an assertion ended a case.
  *
- * All of it is done by one thread at a time, and the module's loading ends with it.
+ * One thread runs all of this, and loading the module returns when it is done.
  *
- * Stack. A kernel thread has 16 KiB, and the tests keep models of a drive on theirs. So
- * main() runs on a stack of its own, from vmalloc() with its guard pages. What ends a case early,
- * core_case_ends(), leaves that stack at once: the next case begins at its top.
+ * Stack. A kernel thread has a stack of 16 KiB, and the tests keep models of a drive on theirs. So
+ * main() runs on a stack of its own, from vmalloc() with guard pages. core_case_ends(), which ends a
+ * case early, leaves that stack at once, and the next case begins at its top.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

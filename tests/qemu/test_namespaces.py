@@ -160,16 +160,16 @@ class NamespaceTest(test_nvme.NvmeTest):
         return self.vm.read(SCRATCH, 4096)
 
     def listed(self, cns: int) -> list[int]:
-        """A list of namespaces: 2 those that are attached, 0x10 all."""
+        """Return a list of namespaces; cns 2: those that are attached, 0x10: all."""
         return [nsid for nsid in struct.unpack("<1024I", self.identify(cns)) if nsid]
 
     def capacity(self) -> tuple[int, int]:
-        """Total and unallocated capacity."""
+        """Return total and unallocated capacity."""
         data = self.identify(1)
         return struct.unpack_from("<Q", data, 280)[0], struct.unpack_from("<Q", data, 296)[0]
 
     def blocks(self, nsid: int) -> int:
-        """The size of an allocated namespace."""
+        """Return the size of an allocated namespace."""
         size: int = struct.unpack_from("<Q", self.identify(0x11, nsid))[0]
         return size
 
@@ -195,7 +195,7 @@ class Life(NamespaceTest):
     """Commands and their statuses."""
 
     def test_without_a_table(self) -> None:
-        """drive.namespaces = 0 is as without the feature; above 0 the first namespace has all but the last unit."""
+        """With drive.namespaces = 0 the feature is off. Above 0 the first namespace has all units but the last."""
         for rows, size, count, bit in ((0, SPACE + UNIT, 256, 0), (ROWS, SPACE, ROWS, 8)):
             self.begin(drive__namespaces=rows)
             data = self.identify(1)
@@ -347,7 +347,7 @@ class Life(NamespaceTest):
             self.assertEqual(struct.unpack_from("<II", self.vm.read(SCRATCH, 8)), (nsid, 0))
 
     def test_formats(self) -> None:
-        """The format is the table's; metadata and protection information stay in the extent."""
+        """The table has the format. Metadata and protection information are stored in the extent."""
         self.begin(f"{MIB}:512;{MIB}:512;{MIB}:512")
         for nsid, text in ((1, b"below..."), (3, b"above...")):
             for lba in (0, MIB // 512 - 1):
@@ -474,11 +474,11 @@ class Kept(InFile):
         self.nvme.enable()
 
     def table(self) -> tuple[list[int], list[int]]:
-        """Namespaces: allocated, attached."""
+        """Return the allocated namespaces and the attached ones."""
         return self.listed(0x10), self.listed(2)
 
     def test_cut_in_each_command(self) -> None:
-        """The table is the old one until its page is programmed, and then the new one."""
+        """A cut before the end of the program leaves the old table, a later one the new table."""
         new = struct.pack("<QQ", 8, 8)
         zero = struct.pack("<HH", 1, 0)
         end = BUS_NS + PROGRAM_NS
@@ -498,7 +498,7 @@ class Kept(InFile):
             self.vm.close()
 
     def test_the_controller_waits_for_the_table(self) -> None:
-        """Enabled while the table is read after power is back, it is ready when it has been read."""
+        """A controller that is enabled while the table is being read is ready when it has been read."""
         self.begin(f"{MIB}:512;{MIB}:512", drive(drive__namespaces=ROWS, **QUICK))
         self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
         self.vm.step(1000)
@@ -512,7 +512,7 @@ class Kept(InFile):
         self.assertEqual(self.table(), ([1, 2], [1, 2]))
 
     def test_strange_tables(self) -> None:
-        """A record that is not sound ends QEMU with a sentence; what is no record is no table."""
+        """A record with a fault ends QEMU with a sentence. Other content of the unit means that there is no table."""
         whole = SPACE // UNIT
         sound = (0, 2, 16, 1, 0, 0, 1)
         for words, table in (

@@ -324,7 +324,7 @@ class Limits(ZonesTest):
         self.assertEqual(self.states(4), [CLOSED, IMPLICIT, IMPLICIT, IMPLICIT])
 
     def test_not_all_can_be_opened(self) -> None:
-        """Then none is."""
+        """An open of all zones opens none of them if that would exceed the limit."""
         self.start(ftl__zone_open_max=3)
         for zone in range(4):
             self.bring(zone, CLOSED)
@@ -427,7 +427,7 @@ class Writes(ZonesTest):
         self.assertEqual(nvme.do_read(0, 4096), PAGE4K)
 
     def test_copy(self) -> None:
-        """To the write pointer of another zone, and not elsewhere."""
+        """A copy goes to the write pointer of another zone. Any other destination is refused."""
         nvme = self.start()
         self.assertEqual(self.write(0, PAGE4K + OTHER), 0)
         self.vm.write(test_nvme.SCRATCH, struct.pack("<QQH14x", 0, 0, 15))
@@ -446,7 +446,7 @@ class Writes(ZonesTest):
 
 
 class Times(ZonesTest):
-    """Of commands that find an idle drive."""
+    """Times of commands that find an idle drive."""
 
     def test_writes(self) -> None:
         self.start()
@@ -484,7 +484,7 @@ class Times(ZonesTest):
         self.assertEqual(self.nvme.do_read(0, 4096), bytes(4096))
 
     def test_reset_of_all_works_side_by_side(self) -> None:
-        """Two zones share their planes, so their erases wait for each other, and for no more."""
+        """Two zones share their planes, so their erases wait for each other, and for no other erase."""
         self.start()
         for zone in range(2):
             for lba in (0, 16):
@@ -513,7 +513,7 @@ class Times(ZonesTest):
 
 
 class KeptTest(ZonesTest):
-    """The drive is a file."""
+    """Tests of a drive that is stored in a file."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -532,10 +532,10 @@ class KeptTest(ZonesTest):
 
 
 class Survives(KeptTest):
-    """What restarts and power cuts leave."""
+    """The states of zones after restarts and power cuts."""
 
     def test_restart(self) -> None:
-        """Open zones are closed then, and an empty one that was opened is empty."""
+        """After a restart, open zones are closed; a zone that was opened and not written is empty."""
         self.start()
         for zone, state in enumerate((EMPTY, IMPLICIT, EXPLICIT, CLOSED, FULL)):
             self.bring(zone, state)
@@ -550,7 +550,7 @@ class Survives(KeptTest):
         self.assertEqual(self.write(2 * BLOCKS + 8), 0)
 
     def test_cut(self) -> None:
-        """The write pointer is what flash says: what was flushed is there, and the buffer's content is not."""
+        """After a cut, the write pointer is behind the flushed data. The buffer's content is lost."""
         self.start()
         self.assertEqual(self.write(0), 0)
         self.assertEqual(self.write(8, flags=FUA), 0)
@@ -563,7 +563,7 @@ class Survives(KeptTest):
         self.assertEqual(self.append(0, OTHER), (0, 16))
 
     def test_cut_of_a_reset(self) -> None:
-        """Its record is on flash, the erases of its two pages' blocks are torn: the zone is empty."""
+        """The reset's record is on flash, and the erases of the two blocks are torn: the zone is empty."""
         nvme = self.start()
         self.assertEqual(self.write(0, flags=FUA), 0)
         for lba in range(8, 64, 8):
@@ -588,7 +588,7 @@ class Survives(KeptTest):
 
 
 class ManyReports(ZonesTest):
-    """A drive with 1,024 zones. A report holds 40 bytes, and 40 for each zone."""
+    """A drive with 1,024 zones. A report takes 40 bytes, and 40 more for each zone."""
 
     def put_reports(self, count: int) -> None:
         """Submit reports."""
@@ -601,7 +601,7 @@ class ManyReports(ZonesTest):
         return sorted(self.nvme.wait(self.nvme.io).code for _ in range(count))
 
     def test_their_memory(self) -> None:
-        """All hold at most 1 MiB, and give it back."""
+        """All reports together hold at most 1 MiB, which is free again when they have ended."""
         self.start(geometry__blocks_per_plane=1060, ftl__capacity_mib=1024 * 4)
         fit = (1 << 20) // (40 + 1024 * 40)
         self.put_reports(31)
@@ -643,7 +643,7 @@ class Thread(MachineTest):
             self.assertIn("append sector is 0x10", said)
 
     def test_an_append_by_the_monitor(self) -> None:
-        """It ends although time stands still meanwhile, as each request of the monitor."""
+        """The append ends although virtual time stops during requests of the monitor."""
         vm = self.machine([zoned()])
         for command in ("zap -p 0 0x1000", "zap -p 0 0x1000", "zrp 0 1"):
             vm.qmp("human-monitor-command", command_line=f'qemu-io ssd0 "{command}"')
@@ -663,7 +663,7 @@ class Thread(MachineTest):
 
 
 class Refused(ZonesTest):
-    """What cannot be, with a message that names the fix."""
+    """Settings that are refused, with a message that names the remedy."""
 
     def test_zoned_on_a_drive_without_zones(self) -> None:
         with self.assertRaisesRegex(AssertionError, "the nand-ssd 'ssd0' has no zones.*leave out 'zoned', or take"):
@@ -695,7 +695,7 @@ class Refused(ZonesTest):
         self.assertEqual(self.append(0)[0], INVALID_OPCODE)
 
     def test_a_host_without_command_sets(self) -> None:
-        """The namespace is not attached to its controller."""
+        """If the host enables no command sets, the namespace is not attached."""
         self.vm = self.machine([zoned()], "-device", test_nvme.CONTROLLER)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()

@@ -16,7 +16,7 @@ class Memory(Case):
     """Ceilings and latencies by arithmetic, on tiny.ini."""
 
     def test_reads(self):
-        """Unwritten units: the first read waits for its command, and from then on data always cross."""
+        """Unwritten units: the first read waits for its command. After it, the memory is never idle."""
         found = self.json(*CORES, *MEMORY, "--closed", 16, f"gen:rand4k,foot=6M,n={N},read=1000")
         self.assertEqual(found["time"]["end_ns"] - found["time"]["begin_ns"], COMMAND + LOOKUP + N * CROSS)
         self.assertEqual(found["ftl_counts"]["dram_busy_ns"], N * CROSS)
@@ -24,7 +24,7 @@ class Memory(Case):
         self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
 
     def test_one_request_at_a_time(self):
-        """A write's data cross while a core takes its command, a read's behind its flash."""
+        """A write's data cross while a core works on the command; a read's data cross after they were read from flash."""
         trace = self.native("0 0 write 0 4096", "1 0 read 0 4096", "2 0 flush")
         rows = self.rows(*CORES, *MEMORY, trace)
         own = COMMAND + LOOKUP
@@ -33,14 +33,14 @@ class Memory(Case):
         self.assertEqual([row["buffer_ns"] for row in rows], [0, CROSS, 0])
 
     def test_lost_content_does_not_cross(self):
-        """Neither a write of lost content nor a read that fails moves data; the first write does."""
+        """Of these requests only the first write moves data: a write of lost content and a read that fails do not."""
         trace = self.native("0 0 write 0 4096", "1 0 flush", "9000000 0 write 0 4096 lost", "18000000 0 read 0 4096")
         found = self.json(*CORES, *MEMORY, "--open", trace)
         self.assertEqual(found["host"]["read"]["errors"], 1)
         self.assertEqual(found["ftl_counts"]["dram_busy_ns"], CROSS)
 
     def test_copies_cross(self):
-        """At 16 MB/s the memory is the limit of random writes with GC: the host's bytes and the copied ones."""
+        """At 16 MB/s the memory limits random writes with GC. The host's bytes and the copied ones cross it."""
         cross = 4096 * 1000 // 16
         found = self.json(*CORES, "--set", "controller.dram_mb_s=16", "--fill", 100, "--age", 1, "--closed", 16,
                           f"gen:rand4k,foot=6M,n={N}")  # fmt: skip
@@ -52,7 +52,7 @@ class Memory(Case):
         self.assertLess(abs(took - busy) / busy, 0.01)
 
     def test_every_ftl(self):
-        """What crosses is the host's bytes and those of all reads that are not the host's."""
+        """The host's bytes cross the memory, and those of all reads that are not for the host."""
         names = ("small", "qlc-small", "superblock-small", "pen-small", "rps-small", "tlc-slc-small", "spread-small")
         for name in names:
             found = self.json("--set", "controller.cores=2", *MEMORY, "--fill", 95, "--closed", 8, "--check",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the papers say, against the stored tables and those of the quick studies.
 
-host-tools/reproduce/claims has a verdict for every claim. A direction that turns, or a size that leaves or
-enters the band, fails here until the file says so; a listed deviation that is gone fails, too.
+host-tools/reproduce/claims has a verdict for every claim. The test fails if a result has another verdict than the
+file: if a direction is the opposite one, if a size has left or entered the band, or if a listed deviation is gone.
 """
 
 import csv
