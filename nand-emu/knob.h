@@ -24,6 +24,13 @@ enum knob_type {
 	KNOB_FTL, KNOB_NAME
 };
 
+/*
+ * The offset of a KNOB_CHOICE; an enum of another size does not compile. The names have the enum's values
+ * as their indices.
+ */
+#define KNOB_CHOICE_AT(type, field) \
+	(offsetof(type, field) + 0 * sizeof(char[sizeof(((type *)0)->field) == sizeof(unsigned int) ? 1 : -1]))
+
 #define KNOB_NEVER 255u
 #define KNOB_NS_MAX 1000000000u
 

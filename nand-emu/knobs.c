@@ -5,22 +5,21 @@
 
 const char *const knob_no_yes[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
-static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
-static const char *const subpages[] = { "none", "dma", "spread", NULL };
-
-_Static_assert(NAND_ORDER_ASCENDING == 0 && NAND_ORDER_NONE == 1 && NAND_ORDER_FPS == 2 &&
-	       NAND_ORDER_RPS == 3 && NAND_NORDERS == 4, "orders");
-_Static_assert(NAND_SUBPAGE_NONE == 0 && NAND_SUBPAGE_DMA == 1 && NAND_SUBPAGE_SPREAD == 2 &&
-	       NAND_NSUBPAGES == 3, "subpages");
-_Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
-	       sizeof(enum nand_subpage) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+static const char *const orders[] = {
+	[NAND_ORDER_ASCENDING] = "ascending", [NAND_ORDER_NONE] = "none", [NAND_ORDER_FPS] = "fps",
+	[NAND_ORDER_RPS] = "rps", [NAND_NORDERS] = NULL
+};
+static const char *const subpages[] = {
+	[NAND_SUBPAGE_NONE] = "none", [NAND_SUBPAGE_DMA] = "dma", [NAND_SUBPAGE_SPREAD] = "spread",
+	[NAND_NSUBPAGES] = NULL
+};
 
 #define ERASE_NS_MAX 4000000000u
 #define NJ_MAX 4000000000u
 
 #define AT(field) offsetof(struct nand_array_config, field)
 #define G(n, lo, hi, d, s) { #n, KNOB_U32, AT(geo.n), lo, hi, d, s, NULL }
-#define G_IS(n, choices, d, s) { #n, KNOB_CHOICE, AT(geo.n), 0, 0, d, s, choices }
+#define G_IS(n, choices, d, s) { #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct nand_array_config, geo.n), 0, 0, d, s, choices }
 #define G_BOOL(n, s) { #n, KNOB_BOOL, AT(geo.n), 0, 1, "no", s, knob_no_yes }
 #define T(n, lo, hi, d, s) { #n, KNOB_U32, AT(timing.n), lo, hi, d, s, NULL }
 #define T_LIST(n, type, hi, s) { #n, type, AT(timing.n), 1, hi, NULL, s, NULL }

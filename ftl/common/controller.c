@@ -551,10 +551,10 @@ const struct ftl *controller_behind(const struct ftl *f)
 
 /* ---- settings ------------------------------------------------------------ */
 
-static const char *const arbitrations[] = { "fifo", "round-robin", "weighted", NULL };
-
-_Static_assert(FTL_ARBITRATION_FIFO == 0 && FTL_ARBITRATION_ROUND_ROBIN == 1 && FTL_ARBITRATION_WEIGHTED == 2 &&
-	       sizeof(enum ftl_arbitration) == sizeof(unsigned int), "arbitrations");
+static const char *const arbitrations[] = {
+	[FTL_ARBITRATION_FIFO] = "fifo", [FTL_ARBITRATION_ROUND_ROBIN] = "round-robin",
+	[FTL_ARBITRATION_WEIGHTED] = "weighted", NULL
+};
 
 static const struct knob rows[] = {
 	FTL_KNOB(cores, 0, CONTROLLER_CORES_MAX, "0",

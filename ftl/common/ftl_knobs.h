@@ -15,7 +15,7 @@
 #define FTL_KNOB_BOOL(n, d, says) \
 	{ #n, KNOB_BOOL, offsetof(struct ftl_config, n), 0, 1, d, says, knob_no_yes }
 #define FTL_KNOB_IS(n, choices, d, says) \
-	{ #n, KNOB_CHOICE, offsetof(struct ftl_config, n), 0, 0, d, says, choices }
+	{ #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct ftl_config, n), 0, 0, d, says, choices }
 #define FTL_KNOB_LAST { NULL }
 
 extern const struct knob_table ftl_word_knobs;		/* reads of single ECC words */

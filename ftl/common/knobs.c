@@ -2,16 +2,11 @@
 /* knobs.c - settings of all FTLs, or of several engines: see ftl_knobs.h. */
 #include "ftl_knobs.h"
 
-static const char *const gc_modes[] = { "blocking", "sliced", NULL };
-static const char *const accountings[] = { "device", "ssdsim", NULL };
-static const char *const no_yes_auto[] = { "no", "yes", "auto", NULL };
-
-_Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
-_Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
-_Static_assert(FTL_WORDS_NO == 0 && FTL_WORDS_YES == 1 && FTL_WORDS_AUTO == 2, "no_yes_auto");
-_Static_assert(sizeof(enum ftl_gc_mode) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_words) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+static const char *const gc_modes[] = { [FTL_GC_BLOCKING] = "blocking", [FTL_GC_SLICED] = "sliced", NULL };
+static const char *const accountings[] = { [FTL_ACCOUNT_DEVICE] = "device", [FTL_ACCOUNT_SSDSIM] = "ssdsim", NULL };
+static const char *const no_yes_auto[] = {
+	[FTL_WORDS_NO] = "no", [FTL_WORDS_YES] = "yes", [FTL_WORDS_AUTO] = "auto", NULL
+};
 
 /*
  * gc_stop_blocks is common, because every shipped profile sets it and all FTLs but nftl change it

@@ -485,13 +485,12 @@ static const struct direct_scheme nftl_scheme = {
 	.blocks_needed = blocks_needed,
 };
 
-static const char *const searches[] = { "no", "yes", "all", NULL };
-static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
-
-_Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
-_Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
-_Static_assert(sizeof(enum ftl_search) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_merge_victim) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+static const char *const searches[] = {
+	[FTL_SEARCH_NO] = "no", [FTL_SEARCH_YES] = "yes", [FTL_SEARCH_ALL] = "all", NULL
+};
+static const char *const merge_victims[] = {
+	[FTL_VICTIM_NEWEST] = "newest", [FTL_VICTIM_OLDEST] = "oldest", [FTL_VICTIM_LRU] = "lru", NULL
+};
 
 static const struct knob knob_rows[] = {
 	FTL_KNOB_IS(spare_search, searches, "yes",

@@ -25,32 +25,25 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 
 /* ---- settings ------------------------------------------------------------ */
 
-static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
-static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
-static const char *const backup_channels[] = { "same", "next", NULL };
-static const char *const hot_colds[] = { "off", "count", NULL };
-static const char *const slc_caches[] = { "none", "static", "dynamic", NULL };
-static const char *const slc_fulls[] = { "direct", "fold", NULL };
-static const char *const isolations[] = { "initially", "persistently", NULL };
-static const char *const suspends[] = { "off", "erase", "program", "all", NULL };
-
-_Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
-_Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
-_Static_assert(FTL_BACKUP_SAME == 0 && FTL_BACKUP_NEXT == 1, "backup_channels");
-_Static_assert(FTL_HOT_COLD_OFF == 0 && FTL_HOT_COLD_COUNT == 1, "hot_colds");
-_Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PROGRAM == 2 &&
-	       FTL_SUSPEND_ALL == 3, "suspends");
-_Static_assert(FTL_SLC_NONE == 0 && FTL_SLC_STATIC == 1 && FTL_SLC_DYNAMIC == 2, "slc_caches");
-_Static_assert(FTL_SLC_DIRECT == 0 && FTL_SLC_FOLD == 1, "slc_fulls");
-_Static_assert(FTL_ISOLATED_INITIALLY == 0 && FTL_ISOLATED_PERSISTENTLY == 1, "isolations");
-_Static_assert(sizeof(enum ftl_isolation) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_slc_cache) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_slc_full) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_backup_channel) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+static const char *const gc_frontiers[] = {
+	[FTL_GC_AUTO] = "auto", [FTL_GC_OWN] = "own", [FTL_GC_SHARED] = "shared", NULL
+};
+static const char *const gc_pages[] = {
+	[FTL_GC_SLOW] = "slow", [FTL_GC_FAST] = "fast", [FTL_GC_AS_HOST] = "host", NULL
+};
+static const char *const backup_channels[] = { [FTL_BACKUP_SAME] = "same", [FTL_BACKUP_NEXT] = "next", NULL };
+static const char *const hot_colds[] = { [FTL_HOT_COLD_OFF] = "off", [FTL_HOT_COLD_COUNT] = "count", NULL };
+static const char *const slc_caches[] = {
+	[FTL_SLC_NONE] = "none", [FTL_SLC_STATIC] = "static", [FTL_SLC_DYNAMIC] = "dynamic", NULL
+};
+static const char *const slc_fulls[] = { [FTL_SLC_DIRECT] = "direct", [FTL_SLC_FOLD] = "fold", NULL };
+static const char *const isolations[] = {
+	[FTL_ISOLATED_INITIALLY] = "initially", [FTL_ISOLATED_PERSISTENTLY] = "persistently", NULL
+};
+static const char *const suspends[] = {
+	[FTL_SUSPEND_OFF] = "off", [FTL_SUSPEND_ERASE] = "erase", [FTL_SUSPEND_PROGRAM] = "program",
+	[FTL_SUSPEND_ALL] = "all", NULL
+};
 
 static const struct knob page_rows[] = {
 	{ "gc_policy", KNOB_GC_POLICY, offsetof(struct ftl_config, gc_policy), 0, 0, "greedy",
