@@ -27,7 +27,8 @@ static void counters_are_those_of_the_drive(void)
 	EXPECT(reads_right(3));
 	EXPECT(reads_right(9));		/* never written */
 	l = slate_log(dev, now, SLATE_LOG_COUNTERS, &bytes);
-	EXPECT_EQ(bytes, 64 + 8 * (4 * 15 + 62 + 6 * 11 + 12 + 20));
+	EXPECT_EQ(bytes, 64 + 8 * (4 * SLATE_OP_WORDS + SLATE_FTL_WORDS + 6 * SLATE_SOURCE_WORDS + 12 +
+				   SLATE_NAND_WORDS));
 	EXPECT_EQ(l->head.magic, 0x474f4c53);
 	EXPECT_EQ(l->head.bytes, bytes);
 	EXPECT_EQ(l->head.at_ns, now);
