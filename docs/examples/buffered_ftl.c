@@ -327,25 +327,18 @@ static void check(const struct ftl *f)
 	SSD_ASSERT(!valid && free == b->free);	/* B2, B3 */
 }
 
-static uint32_t oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
-{
-	(void)t;
-	return OOB_BYTES(g->page_bytes / c->unit_bytes);
-}
-
 static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* most valid units of a victim */
 
+	(void)t;
 	return c->unit_bytes != UNIT || !c->payload ?
 		"unit_bytes must be 512, payload yes: this FTL maps and keeps sectors" :
 	       host_fault(c) ? host_fault(c) :
 	       c->buffer_units < g->page_bytes / UNIT || c->gc_urgent_blocks < 2 ?
 		"buffer_units must hold a NAND page, and gc_urgent_blocks must be at least 2" :
-	       g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS || g->one_shot || g->paired_loss ?
-		"order must be ascending or none, one_shot no, paired_loss no" :
-	       g->oob_bytes < oob_bytes(t, c, g) ?
-		"oob_bytes is too small: 7 + 9 per sector are needed; raise oob_bytes" :
+	       g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS || g->paired_loss ?
+		"order must be ascending or none, paired_loss no" :
 	       c->capacity_bytes / UNIT / (gain + 1) + 1 + c->gc_start_blocks > geo_blocks(g) ?
 		"the geometry cannot hold the exported capacity: lower capacity, or add blocks" : NULL;
 }
@@ -381,7 +374,8 @@ static void begin(struct ftl *f, struct nand *n)
 }
 
 const struct ftl_ops buffered_ftl_ops = {
-	.name = "buffered", .durability = FTL_PREFIX, .oob_bytes = oob_bytes, .fault = fault,
+	.name = "buffered", .durability = FTL_PREFIX,
+	.page_oob_bytes = OOB_HEAD_BYTES, .unit_oob_bytes = OOB_UNIT_BYTES, .fault = fault,
 	.lay_out = lay_out, .begin = begin, .mount = mount, .submit = submit, .step = step, .check = check,
 	HOST_OPS_COMMON,
 };

@@ -377,7 +377,8 @@ struct ftl_ops {
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
 	const void *policy;	/* how this FTL differs from others of its engine, which knows the type */
 	/* The functions below are called by ftl_oob_bytes() to ftl_init(), with this table as `t`. */
-	/* Returns the number of spare bytes of a page that the FTL needs. */
+	/* Spare bytes that a page needs, and each mapping unit in it; not used if there is oob_bytes(). */
+	uint32_t page_oob_bytes, unit_oob_bytes;
 	uint32_t (*oob_bytes)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/* Returns NULL, or a sentence that names a knob and says which value it must have. */
 	const char *(*fault)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);

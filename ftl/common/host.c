@@ -32,13 +32,18 @@ const char *host_fault(const struct ftl_config *c)
 
 uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	return t->oob_bytes(t, c, g);
+	if (t->oob_bytes)
+		return t->oob_bytes(t, c, g);
+	return t->page_oob_bytes + t->unit_oob_bytes * (g->page_bytes / c->unit_bytes);
 }
 
 int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g,
 		 const char **why)
 {
-	*why = t->fault(t, c, g);
+	*why = g->one_shot ? "one_shot must be no: FTLs program pages singly; describe a word line as bits_per_cell "
+			     "programs of a share of its time each" : t->fault(t, c, g);
+	if (!*why && g->oob_bytes < ftl_oob_bytes(t, c, g))
+		*why = "oob_bytes is too small for this FTL: raise it";
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
@@ -51,10 +56,11 @@ int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_co
 	     const struct ftl_host *host, struct ftl **out)
 {
 	struct host *h = mem;
+	const char *why;
 
-	if (t->fault(t, c, &n->geo))
+	if (ftl_validate(t, c, &n->geo, &why))
 		return SSD_E_INVAL;
-	SSD_ASSERT(n->geo.oob_kept >= t->oob_bytes(t, c, &n->geo));
+	SSD_ASSERT(n->geo.oob_kept >= ftl_oob_bytes(t, c, &n->geo));
 	if (len < ftl_footprint(t, c, &n->geo))
 		return SSD_E_NOMEM;
 	(void)t->lay_out(t, mem, c, &n->geo);
@@ -79,12 +85,23 @@ void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err
 	host_end_at(h, io, h->now_ns + spent_ns, status);
 }
 
+void host_part_at(struct host *h, struct ftl_io *io, uint64_t at_ns, uint64_t gc_ns,
+		  const struct ftl_breakdown *own, enum ssd_err status)
+{
+	uint64_t waited = at_ns - io->submit_ns - own->cell_ns - own->bus_ns;
+	uint64_t end_ns = at_ns + own->buffer_ns + own->other_ns + host_front_ns(h);
+	struct ftl_breakdown w = *own;
+
+	w.gc_queue_ns = gc_ns < waited ? gc_ns : waited;
+	w.host_queue_ns = waited - w.gc_queue_ns;
+	w.map_ns = h->c.map_ns;
+	w.other_ns += h->c.overhead_ns;
+	host_part(h, io, end_ns, &w, status);
+}
+
 void host_part_now(struct host *h, struct ftl_io *io)
 {
-	const struct ftl_breakdown w = { .host_queue_ns = h->now_ns - io->submit_ns,
-					 .map_ns = h->c.map_ns, .other_ns = h->c.overhead_ns };
-
-	host_part(h, io, h->now_ns + host_front_ns(h), &w, SSD_OK);
+	host_part_at(h, io, h->now_ns, 0, &(struct ftl_breakdown){ 0 }, SSD_OK);
 }
 
 void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why)

@@ -82,6 +82,22 @@ static inline struct ftl_io *io_list_take(struct io_list *l)
 
 /* ---- an I/O comes ---- */
 
+/* What an I/O covers of one mapping unit. */
+struct host_span {
+	uint32_t unit;
+	uint32_t from, bytes;		/* in the unit */
+};
+
+/* Returns the span at io->at, which is not the I/O's end. */
+static inline struct host_span host_span(const struct ftl_io *io, uint32_t unit_bytes)
+{
+	uint64_t byte = io->offset + io->at, left = io->bytes - io->at;
+	struct host_span s = { .unit = (uint32_t)(byte / unit_bytes), .from = (uint32_t)(byte % unit_bytes) };
+
+	s.bytes = unit_bytes - s.from < left ? unit_bytes - s.from : (uint32_t)left;
+	return s;
+}
+
 /* Advance the time to now_ns. */
 static inline void host_set_time(struct host *h, uint64_t now_ns)
 {
@@ -236,7 +252,15 @@ void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err
  */
 void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status);
 
-/* End the I/O's first part now. Until now the I/O waited for other host I/O. */
+/*
+ * End a part whose data were found at at_ns; look-up and firmware begin then. *own has the times of its
+ * own that passed before (cell_ns, bus_ns) and that follow (buffer_ns; other_ns beside the firmware). The
+ * rest was waiting, gc_ns of it at most for GC, and otherwise for other host I/O.
+ */
+void host_part_at(struct host *h, struct ftl_io *io, uint64_t at_ns, uint64_t gc_ns,
+		  const struct ftl_breakdown *own, enum ssd_err status);
+
+/* End a part now. Until now it waited for other host I/O. */
 void host_part_now(struct host *h, struct ftl_io *io);
 
 /* Fail an I/O that has no other part under way. Until now it waited for the buffer. */

@@ -220,10 +220,6 @@ static const char *refused_geometry(const struct ftl_config *c, const struct nan
 		return "page_bytes must be at most 32768 for this FTL";
 	if (geo_pages(g) > 1u << 30)
 		return "blocks_per_plane is too large: this FTL takes at most 2^30 pages; use fewer blocks";
-	if (g->one_shot)
-		return "one_shot must be no: this FTL programs pages singly";
-	if (g->oob_bytes < oob_bytes(NULL, c, g))
-		return "oob_bytes is too small: 26 are needed, 55 with frontiers other than page; raise oob_bytes";
 	return refused_frontiers(c, g);
 }
 
@@ -462,15 +458,14 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 	return working;
 }
 
-static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
-static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
-
-_Static_assert(FTL_REDUCE_NONE == 0 && FTL_REDUCE_DEDUP == 1 && FTL_REDUCE_COMP == 2 &&
-	       FTL_REDUCE_DEDUP_COMP == 3 && FTL_REDUCE_DAC == 4 && FTL_NREDUCTIONS == 5, "reductions");
-_Static_assert(FTL_FRONTIERS_PAGE == 0 && FTL_FRONTIERS_PARITY == 1 && FTL_FRONTIERS_RTF == 2 &&
-	       FTL_FRONTIERS_FLEX == 3 && FTL_NFRONTIERS == 4, "frontiers");
-_Static_assert(sizeof(enum ftl_reduction) == sizeof(unsigned int) &&
-	       sizeof(enum ftl_frontiers) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+static const char *const reductions[] = {
+	[FTL_REDUCE_NONE] = "none", [FTL_REDUCE_DEDUP] = "dedup", [FTL_REDUCE_COMP] = "comp",
+	[FTL_REDUCE_DEDUP_COMP] = "dedup+comp", [FTL_REDUCE_DAC] = "dac", [FTL_NREDUCTIONS] = NULL
+};
+static const char *const frontiers[] = {
+	[FTL_FRONTIERS_PAGE] = "page", [FTL_FRONTIERS_PARITY] = "parity", [FTL_FRONTIERS_RTF] = "rtf",
+	[FTL_FRONTIERS_FLEX] = "flex", [FTL_NFRONTIERS] = NULL
+};
 
 static const struct knob knob_rows[] = {
 	FTL_KNOB_IS(reduction, reductions, "dac",

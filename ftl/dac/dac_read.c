@@ -128,14 +128,10 @@ static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 
 static void report(struct dac *d, const struct dac_op *o, bool lost)
 {
-	uint64_t rest = d->host.now_ns - o->io->submit_ns - o->cell_ns - o->bus_ns;
-	uint64_t gc = o->gc_ns + o->wait_gc_ns;
-	struct ftl_breakdown w = { .cell_ns = o->cell_ns, .bus_ns = o->bus_ns, .map_ns = d->host.c.map_ns,
-				   .other_ns = d->host.c.overhead_ns + o->engine_ns };
+	const struct ftl_breakdown own = { .cell_ns = o->cell_ns, .bus_ns = o->bus_ns, .other_ns = o->engine_ns };
 
-	w.gc_queue_ns = gc < rest ? gc : rest;
-	w.host_queue_ns = rest - w.gc_queue_ns;
-	host_part(&d->host, o->io, d->host.now_ns + w.map_ns + w.other_ns, &w, lost ? SSD_E_UNCORR : SSD_OK);
+	host_part_at(&d->host, o->io, d->host.now_ns, o->gc_ns + o->wait_gc_ns, &own,
+		     lost ? SSD_E_UNCORR : SSD_OK);
 }
 
 static void deliver(struct dac *d, uint32_t i, bool lost)
@@ -183,36 +179,36 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 /* ---- reads of the host -------------------------------------------------------------- */
 
 /* Read a part of one unit. Returns false if no operation is free. */
-static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)
+static bool read_part(struct dac *d, struct ftl_io *io, const struct host_span *s)
 {
-	uint32_t unit = dac_buffered(d, lpn), i;
+	uint32_t unit = dac_buffered(d, s->unit), i;
 
 	if (unit != DAC_NONE) {
 		d->host.stats.buffer_hit_units++;
 		if (d->buf[unit].lost)
 			io->status = SSD_E_UNCORR;
 		else
-			host_copy(&d->host, io, io->at, d->buf[unit].data + from, bytes);
+			host_copy(&d->host, io, io->at, d->buf[unit].data + s->from, s->bytes);
 		io->first_seq = 1;	/* marks that buffer_ns has been charged */
 		return true;
 	}
-	if (d->map[lpn] == DAC_NONE) {
+	if (d->map[s->unit] == DAC_NONE) {
 		d->host.stats.unwritten_units++;
-		host_copy(&d->host, io, io->at, NULL, bytes);
+		host_copy(&d->host, io, io->at, NULL, s->bytes);
 		return true;
 	}
-	if (d->map[lpn] == d->gone) {
+	if (d->map[s->unit] == d->gone) {
 		io->status = SSD_E_UNCORR;
 		return true;
 	}
 	if (d->host_ops == d->host.c.max_unit_reads)
 		return false;
-	i = op_get(d, DAC_OP_HOST, d->map[lpn]);
+	i = op_get(d, DAC_OP_HOST, d->map[s->unit]);
 	d->host_ops++;
 	d->op[i].io = io;
 	d->op[i].at = io->at;
-	d->op[i].from = from;
-	d->op[i].bytes = bytes;
+	d->op[i].from = s->from;
+	d->op[i].bytes = s->bytes;
 	io->pending++;
 	op_go(d, i);
 	return true;
@@ -224,14 +220,11 @@ static bool take_apart(struct dac *d, struct ftl_io *io)
 	bool whole = !io->at;
 
 	for (; io->at < io->bytes; units++) {
-		uint64_t byte = io->offset + io->at;
-		uint32_t from = (uint32_t)(byte % d->unit_bytes), bytes = d->unit_bytes - from;
+		const struct host_span s = host_span(io, d->unit_bytes);
 
-		if (bytes > io->bytes - io->at)
-			bytes = (uint32_t)(io->bytes - io->at);
-		if (!read_part(d, io, (uint32_t)(byte / d->unit_bytes), from, bytes))
+		if (!read_part(d, io, &s))
 			return false;
-		io->at += bytes;
+		io->at += s.bytes;
 	}
 	d->host.stats.unwritten_reads += !io->ahead && whole && units &&
 					 d->host.stats.unwritten_units - unwritten == units;
@@ -242,13 +235,12 @@ void dac_read_line(struct dac *d)
 {
 	while (d->reads.first) {
 		struct ftl_io *io = d->reads.first;
-		struct ftl_breakdown w = { .host_queue_ns = d->host.now_ns - io->submit_ns,
-					   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
+		struct ftl_breakdown own = { 0 };
 
 		if (!take_apart(d, io))
 			return;
 		io_list_take(&d->reads);
-		w.buffer_ns = io->first_seq ? d->host.c.buffer_ns : 0;
-		host_part(&d->host, io, d->host.now_ns + w.map_ns + w.other_ns + w.buffer_ns, &w, io->status);
+		own.buffer_ns = io->first_seq ? d->host.c.buffer_ns : 0;
+		host_part_at(&d->host, io, d->host.now_ns, 0, &own, io->status);
 	}
 }

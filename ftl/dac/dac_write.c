@@ -150,14 +150,14 @@ static bool fill_base(struct dac *d, uint32_t i, uint32_t older)
 }
 
 /* Write a part of one unit into the buffer. Returns false if that is not possible now. */
-static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)
+static bool write_part(struct dac *d, struct ftl_io *io, const struct host_span *s)
 {
-	bool part = bytes < d->unit_bytes, merge = false;
-	uint32_t older = newest(d, lpn), i = older;
+	bool part = s->bytes < d->unit_bytes, merge = false;
+	uint32_t older = newest(d, s->unit), i = older;
 
 	if (older != DAC_NONE && d->buf[older].state == DAC_U_MERGE)
 		return false;
-	if (part && older == DAC_NONE && d->map[lpn] != DAC_NONE && d->merges == DAC_MERGES)
+	if (part && older == DAC_NONE && d->map[s->unit] != DAC_NONE && d->merges == DAC_MERGES)
 		return false;
 	if (older != DAC_NONE && d->buf[older].state == DAC_U_QUEUED) {
 		d->buf[i].seq = ++d->seq;
@@ -165,16 +165,16 @@ static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t 
 	} else {
 		if (d->buf_free == DAC_NONE)
 			return false;
-		i = unit_new(d, lpn);
+		i = unit_new(d, s->unit);
 		merge = part && fill_base(d, i, older);
 	}
 	if (!part)
 		d->buf[i].lost = io->lost;
-	host_copy(&d->host, io, io->at, d->buf[i].data + from, bytes);
+	host_copy(&d->host, io, io->at, d->buf[i].data + s->from, s->bytes);
 	if (merge) {
 		d->buf[i].state = DAC_U_MERGE;
 		d->buf[i].io = io;
-		d->buf[i].known = sectors(from, bytes);
+		d->buf[i].known = sectors(s->from, s->bytes);
 		io->pending++;
 		dac_read_merge(d, i);
 	}
@@ -184,14 +184,11 @@ static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t 
 static bool take_in(struct dac *d, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {
-		uint64_t byte = io->offset + io->at;
-		uint32_t from = (uint32_t)(byte % d->unit_bytes), bytes = d->unit_bytes - from;
+		const struct host_span s = host_span(io, d->unit_bytes);
 
-		if (bytes > io->bytes - io->at)
-			bytes = (uint32_t)(io->bytes - io->at);
-		if (!write_part(d, io, (uint32_t)(byte / d->unit_bytes), from, bytes))
+		if (!write_part(d, io, &s))
 			return false;
-		io->at += bytes;
+		io->at += s.bytes;
 		d->more_to_do = true;
 	}
 	return true;

@@ -100,28 +100,26 @@ static bool never_written(const struct direct *d, uint32_t lpn)
 static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {
-		uint64_t byte = io->offset + io->at;
-		uint32_t lpn = (uint32_t)(byte / d->g->page_bytes), op;
-		uint32_t from = (uint32_t)(byte % d->g->page_bytes), bytes = d->g->page_bytes - from;
+		const struct host_span s = host_span(io, d->g->page_bytes);
+		uint32_t op;
 
-		if (bytes > io->bytes - io->at)
-			bytes = (uint32_t)(io->bytes - io->at);
-		if (io->op == FTL_READ && never_written(d, lpn)) {
+		if (io->op == FTL_READ && never_written(d, s.unit)) {
 			d->host.stats.unwritten_units++;
 			if (d->host.c.payload)
-				host_copy(&d->host, io, io->at, NULL, bytes);
+				host_copy(&d->host, io, io->at, NULL, s.bytes);
 		} else {
 			if (d->op_free == DIRECT_NONE)
 				return false;
 			op = op_get(d);
-			d->op[op] = (struct direct_op){ .io = io, .at = io->at, .epoch = io->seq, .lpn = lpn,
-							.from = from, .bytes = bytes, .number = d->ops++ };
+			d->op[op] = (struct direct_op){ .io = io, .at = io->at, .epoch = io->seq,
+							.lpn = s.unit, .from = s.from, .bytes = s.bytes,
+							.number = d->ops++ };
 			io->pending++;
 			if (io->op == FTL_WRITE)
 				++*writes_of(d, io->seq);
 			direct_enqueue(d, now_ns, op);
 		}
-		io->at += bytes;
+		io->at += s.bytes;
 	}
 	return true;
 }
@@ -228,14 +226,6 @@ void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 /* ---- configuration ---------------------------------------------------------- */
 
-uint32_t direct_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
-{
-	(void)t;
-	(void)c;
-	(void)g;
-	return DIRECT_OOB_BYTES;
-}
-
 const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	(void)c;
@@ -259,8 +249,6 @@ const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, co
 		return "buffer_units must be 0: this FTL writes through";
 	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
 		return "order must be ascending or none: this FTL does not know fps and rps";
-	if (g->one_shot)
-		return "one_shot must be no: this FTL programs pages singly";
 	if (c->gc_subpage_reads == FTL_WORDS_YES)
 		return "gc_subpage_reads must be no: this FTL copies whole pages";
 	if (c->wl_threshold)
@@ -276,8 +264,6 @@ const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, co
 		return "stripe_pages must divide geometry.pages_per_block: set it to 1, or to pages_per_block";
 	if (c->pen && !g->pb_levels)
 		return "pen needs geometry.pb_levels of 1 or more: raise it, or say pen = no";
-	if (g->oob_bytes < DIRECT_OOB_BYTES)
-		return "oob_bytes is too small: 10 are needed; raise oob_bytes";
 	if (s->blocks_needed(c, g) > g->blocks_per_plane)
 		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_start_blocks";

@@ -370,7 +370,6 @@ void direct_mount_free(struct direct *d, uint32_t block);
 
 /* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
 
-uint32_t direct_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g);
 const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 size_t direct_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
@@ -417,7 +416,7 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, .writes_lost = true, \
 	.not_safe = direct_not_safe, \
-	.oob_bytes = direct_oob_bytes, \
+	.page_oob_bytes = DIRECT_OOB_BYTES, \
 	.fault = direct_fault, \
 	.lay_out = direct_lay_out, \
 	.begin = direct_begin, \

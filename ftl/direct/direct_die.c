@@ -72,14 +72,9 @@ static void run_command(struct direct_run *r, const struct nand_cmd *c)
 static void run_report(struct direct *d, const struct direct_run *r, uint64_t done_ns,
 		       uint64_t gc_ns, enum ssd_err status)
 {
-	struct ftl_io *io = d->op[r->op].io;
-	uint64_t rest = done_ns - io->submit_ns - r->cell_ns - r->bus_ns, gc = gc_ns + r->wait_gc_ns;
-	struct ftl_breakdown w = { .cell_ns = r->cell_ns, .bus_ns = r->bus_ns,
-				   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
+	const struct ftl_breakdown own = { .cell_ns = r->cell_ns, .bus_ns = r->bus_ns };
 
-	w.gc_queue_ns = gc < rest ? gc : rest;
-	w.host_queue_ns = rest - w.gc_queue_ns;
-	host_part(&d->host, io, done_ns + w.map_ns + w.other_ns, &w, status);
+	host_part_at(&d->host, d->op[r->op].io, done_ns, gc_ns + r->wait_gc_ns, &own, status);
 }
 
 /* ---- host reads, and bases of writes ----------------------------------------- */

@@ -6,9 +6,9 @@
  * into the buffer, and gives each idle die its next command. A die takes commands in this order:
  *
  *   blocking GC  GC while one of its planes needs it, then reads, then programs;
- *   sliced GC    reads (after eight, a program), then programs; after a program GC has a turn of
- *                gc_slice_pages copies, after a read a turn of one copy if writes wait for free
- *                blocks; and GC uses the die whenever no I/O waits.
+ *   sliced GC    GC while it has credit (die.h), then reads (after eight, a program), then programs.
+ *                A program gives GC a credit of gc_slice_pages, a read one of 1 if writes wait for
+ *                free blocks. GC also uses the die whenever no I/O waits.
  *
  * A read may also suspend its die's command (`suspend`, see read.c).
  *
@@ -453,8 +453,6 @@ static const char *abilities_fault(const struct ftl_config *c, const struct nand
 {
 	bool whole_pages = g->subpage == NAND_SUBPAGE_NONE;
 	const struct page_rule rules[] = {
-		{ g->one_shot, "one_shot must be no: the page FTL programs pages singly; describe a word line as "
-		  "bits_per_cell programs of a share of its time each" },
 		{ c->gc_copyback && !g->copyback,
 		  "gc_copyback must be no: the array has no copyback; or set copyback = yes" },
 		{ c->parallel_erase && g->erase_group_max < 2,
@@ -517,31 +515,17 @@ static const char *cache_fault(const struct front_policy *policy, const struct f
 	return c->map_cache_pages ? first_broken(rules, sizeof(rules) / sizeof(*rules)) : NULL;
 }
 
-/* Bytes of spare area that a page needs. With placement handles, one more holds the stream of its block. */
-static uint32_t oob_bytes(const struct front_policy *policy, const struct ftl_config *c,
-			  const struct nand_geometry *g)
-{
-	return front_oob_bytes(policy, g->page_bytes / c->unit_bytes) + (c->placement_handles > 0);
-}
-
+/* With placement handles, one byte more holds the stream of the page's block. */
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	return oob_bytes(t->policy, c, g);
+	return front_oob_bytes(t->policy, g->page_bytes / c->unit_bytes) + (c->placement_handles > 0);
 }
 
 static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,
 			      const struct nand_geometry *g)
 {
-	const char *wants;
+	const char *wants = handles_fault(policy, c, g);
 
-	if (g->oob_bytes < oob_bytes(policy, c, g))
-		return policy->group ? "oob_bytes is too small: 28 + 9 per mapping unit are needed; raise "
-				       "oob_bytes" :
-		       c->placement_handles ?
-		       "oob_bytes is too small: 8 + 9 per mapping unit are needed with placement_handles; raise "
-		       "oob_bytes" :
-		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
-	wants = handles_fault(policy, c, g);
 	if (!wants)
 		wants = policy_wants(policy, c, g);
 	if (!wants)
@@ -661,7 +645,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	owners_lay_out(&at, m, c, reads);
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
-	at.oob_len = oob_bytes(policy, c, g);
+	at.oob_len = page_ftl_oob_bytes(t, c, g);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
 	front_lay_out(&at.fr, m, &fc, g);
 	at.lost.max = policy->group ? at.shape.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;

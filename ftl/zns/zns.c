@@ -33,12 +33,8 @@ static const char *bad_array(const struct ftl_config *c, const struct nand_geome
 	if (g->order != NAND_ORDER_ASCENDING && g->order != NAND_ORDER_NONE)
 		return "type = zns writes the pages of a block in ascending order: geometry.order must be ascending "
 		       "or none";
-	if (g->one_shot)
-		return "type = zns programs single pages: geometry.one_shot must be no";
 	if (g->paired_loss)
 		return "type = zns keeps no copy of paired pages: geometry.paired_loss must be no";
-	if (g->oob_bytes < ZNS_OOB_BYTES)
-		return "type = zns needs 26 bytes of geometry.oob_bytes";
 	if (c->unit_bytes < FTL_SECTOR_BYTES || c->unit_bytes > g->page_bytes || g->page_bytes % c->unit_bytes)
 		return "unit_bytes must be 512 .. page_bytes and divide it";
 	return NULL;
@@ -86,14 +82,6 @@ static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, co
 	if (!why && c->max_unit_reads < 8)
 		why = "max_unit_reads must be 8 or more";
 	return why;
-}
-
-static uint32_t oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
-{
-	(void)t;
-	(void)c;
-	(void)g;
-	return ZNS_OOB_BYTES;
 }
 
 /* ---- memory ---- */
@@ -308,7 +296,7 @@ static const struct knob_table *const knobs[] = { &zone_knobs, NULL };
 
 const struct ftl_ops zns_ftl_ops = {
 	.name = "zns", .durability = FTL_ZONED, .knobs = knobs,
-	.oob_bytes = oob_bytes, .fault = fault, .lay_out = lay_out, .begin = begin, .mount = zns_mount,
+	.page_oob_bytes = ZNS_OOB_BYTES, .fault = fault, .lay_out = lay_out, .begin = begin, .mount = zns_mount,
 	.submit = submit, .step = step, .check = zns_check, .map_bytes = map_bytes, .block = block,
 	.zones = zones, .zone = zone, .zone_told = zone_told, HOST_OPS_COMMON,
 };

@@ -365,6 +365,8 @@ void zns_settle(struct zns *z);
 void zns_pump(struct zns *z, uint64_t now_ns);
 /* Free blocks of a plane. */
 bool zns_prepare(struct zns *z, uint32_t plane);
+/* Free a block that has been erased; a block in which a program or the erase failed becomes bad. */
+void zns_put_erased(struct zns *z, uint32_t block, bool failed);
 
 /* ---- zns_log.c ---- */
 bool zns_log_go(struct zns *z, uint32_t die);

@@ -9,7 +9,7 @@
 
 /* ---- free blocks ---- */
 
-static void put_erased(struct zns *z, uint32_t block, bool failed)
+void zns_put_erased(struct zns *z, uint32_t block, bool failed)
 {
 	if (failed || z->pool.block[block].failing)
 		pool_put_bad(&z->pool, &z->host, block);
@@ -255,7 +255,7 @@ static void erased(struct zns *z, struct zns_die *x)
 
 		if (!(x->planes >> p & 1))
 			continue;
-		put_erased(z, *block, x->failed >> p & 1);
+		zns_put_erased(z, *block, x->failed >> p & 1);
 		*block = ZNS_NONE;
 		z->zone[x->zone].erases--;
 	}

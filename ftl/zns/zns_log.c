@@ -315,10 +315,7 @@ static void oldest_erased(struct zns *z, bool failed)
 	uint32_t block = l->block[0];
 
 	z->plane[plane_of(z, block)].logs--;
-	if (failed || z->pool.block[block].failing)
-		pool_put_bad(&z->pool, &z->host, block);
-	else
-		pool_put_free(&z->pool, block, false);
+	zns_put_erased(z, block, failed);
 	l->count--;
 	l->erasing = false;
 	memmove(l->block, l->block + 1, l->count * sizeof(*l->block));

@@ -98,12 +98,10 @@ static bool queue(struct zns *z, struct ftl_io *io, const struct part *p)
 /* All parts of the I/O are answered or in a queue: end its first part. first_seq: there was a buffer hit. */
 static void split_done(struct zns *z, struct ftl_io *io)
 {
-	uint64_t buffer_ns = io->first_seq ? z->host.c.buffer_ns : 0;
-	const struct ftl_breakdown w = { .host_queue_ns = z->host.now_ns - io->submit_ns, .buffer_ns = buffer_ns,
-					 .map_ns = z->host.c.map_ns, .other_ns = z->host.c.overhead_ns };
+	const struct ftl_breakdown own = { .buffer_ns = io->first_seq ? z->host.c.buffer_ns : 0 };
 
 	z->host.stats.unwritten_reads += io->pending == 1 && !io->first_seq && io->bytes;
-	host_part(&z->host, io, z->host.now_ns + buffer_ns + host_front_ns(&z->host), &w, SSD_OK);
+	host_part_at(&z->host, io, z->host.now_ns, 0, &own, SSD_OK);
 }
 
 /* Split the I/O into reads. Returns false if the pool is empty before its end: it goes on from io->at then. */
@@ -155,21 +153,9 @@ static struct zns_op take_op(struct zns *z, struct zns_die *x)
 static void report(struct zns *z, const struct zns_op *op, const struct nand_cmd *c, uint64_t gc_ns,
 		   enum ssd_err status)
 {
-	struct ftl_breakdown w = { .cell_ns = c->cell_ns, .bus_ns = c->bus_ns,
-				   .map_ns = z->host.c.map_ns, .other_ns = z->host.c.overhead_ns };
+	const struct ftl_breakdown own = { .cell_ns = c->cell_ns, .bus_ns = c->bus_ns };
 
-	w.gc_queue_ns = gc_ns + c->wait_gc_ns;
-	w.host_queue_ns = c->done_ns - op->io->submit_ns - w.cell_ns - w.bus_ns - w.gc_queue_ns;
-	host_part(&z->host, op->io, c->done_ns + host_front_ns(&z->host), &w, status);
-}
-
-/* The part needs no flash any more: its zone was reset since. */
-static void report_now(struct zns *z, const struct zns_op *op)
-{
-	const struct ftl_breakdown w = { .host_queue_ns = z->host.now_ns - op->io->submit_ns,
-					 .map_ns = z->host.c.map_ns, .other_ns = z->host.c.overhead_ns };
-
-	host_part(&z->host, op->io, z->host.now_ns + host_front_ns(&z->host), &w, SSD_OK);
+	host_part_at(&z->host, op->io, c->done_ns, gc_ns + c->wait_gc_ns, &own, status);
 }
 
 /* Read the first page of the die's queue. Returns true: there was one. */
@@ -184,9 +170,9 @@ bool zns_read_go(struct zns *z, uint32_t die)
 	struct nand_cmd c;
 	bool good;
 
-	if (place != FLASH) {
+	if (place != FLASH) {	/* its zone was reset since */
 		give_now(z, op.io, op.at, &p, place);
-		report_now(z, &op);
+		host_part_now(&z->host, op.io);
 		return true;
 	}
 	if (block == ZNS_NONE) {	/* its buffer was given away */
@@ -194,7 +180,7 @@ bool zns_read_go(struct zns *z, uint32_t die)
 
 		io->status = SSD_E_UNCORR;
 		give(z, io, op.at, &p, NULL);
-		report_now(z, &op);
+		host_part_now(&z->host, io);
 		return true;
 	}
 	nand_fill_read(&c, NAND_SRC_HOST, zns_ppn(z, block, p.page), NAND_WHOLE_PAGE, z->oob[0]);

@@ -489,12 +489,15 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 	}
 	snprintf(note, sizeof(note), " (exported %llu MiB of %llu MiB raw)",
 		 (unsigned long long)(p->ftl.capacity_bytes >> 20), (unsigned long long)(raw >> 20));
-	if (p->ops && ftl_validate(p->ops, &p->ftl, &p->array.geo, &why))
+	if (p->ops && ftl_validate(p->ops, &p->ftl, &p->array.geo, &why)) {
+		if (!strncmp(why, "oob_bytes ", 10))
+			snprintf(note, sizeof(note), " to %u", ftl_oob_bytes(p->ops, &p->ftl, &p->array.geo));
 		blame(s, "ftl", why, note);
-	else if (!p->ops && p->ftl.capacity_bytes > raw)
+	} else if (!p->ops && p->ftl.capacity_bytes > raw) {
 		complain_of(s, profile_key_find("ftl", "capacity_mib"),
 			    "is more than the array holds, %llu MiB: lower it",
 			    (unsigned long long)(raw >> 20));
+	}
 }
 
 /*

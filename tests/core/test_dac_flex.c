@@ -490,7 +490,7 @@ static void what_it_cannot_do_is_refused(void)
 	refused(page, "paired_loss must be no");
 	refused(tlc, "order must be ascending or none unless bits_per_cell is 2");
 	refused(short_blocks, "pages_per_block must be at least 4");
-	refused(small_oob, "oob_bytes is too small: 26 are needed, 55 with frontiers other than page");
+	refused(small_oob, "oob_bytes is too small for this FTL: raise it");
 	refused(marks, "slow_below_permille");
 	refused(few_blocks, "the geometry cannot hold the exported capacity");
 	refused(parity_of, "order must be fps or rps");

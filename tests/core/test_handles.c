@@ -374,7 +374,8 @@ static void bad_settings_are_refused(void)
 	refused("placement_handles must be at most 8");
 	fc = good;
 	t.c.geo.oob_bytes = 8 + 9 * UPP - 1;
-	refused("8 + 9 per mapping unit are needed with placement_handles");
+	refused("oob_bytes is too small for this FTL");
+	EXPECT_EQ(ftl_oob_bytes(ftl_list[0], &fc, &t.c.geo), 8 + 9 * UPP);
 	t.c.geo = g;
 	t.c.geo.bits_per_cell = 2;
 	t.c.geo.order = NAND_ORDER_FPS;

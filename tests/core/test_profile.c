@@ -50,7 +50,7 @@ static void bad_overrides_are_named(void)
 	expect_error(small, "timing.read_ns=99us", "timing.read_ns = '99us'");
 	expect_error(small, "ftl.capacity_mib=310", "cannot hold the exported capacity");
 	expect_error(small, "ftl.unit_bytes=5000", "unit_bytes must be");
-	expect_error(small, "geometry.oob_bytes=16", "oob_bytes is too small");
+	expect_error(small, "geometry.oob_bytes=16", "oob_bytes is too small for this FTL: raise it to 43");
 	expect_error(small, "ftl.gc_urgent_blocks=5", "gc_urgent_blocks must be");
 	expect_error(small, "ftl.buffer_units=7", "buffer_units must be 0 or hold");
 	expect_error("nand-emu/profiles/none.ini", NULL, "none.ini: No such file or directory");
@@ -282,8 +282,8 @@ static void geometry_of_abilities(void)
 	refused("geometry.one_shot=1", "override: geometry.one_shot = '1': must be yes or no");
 	refused(NONE MLC "geometry.one_shot=yes geometry.order=fps", "override: geometry.one_shot = yes: "
 		"one_shot needs order ascending, bits_per_cell of 2 and more, no copyback");
-	refused(MLC "geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: the "
-		"page FTL programs pages singly; describe a word line as bits_per_cell programs of a share "
+	refused(MLC "geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: "
+		"FTLs program pages singly; describe a word line as bits_per_cell programs of a share "
 		"of its time each (exported 256 MiB of 320 MiB raw)");
 	accepted("geometry.copyback=yes geometry.paired_loss=yes");
 	EXPECT(g->copyback && g->paired_loss);

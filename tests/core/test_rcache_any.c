@@ -259,14 +259,6 @@ static void stub_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	draw(f, j);
 }
 
-static uint32_t stub_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
-{
-	(void)t;
-	(void)c;
-	(void)g;
-	return 0;
-}
-
 static const char *stub_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	(void)t;
@@ -304,7 +296,7 @@ static void stub_check(const struct ftl *base)
 }
 
 static const struct ftl_ops stub_ops = {
-	.name = "stub", .oob_bytes = stub_oob_bytes, .fault = stub_fault, .lay_out = stub_lay_out,
+	.name = "stub", .fault = stub_fault, .lay_out = stub_lay_out,
 	.begin = stub_begin, .mount = stub_mount, .submit = stub_submit, .step = stub_step,
 	.check = stub_check, HOST_OPS_COMMON,
 };

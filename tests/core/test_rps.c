@@ -484,7 +484,7 @@ static void refusals(void)
 	expect_refused("order must be ascending or none unless bits_per_cell is 2");
 	d.g.bits_per_cell = 2;
 	d.g.oob_bytes = 36;
-	expect_refused("oob_bytes is too small: 28 + 9 ");
+	expect_refused("oob_bytes is too small for this FTL: raise it");
 	d.g.oob_bytes = 64;
 	d.fc.slow_below_permille = 801;
 	expect_refused("slow_below_permille <= fast_above_permille");
