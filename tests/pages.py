@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 CHROMIUM = shutil.which("chromium")
 
@@ -16,32 +17,35 @@ CHROMIUM = shutil.which("chromium")
 class Tables(HTMLParser):
     """Collects the cells of each table: (text, number behind it)."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         super().__init__()
-        self.tables, self.row, self.cell, self.tags = {}, [], None, []
+        self.tables: dict[str, Any] = {}
+        self.row: list[Any] = []
+        self.cell: list[Any] | None = None
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.feed(text)
 
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        self.tags.append((tag, attrs))
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.tags.append((tag, found))
         if tag == "table":
-            self.row = self.tables.setdefault(attrs["id"], [])
+            self.row = self.tables.setdefault(str(found["id"]), [])
         elif tag == "tr":
             self.row.append([])
         elif tag == "td":
-            self.cell = ["", attrs.get("data-v")]
+            self.cell = ["", found.get("data-v")]
             self.row[-1].append(self.cell)
 
-    def handle_data(self, data):
+    def handle_data(self, data: str) -> None:
         if self.cell:
             self.cell[0] += data
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         if tag == "td":
             self.cell = None
 
 
-def browse(text):
+def browse(text: str) -> tuple[Any, set[str]]:
     """Open the page in Chromium; return its messages, and the URLs that the page asked for."""
     with tempfile.TemporaryDirectory() as folder:
         path, log = Path(folder) / "report.html", Path(folder) / "net.json"

@@ -39,7 +39,7 @@ wait
 class Cost:
     """CPU time and wall time of one run, the ns that its vCPUs were busy (0 if unknown), and their rate."""
 
-    def __init__(self, tree: Path, script: str, more: list[str]):
+    def __init__(self, tree: Path, script: str, more: list[str]) -> None:
         with tempfile.TemporaryDirectory(prefix="slate-cost-") as name:
             folder = Path(name)
             (folder / "work.sh").write_text(script, encoding="utf-8")

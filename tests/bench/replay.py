@@ -63,7 +63,8 @@ def replay(*words: str, program: Path = REPLAY) -> dict[str, Any]:
     )
     if done.returncode:
         sys.exit(f"replay.py: {done.stderr}")
-    return json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def best(runs: int, *words: str) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def best(runs: int, *words: str) -> dict[str, Any]:
 
 def rate(one: dict[str, Any]) -> float:
     """Requests a second of CPU time."""
-    return one["requests"]["completed"] / one["wall"]["cpu_seconds"]
+    return float(one["requests"]["completed"] / one["wall"]["cpu_seconds"])
 
 
 def requests_of(name: str) -> Iterator[tuple[int, int, int]]:
@@ -140,7 +141,7 @@ def pair(other: Path, ours_first: bool, *words: str) -> float:
     differ = [key for key, part in found[other].items() if found[REPLAY].get(key) != part]
     if differ:
         sys.exit(f"replay.py: {other}: the builds' results differ in {', '.join(differ)}")
-    return ours["cpu_seconds"] / theirs["cpu_seconds"]
+    return float(ours["cpu_seconds"] / theirs["cpu_seconds"])
 
 
 def against(other: Path, runs: int) -> None:

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "host-tools")]
@@ -149,7 +151,7 @@ class Documents(unittest.TestCase):
         shutil.rmtree(self.folder / "out" / "block")
 
 
-def _test_of(name: str):
+def _test_of(name: str) -> Callable[[Any], None]:
     return lambda self: self.document(name)
 
 
@@ -160,7 +162,7 @@ for _name in DOCUMENTS:
 class Rules(unittest.TestCase):
     """The rules of blocks.py, each with a text that breaks it."""
 
-    def test_matches(self):
+    def test_matches(self) -> None:
         for expected, printed, numbers, want in (
             (["a", "b"], ["a", "b"], False, True),
             (["a", "b"], ["a"], False, False),
@@ -176,13 +178,13 @@ class Rules(unittest.TestCase):
         ):
             self.assertEqual(blocks.matches(expected, printed, numbers), want, (expected, printed, numbers))
 
-    def test_commands(self):
+    def test_commands(self) -> None:
         block = blocks.Block(1, "console", "", ["$ one \\", "    two", "out", "$ cat <<E", "> in", "> E", "in"])
         found = [(command.text, command.expected) for command in block.commands()]
         self.assertEqual(found, [("one \\\n    two", ["out"]), ("cat <<E\nin\nE", ["in"])])
         self.assertRaises(ValueError, blocks.Block(1, "console", "", ["make"]).commands)
 
-    def test_no_command_elsewhere(self):
+    def test_no_command_elsewhere(self) -> None:
         for name in DOCUMENTS:
             inside = False
             for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
@@ -190,7 +192,7 @@ class Rules(unittest.TestCase):
                 if not inside:
                     self.assertIsNone(_COMMAND.match(line), f"{name}:{number}: a command in no console block: {line}")
 
-    def test_boots(self):
+    def test_boots(self) -> None:
         """A boot takes seconds, so their number in all documents is limited."""
         boots = 0
         for name in DOCUMENTS:
@@ -200,7 +202,7 @@ class Rules(unittest.TestCase):
                     boots += commands[0].guest or sum("slate run" in command.text for command in commands)
         self.assertLessEqual(boots, 12)
 
-    def test_links(self):
+    def test_links(self) -> None:
         """Links between documents lead to existing files and headings."""
         for name in LINKED:
             for target, heading in _LINK.findall((ROOT / name).read_text(encoding="utf-8")):
@@ -211,7 +213,7 @@ class Rules(unittest.TestCase):
                 if heading:
                     self.assertIn(heading, anchors(path), f"{name}: {target}#{heading}")
 
-    def test_the_tour_is_short(self):
+    def test_the_tour_is_short(self) -> None:
         self.assertLessEqual(len((ROOT / "DESIGN.md").read_text(encoding="utf-8").split()), 1500)
 
 

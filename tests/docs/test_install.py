@@ -12,6 +12,7 @@ import tempfile
 import threading
 import unittest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL = ROOT / "host-tools" / "install" / "install.py"
@@ -24,7 +25,7 @@ def may_hide() -> bool:
     return not subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
 
 
-def install(destdir, *words, code=0, **environment):
+def install(destdir: Any, *words: Any, code: int = 0, **environment: Any) -> str:
     """Run the installer and return its output."""
     done = subprocess.run(
         [INSTALL, "--destdir", destdir, *words], capture_output=True, text=True, timeout=120, check=False,
@@ -38,14 +39,14 @@ def install(destdir, *words, code=0, **environment):
 _once = threading.Lock()
 
 
-def shared():
+def shared() -> Path:
     """Like _shared(), but only one thread makes it, and the others wait."""
     with _once:
         return _shared()
 
 
 @functools.cache
-def _shared():
+def _shared() -> Path:
     """Install once for all tests of this file, which do not change it."""
     folder = Path(tempfile.mkdtemp(prefix="slate-install-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -57,12 +58,12 @@ def _shared():
 class Install(unittest.TestCase):
     """PREFIX=/usr/local below a separate folder."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.folder = shared()
         self.top = self.folder / "root" / "usr" / "local"
         self.work = self.folder / "work"
 
-    def call(self, *words, code=0, seconds=60):
+    def call(self, *words: Any, code: int = 0, seconds: float = 60) -> str:
         """Run an installed program in another folder, without the clone."""
         line = [str(self.top / "bin" / words[0]), *map(str, words[1:])]
         if may_hide():
@@ -71,16 +72,16 @@ class Install(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
-    def test_profiles(self):
+    def test_profiles(self) -> None:
         self.assertRegex(self.call("slate", "profiles"), r"(?m)^small +320 MiB +256 MiB +page ")
         self.assertIn("capacity   320 MiB raw", self.call("slate", "profiles", "show", "small"))
 
-    def test_jobs(self):
+    def test_jobs(self) -> None:
         self.assertRegex(self.call("slate", "jobs"), r"(?m)^quick +the six numbers of a data sheet")
         job = (self.top / "share/slate/fio-jobs/quick.fio").read_text(encoding="utf-8")
         self.assertEqual(self.call("slate", "jobs", "show", "quick"), job)
 
-    def test_replay(self):
+    def test_replay(self) -> None:
         """'slate replay' takes names, slate-replay only paths."""
         profile = self.top / "share/slate/profiles/small.ini"
         words = ["--closed", 4, "--check", "gen:rand4k,foot=8MiB,n=2000,read=500"]
@@ -90,12 +91,12 @@ class Install(unittest.TestCase):
         ours = self.call("slate-replay", "--profile", profile, *words)
         self.assertEqual(ours.partition(cut)[0], by_slate.partition(cut)[0])
 
-    def test_drives(self):
+    def test_drives(self) -> None:
         self.call("slate", "age", "small", "--writes", "1x", "--content", "zero", "-o", "a.slate")
         # 320.9 MiB, 8 bytes of checksums for each of 20,480 pages, and the head again
         self.assertIn("a.slate: 321.1 MiB, ", self.call("slate", "drive", "show", "a.slate"))
 
-    def test_a_page(self):
+    def test_a_page(self) -> None:
         """The page is that of the clone, byte for byte, although only a part of matplotlib is installed."""
         golden = ROOT / "tests" / "launcher" / "golden"
         done = subprocess.run(
@@ -107,7 +108,7 @@ class Install(unittest.TestCase):
         self.assertEqual(self.call("slate", "report", "golden", "--html"), "slate: wrote golden/report.html\n")
         self.assertEqual((self.work / "golden/report.html").read_bytes(), (self.work / "ours.html").read_bytes())
 
-    def test_what_is_left_out(self):
+    def test_what_is_left_out(self) -> None:
         """Tests, sources and unused parts of Python packages are not installed."""
         venv = self.top / "lib/slate/venv"
         left_out = re.compile(r"/(tests|__pycache__|f2py|sample_data)/|\.(pyi|pxd|h|a)$")
@@ -115,13 +116,13 @@ class Install(unittest.TestCase):
         self.assertEqual([path for path in files if left_out.search(str(path))], [])
         self.assertLess(sum(path.stat().st_size for path in files), 92_000_000)
 
-    def test_other_programs(self):
+    def test_other_programs(self) -> None:
         for name in ("slate-content", "slate-load", "slatectl"):
             self.assertIn(f"usage: {name} ", self.call(name, "--help"))
         self.assertIn("no such profile: none.ini", self.call("slate", "run", "--profile", "none.ini", code=2))
 
     @unittest.skipUnless(QEMU.exists(), "QEMU is not built")
-    def test_a_guest(self):
+    def test_a_guest(self) -> None:
         self.call("slate", "run", "--job", "randread-qd1", "--profile", "small", seconds=300)
         run = json.loads((self.work / "out/latest/run.json").read_text(encoding="utf-8"))
         self.assertEqual(run["versions"]["slate"], (self.top / "lib/slate/VERSION").read_text(encoding="utf-8").strip())
@@ -129,7 +130,7 @@ class Install(unittest.TestCase):
         self.call("slate", "run", "--job", "two-drives", "--profile", "small", "--profile", "small", seconds=300)
         self.assertIn("second-read", self.call("slate", "report", "--text", "out/latest/nvme1"))
 
-    def test_no_path_of_the_clone(self):
+    def test_no_path_of_the_clone(self) -> None:
         """Files that are read at run time do not name the clone. (Programs have its path in their assertions.)"""
         for name in (self.top / "lib/slate/MANIFEST").read_text(encoding="utf-8").splitlines():
             path = self.top / name
@@ -139,7 +140,7 @@ class Install(unittest.TestCase):
             if text and path.read_bytes()[:4] != b"\x7fELF":
                 self.assertNotIn(str(ROOT).encode() + b"/", path.read_bytes(), name)
 
-    def test_manuals(self):
+    def test_manuals(self) -> None:
         pages = self.top / "share/man/man1"
         for name in ("slate", "slate-replay", "slate-content", "slate-load", "slatectl"):
             done = subprocess.run(
@@ -152,23 +153,15 @@ class Install(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
             self.assertIn("SYNOPSIS", done.stdout)
 
-    def test_qemu_of_ones_own(self):
+    def test_qemu_of_ones_own(self) -> None:
         """A PC starts without options for its firmware, also after the installation was moved."""
         with tempfile.TemporaryDirectory() as folder:
             moved = Path(folder) / "elsewhere"
             shutil.copytree(self.top / "lib/slate/qemu", moved)
             for qemu in (self.top / "lib/slate/qemu", moved):
-                line = [
-                    qemu / "qemu-system-x86_64",
-                    "-M",
-                    "q35",
-                    "-nodefaults",
-                    "-display",
-                    "none",
-                    "-debugcon",
-                    "stdio",
-                ]
-                line += ["-global", "isa-debugcon.iobase=0x402", "-device", "isa-debug-exit", "-monitor", "none"]
+                line: list[str | Path] = [qemu / "qemu-system-x86_64", "-M", "q35", "-nodefaults", "-display", "none"]
+                line += ["-debugcon", "stdio", "-global", "isa-debugcon.iobase=0x402", "-device", "isa-debug-exit"]
+                line += ["-monitor", "none"]
                 done = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 try:
                     self.assertRegex(done.stdout.readline(), r"^SeaBIOS \(version ")
@@ -176,7 +169,7 @@ class Install(unittest.TestCase):
                     done.kill()
                     done.communicate()
 
-    def complete(self, *words):
+    def complete(self, *words: Any) -> list[str]:
         """Return what bash offers for the last word."""
         shells = self.top / "share/bash-completion/completions"
         script = f"""PATH={self.top}/bin:$PATH; . {COMPLETION}; . {shells}/{words[0]}
@@ -189,7 +182,7 @@ class Install(unittest.TestCase):
         return [word.strip() for word in done.stdout.splitlines()]
 
     @unittest.skipUnless(os.path.exists(COMPLETION), "bash-completion is not installed")
-    def test_completion(self):
+    def test_completion(self) -> None:
         self.assertEqual(self.complete("slate", "prof"), ["profiles"])
         self.assertEqual(self.complete("slate", "run", "--prof"), ["--profile"])
         self.assertEqual(self.complete("slate", "run", "--kernel", ""), ["debian", "small"])
@@ -202,12 +195,12 @@ class Install(unittest.TestCase):
         self.assertEqual(self.complete("slatectl", "cou"), ["counters"])
         self.assertEqual(self.complete("slatectl", "--qmp", "DESI"), ["DESIGN.md"])
 
-    def test_zsh(self):
+    def test_zsh(self) -> None:
         text = (self.top / "share/zsh/site-functions/_slate").read_text(encoding="utf-8")
         self.assertTrue(text.startswith("#compdef slate"))
         self.assertIn("--cut-after-commands", text)
 
-    def test_uninstall(self):
+    def test_uninstall(self) -> None:
         """Uninstalling keeps other files, and a second call reports that there is nothing to remove."""
         with tempfile.TemporaryDirectory() as folder:
             mine = Path(folder) / "usr/local/share/man/man1/mine.1"
@@ -226,7 +219,7 @@ class Install(unittest.TestCase):
             self.assertFalse((Path(folder) / "usr/local/lib").exists())
             self.assertIn("nothing of Slate is installed", install(folder, "--uninstall", code=2))
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         self.assertIn("must begin with '/'", install("/tmp", "--prefix", "here", code=2))
 
 

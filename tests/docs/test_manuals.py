@@ -19,14 +19,14 @@ PAGES = ROOT / "host-tools" / "install"
 class Manuals(unittest.TestCase):
     """slate-load and slatectl are in tests/replay."""
 
-    def test_programs(self):
+    def test_programs(self) -> None:
         for name, least in (("slate-replay", 30), ("slate-content", 3)):
             with self.subTest(name=name):
                 told = manual.told(manual.help_of(CORE / name))
                 self.assertEqual(told, manual.written(PAGES / f"{name}.1"))
                 self.assertGreaterEqual(len(told), least)
 
-    def test_slate(self):
+    def test_slate(self) -> None:
         """slate.1 is made from the parser: it has the options of every command's --help."""
         page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
         plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fI", "").replace("\\fR", "")
@@ -57,7 +57,7 @@ class Manuals(unittest.TestCase):
         self.assertGreater(seen, 50)
         self.assertNotIn(".SLATE-", page)
 
-    def test_every_command_has_help(self):
+    def test_every_command_has_help(self) -> None:
         """Every command listed by 'slate --help' has a section."""
         page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
         for action in cli.parser()._subparsers._group_actions:

@@ -9,7 +9,9 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "adding-a-nand-command.md"
@@ -18,7 +20,7 @@ COMMAND = re.compile(r"\bNAND_(COPYBACK|NOPS)\b")
 NAMES = re.compile(COMMAND.pattern + r"|copybacks?\b")  # in FTLs the word means the setting, too
 
 
-def sources():
+def sources() -> set[str]:
     """The files of the drive and its tools that name the operation or count operations."""
     return {
         str(path.relative_to(ROOT))
@@ -32,7 +34,7 @@ def sources():
 class List(unittest.TestCase):
     """The table of files in the document."""
 
-    def test_it_is_complete_and_has_no_other(self):
+    def test_it_is_complete_and_has_no_other(self) -> None:
         part = PAGE.read_text(encoding="utf-8").partition("\n## 7. ")[2].partition("\n## 8. ")[0]
         rows = [line for line in part.splitlines() if line.startswith("| `")]
         listed = {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
@@ -49,7 +51,7 @@ INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "ftl/
             "host-tools/trace", "host-tools/replay", "host-tools/ctl")  # fmt: skip
 
 
-def lists_of_sources():
+def lists_of_sources() -> Iterator[Any]:
     """Yield the places where five lines in a row name four or more sources."""
     for path in (path for folder in LISTS for path in (ROOT / folder).rglob("*")):
         if path.suffix not in (".c", ".h", ".py", ".sh", ".patch"):
@@ -65,10 +67,10 @@ def lists_of_sources():
 class Sources(unittest.TestCase):
     """NAND_SOURCES."""
 
-    def test_there_is_no_other_list(self):
+    def test_there_is_no_other_list(self) -> None:
         self.assertEqual([*lists_of_sources()], [])
 
-    def test_a_new_row_suffices(self):
+    def test_a_new_row_suffices(self) -> None:
         """Add a row to a copy of the header. Every file that uses the table compiles, and the programs print it."""
         files = [
             path

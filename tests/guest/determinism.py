@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -97,7 +97,7 @@ def one(folder: Path, smp: int, loaded: bool) -> dict[str, str]:
     return digests(folder)
 
 
-def compare(folder: Path, runs: int, smp: int, say=lambda text: None) -> list[dict[str, str]]:
+def compare(folder: Path, runs: int, smp: int, say: Callable[[str], None] = lambda text: None) -> list[dict[str, str]]:
     """Run this many times, half of them on a busy host, and compare."""
     found: list[dict[str, str]] = []
     for number in range(runs):
@@ -124,7 +124,8 @@ def other_machine(made: dict[str, str], smp: int) -> dict[str, str] | str:
     differs = [name for name in made if kept["made_of"].get(name) != made[name]]
     if differs:
         return f"{CHECKSUMS.name} has runs of another {', '.join(differs)}: determinism.py --record makes it anew"
-    return kept["runs"][str(smp)]
+    found: dict[str, str] = kept["runs"][str(smp)]
+    return found
 
 
 def main() -> int:

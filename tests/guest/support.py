@@ -40,7 +40,8 @@ class Result:
 
     def json(self, name: str) -> dict[str, Any]:
         """Return a JSON file of the run."""
-        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        return found
 
     def text(self, name: str) -> str:
         """Return a text file of the run."""

@@ -2,8 +2,9 @@
 """Applications on a file system on the drive, each through its real path."""
 
 import unittest
+from typing import Any
 
-from support import GuestTest
+from support import GuestTest, Result
 
 import determinism
 
@@ -19,7 +20,7 @@ class Applications(GuestTest):
 
     kernel = "debian"
 
-    def app(self, name, *words, **parameters):
+    def app(self, name: str, *words: Any, **parameters: Any) -> tuple[dict[str, Any], Result]:
         """Run an application; return its figures by part, and its drive."""
         args = [word for key, value in parameters.items() for word in ("--app-arg", f"{key}={value}")]
         result = self.slate("--app", name, *args, *words, seconds=900)
@@ -37,11 +38,11 @@ class Applications(GuestTest):
             self.assertIn(part["name"], result.out)
         return parts, result
 
-    def ops(self, result, label):
+    def ops(self, result: Result, label: str) -> Any:
         """Return the drive's account of a part."""
         return result.device.job(label).account.op
 
-    def test_sysbench_fileio(self):
+    def test_sysbench_fileio(self) -> None:
         """Random reads past the page cache: each is a read of the drive, so its latency is at least the drive's."""
         parts, result = self.app("sysbench-fileio", size=8 << 20, files=4, mode="rndrd", events=300)
         self.assertEqual(parts["run"]["operations"], 300)
@@ -50,14 +51,14 @@ class Applications(GuestTest):
         self.assertLess(read.bytes, 330 * 16384, "more than ext4's metadata beside them")
         self.assertGreater(parts["run"]["latency_ns"]["mean"], read.latency_sum_ns / read.ios)
 
-    def test_pgbench(self):
+    def test_pgbench(self) -> None:
         """Two sessions with 30 transactions each. Every transaction is durable; at best two share a flush."""
         parts, result = self.app("pgbench", *SMALL, clients=2, transactions=30)
         self.assertEqual(parts["run"]["operations"], 60)
         self.assertGreaterEqual(self.ops(result, "run")["flush"].ios, 30)
         self.assertEqual(len(result.text("pgbench-transactions.log").splitlines()), 60)
 
-    def test_sqlite_on_xfs(self):
+    def test_sqlite_on_xfs(self) -> None:
         """A transaction needs at least one flush."""
         parts, result = self.app("sqlite", fs="xfs", rows=4000, transactions=100, reads=200)
         self.assertEqual((parts["update"]["operations"], parts["read"]["operations"]), (100, 200))
@@ -66,7 +67,7 @@ class Applications(GuestTest):
         # the table was dropped from memory: it came from the drive
         self.assertGreater(self.ops(result, "read")["read"].ios, 20)
 
-    def test_kv_twice(self):
+    def test_kv_twice(self) -> None:
         """Runs on an idle and on a busy host give the same bytes."""
         few = {"keys": 4000, "reads": 1000}
         parts, first = self.app("kv", *SMALL, **few)
@@ -77,14 +78,14 @@ class Applications(GuestTest):
             self.assertEqual(first.text(name), second.text(name), name)
         self.assertGreater(self.ops(first, "readrandom")["read"].ios, 0)
 
-    def test_the_seed_is_the_applications(self):
+    def test_the_seed_is_the_applications(self) -> None:
         """Another seed gives other rows, so the drive reads other places."""
         few = {"rows": 4000, "transactions": 10, "reads": 50}
         _, first = self.app("sqlite", *SMALL, fs="f2fs", **few)
         _, second = self.app("sqlite", *SMALL, "--seed", "2", fs="f2fs", **few)
         self.assertNotEqual(first.text("sqlite-read.txt"), second.text("sqlite-read.txt"))
 
-    def test_one_that_fails(self):
+    def test_one_that_fails(self) -> None:
         """Files that are larger than the drive give an error."""
         result = self.refused(
             "--app",
@@ -96,10 +97,10 @@ class Applications(GuestTest):
         )
         self.assertFalse((result.folder / "app.json").exists())
 
-    def test_unknown(self):
+    def test_unknown(self) -> None:
         self.refused("--app", "nosuch", words=("--app nosuch", "sysbench-fileio, pgbench, sqlite, kv"))
 
-    def test_a_script_uses_the_image(self):
+    def test_a_script_uses_the_image(self) -> None:
         """Compile, run and version a program on the drive; its files are there after a remount."""
         script = self.folder / "build.sh"
         script.write_text(

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
+from typing import Any
 
 from support import JOBS, SMALL, GuestTest, processes_of
 
@@ -15,7 +17,7 @@ QD1 = JOBS / "randread-qd1.fio"
 class Profile(GuestTest):
     """Profiles that the drive refuses, with the drive's message."""
 
-    def profile(self, *changes):
+    def profile(self, *changes: Any) -> Path:
         text = SMALL.read_text(encoding="utf-8")
         for old, new in changes:
             self.assertIn(old, text)
@@ -24,11 +26,11 @@ class Profile(GuestTest):
         path.write_text(text, encoding="utf-8")
         return path
 
-    def test_missing(self):
+    def test_missing(self) -> None:
         self.refused("--job", QD1, profile=self.folder / "none.ini", words=("none.ini", "fix:"))
 
     @unittest.skipUnless(os.geteuid() == 0, "drops its privileges")
-    def test_unreadable(self):
+    def test_unreadable(self) -> None:
         path = self.profile()
         path.chmod(0)
         command, _ = self.command("--job", QD1, profile=path, out=self.folder.parent / "unused")
@@ -42,12 +44,12 @@ class Profile(GuestTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("permission denied", done.stderr)
 
-    def test_wrong_key(self):
+    def test_wrong_key(self) -> None:
         self.refused(
             "--job", QD1, profile=self.profile(("page_bytes ", "page_size ")), words=("mine.ini", "page_size")
         )
 
-    def test_wrong_type(self):
+    def test_wrong_type(self) -> None:
         self.refused(
             "--job",
             QD1,
@@ -55,13 +57,13 @@ class Profile(GuestTest):
             words=("mine.ini", "read_ns", "fast"),
         )
 
-    def test_out_of_range(self):
+    def test_out_of_range(self) -> None:
         self.refused("--job", QD1, "--set", "geometry.channels=0", words=("geometry.channels", "0"))
 
-    def test_capacity_too_large(self):
+    def test_capacity_too_large(self) -> None:
         self.refused("--job", QD1, "--set", "ftl.capacity_mib=320", words=("capacity",))
 
-    def test_too_little_memory(self):
+    def test_too_little_memory(self) -> None:
         self.refused(
             "--job",
             QD1,
@@ -70,24 +72,24 @@ class Profile(GuestTest):
             words=("small", "MiB of memory", "fewer blocks"),
         )
 
-    def test_unknown_override(self):
+    def test_unknown_override(self) -> None:
         self.refused("--job", QD1, "--set", "ftl.colour=red", words=("ftl.colour",))
 
 
 class Job(GuestTest):
     """Job files that fio refuses before the boot."""
 
-    def test_missing(self):
+    def test_missing(self) -> None:
         self.refused("--job", self.folder / "none.fio", words=("none.fio", "fix:"))
 
-    def test_errors(self):
+    def test_errors(self) -> None:
         job = self.folder / "typo.fio"
         job.write_text("[a]\nfilename=/dev/nvme0n1\nrw=rnadread\n", encoding="utf-8")
         began = time.monotonic()
         self.refused("--job", job, words=("typo.fio", "rnadread", "fix:"))
         self.assertLess(time.monotonic() - began, 2, "it booted a guest to find out")
 
-    def test_script_that_fails(self):
+    def test_script_that_fails(self) -> None:
         script = self.folder / "fail.sh"
         script.write_text("echo the reason\nexit 5\n", encoding="utf-8")
         self.refused("--cmd", script, code=1, words=("fail.sh", "status 5", "the reason"))
@@ -96,17 +98,17 @@ class Job(GuestTest):
 class Guest(GuestTest):
     """Guests that fail."""
 
-    def script(self, text):
+    def script(self, text: str) -> Path:
         path = self.folder / "script.sh"
         path.write_text(text, encoding="utf-8")
         return path
 
-    def test_panic(self):
+    def test_panic(self) -> None:
         script = self.script("echo c >/proc/sysrq-trigger\nsleep 100\n")
         words = ("kernel panicked", "| ", "Kernel panic", "fix:")
         self.refused("--kernel", "debian", "--cmd", script, code=3, words=words)
 
-    def test_hang(self):
+    def test_hang(self) -> None:
         script = self.script("echo about to hang\nwhile :; do :; done\n")
         self.refused(
             "--cmd",
@@ -117,14 +119,14 @@ class Guest(GuestTest):
             words=("no sign of life for 12 s", "| about to hang", "--timeout"),
         )
 
-    def test_too_little_memory(self):
+    def test_too_little_memory(self) -> None:
         self.refused("--job", QD1, "--mem", "100M", words=("--mem 100M", "fix:"))
 
 
 class Process(GuestTest):
     """Signals to the launcher, and to QEMU."""
 
-    def start(self):
+    def start(self) -> tuple[subprocess.Popen[str], Path]:
         command, out = self.command("--job", JOBS / "quick.fio")
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         console = out / "console.log"
@@ -137,12 +139,12 @@ class Process(GuestTest):
             self.fail("the guest did not boot")
         return process, out
 
-    def ended(self, process, out):
+    def ended(self, process: subprocess.Popen[str], out: Path) -> str:
         text = process.communicate(timeout=30)
         self.assert_no_process(out)
         return text[1]
 
-    def test_ctrl_c(self):
+    def test_ctrl_c(self) -> None:
         process, out = self.start()
         process.send_signal(signal.SIGINT)
         err = self.ended(process, out)
@@ -150,12 +152,12 @@ class Process(GuestTest):
         self.assertIn("interrupted", err)
         self.assertFalse(out.exists())
 
-    def test_killed_launcher(self):
+    def test_killed_launcher(self) -> None:
         process, out = self.start()
         process.kill()
         self.ended(process, out)
 
-    def test_qemu_dies(self):
+    def test_qemu_dies(self) -> None:
         process, out = self.start()
         (qemu,) = (pid for pid in processes_of(out) if pid != process.pid)
         os.kill(qemu, signal.SIGSEGV)

@@ -14,7 +14,7 @@ class Calibrate(GuestTest):
 
     kernel = "debian"  # has null_blk
 
-    def test_the_guests_own_rate(self):
+    def test_the_guests_own_rate(self) -> None:
         script = self.folder / "calibrate.sh"
         script.write_text(calibrate.script((JOBS / "calibrate.fio").read_text()))
         for rate in ("2", "3.2"):

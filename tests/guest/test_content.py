@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
+from typing import Any
 
 from support import HERE, PROFILES, ROOT, GuestTest
 
@@ -22,16 +24,16 @@ CORE = ROOT / "build" / "core"
 class Content(GuestTest):
     """slate run --record-content, then slate-replay."""
 
-    def tool(self, name, *args):
+    def tool(self, name: str, *args: Any) -> Any:
         """Return the tool's JSON."""
         done = subprocess.run([CORE / name, *map(str, args)], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def replay(self, trace, profile="small", *args):
+    def replay(self, trace: Path, profile: Any = "small", *args: Any) -> Any:
         return self.tool("slate-replay", "--profile", PROFILES / f"{profile}.ini", "--json", "-", *args, trace)
 
-    def test_recording_changes_nothing(self):
+    def test_recording_changes_nothing(self) -> None:
         """The same fio job with and without a recording: guest and drive see the same, to the nanosecond."""
         job = self.folder / "some.fio"
         job.write_text(
@@ -56,7 +58,7 @@ class Content(GuestTest):
         self.assertEqual(again["check"]["wrong"], 0)
         self.assertEqual(again["gc"]["units_moved"], seen["ftl"]["gc-units"])
 
-    def test_what_the_guest_wrote(self):
+    def test_what_the_guest_wrote(self) -> None:
         """Bytes known to the script are at their place; a second trace is equal byte for byte."""
         names = [self.folder / "a.content", self.folder / "b.content"]
         for name in names:
@@ -79,7 +81,7 @@ class Content(GuestTest):
             [96, 40, 40, 16, 16],
         )
 
-    def test_every_ftl(self):
+    def test_every_ftl(self) -> None:
         """Replay a file system's writes on drives of other kinds, with --check."""
         trace = self.folder / "a.content"
         self.slate(
@@ -94,7 +96,7 @@ class Content(GuestTest):
                 again["inputs"][0]["content"]["name"], self.tool("slate-content", "--json", trace)[0]["name"]
             )
 
-    def test_interrupted(self):
+    def test_interrupted(self) -> None:
         """After Ctrl-C no part of a recording is left."""
         trace = self.folder / "a.content"
         command, out = self.command("--job", ROOT / "fio-jobs" / "seq.fio", "--record-content", trace)
@@ -110,7 +112,7 @@ class Content(GuestTest):
         self.assertEqual([trace.exists(), part.exists()], [False, False])
         self.assert_no_process(out)
 
-    def test_no_room(self):
+    def test_no_room(self) -> None:
         """QEMU reports why there is no recording; the run fails with a remedy."""
         trace = self.folder / "a.content"
         os.symlink("/dev/full", f"{trace}.part")
@@ -120,7 +122,7 @@ class Content(GuestTest):
         )  # fmt: skip
         self.assertFalse(trace.exists())
 
-    def test_a_directory_that_is_not_there(self):
+    def test_a_directory_that_is_not_there(self) -> None:
         self.refused("--record-content", self.folder / "none" / "a", words=("--record-content", "name another file"))
 
 
@@ -129,11 +131,11 @@ class Workloads(GuestTest):
 
     kernel = "debian"
 
-    def test_refusals(self):
+    def test_refusals(self) -> None:
         self.refused("--content", "none", words=("--content none", "iot, pc, synth, web"))
         self.refused("--content", "iot", "--cmd", "x", words=("--content and --cmd exclude",))
 
-    def test_iot_twice(self):
+    def test_iot_twice(self) -> None:
         names = [self.folder / "a.content", self.folder / "b.content"]
         for name in names:
             result = self.slate("--content", "iot", "--env", "SCALE=0.1", "--record-content", name, seconds=600)

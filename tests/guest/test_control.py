@@ -4,7 +4,7 @@
 import struct
 import unittest
 
-from support import HERE, GuestTest
+from support import HERE, GuestTest, Result
 
 MIB = 1 << 20
 
@@ -12,7 +12,7 @@ MIB = 1 << 20
 class Controls(GuestTest):
     """One boot; control.sh stores the output of nvme-cli. The drive is filled, and 4 MiB are written again."""
 
-    def test_controls(self):
+    def test_controls(self) -> None:
         result = self.slate("--cmd", HERE / "control.sh", "--kernel", "small")
         self.logs(result)
         self.counters(result)
@@ -20,10 +20,10 @@ class Controls(GuestTest):
         self.health(result)
         self.identify(result)
 
-    def raw(self, result, name):
+    def raw(self, result: Result, name: str) -> bytes:
         return (result.folder / name).read_bytes()
 
-    def logs(self, result):
+    def logs(self, result: Result) -> None:
         for log_id in range(0xD0, 0xD7):
             data = self.raw(result, f"{log_id:#x}.bin")
             magic, version, at, size = struct.unpack_from("<4sHHQ", data)
@@ -40,7 +40,7 @@ class Controls(GuestTest):
         self.assertLessEqual(sum(valid), 65536 + 3)
         self.assertGreaterEqual(sum(valid), 65536 - 128)
 
-    def counters(self, result):
+    def counters(self, result: Result) -> None:
         data = self.raw(result, "0xd1.bin")
         read, write = struct.unpack_from("<15Q", data, 64), struct.unpack_from("<15Q", data, 64 + 15 * 8)
         self.assertEqual(write[:3], (write[0], 4 * MIB, 0))
@@ -56,7 +56,7 @@ class Controls(GuestTest):
         after = self.raw(result, "after.bin")
         self.assertEqual(struct.unpack_from("<30Q", after, 64), (0,) * 30, "reset")
 
-    def orders(self, result):
+    def orders(self, result: Result) -> None:
         self.assertIn("result: 0x00000000", result.text("set.txt"))
         self.assertIn("0x41c0", result.text("refused.txt"))  # with Do Not Retry
         why = self.raw(result, "why.bin")
@@ -65,7 +65,7 @@ class Controls(GuestTest):
         self.assertIn("result: 0x00000004", result.text("gc.txt"))  # planes
         self.assertEqual(result.device.setting("gc_slice_pages"), 9)
 
-    def health(self, result):
+    def health(self, result: Result) -> None:
         smart = result.json("smart.json")
         self.assertEqual(
             [smart[x] for x in ("critical_warning", "avail_spare", "spare_thresh", "percent_used")],
@@ -80,7 +80,7 @@ class Controls(GuestTest):
         self.assertEqual(int(smart["host_write_commands"]), written)
         self.assertEqual(int(smart["host_read_commands"]), read)
 
-    def identify(self, result):
+    def identify(self, result: Result) -> None:
         namespace = result.json("id-ns.json")
         self.assertEqual(
             [namespace[x] for x in ("npwg", "npwa", "npdg", "npda", "nows", "nawun", "nawupf", "nabspf")],

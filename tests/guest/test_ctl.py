@@ -5,6 +5,8 @@ import json
 import struct
 import subprocess
 import unittest
+from pathlib import Path
+from typing import Any
 
 from support import HERE, ROOT, SMALL, GuestTest
 
@@ -16,22 +18,22 @@ class Guest(GuestTest):
 
     kernel = "debian"
 
-    def test_all(self):
+    def test_all(self) -> None:
         self.result = self.slate("--cmd", HERE / "ctl.sh")
         for check in (self.info, self.reads, self.gc, self.settings, self.faults, self.others, self.counters):
             with self.subTest(check.__name__):
                 check()
 
-    def found(self, name):
+    def found(self, name: str) -> Any:
         return self.result.json(f"{name}.json")
 
-    def said(self, name, *words):
+    def said(self, name: str, *words: Any) -> None:
         text = self.result.text(f"{name}.err")
         self.assertTrue(text.startswith("slatectl: "), text)
         for word in words:
             self.assertIn(word, text, name)
 
-    def info(self):
+    def info(self) -> None:
         info = self.found("info")
         self.assertEqual((info["profile"], info["ftl"], info["capacity_bytes"]), ("small", "page", 256 << 20))
         settings = dict(line.partition("=")[::2] for line in self.result.device.raw["settings"])
@@ -41,7 +43,7 @@ class Guest(GuestTest):
         self.assertIn("ftl.gc_slice_pages", info["knobs"])
         self.assertTrue(info["payload"] and info["write_cache"] and info["collects"] and info["block_states"])
 
-    def reads(self):
+    def reads(self) -> None:
         reset, reads = self.found("reset"), self.found("reads")
         self.assertEqual(reset["since_ns"], reads["since_ns"])
         self.assertEqual(reset["ops"]["read"]["ios"], 0)
@@ -60,7 +62,7 @@ class Guest(GuestTest):
         for bucket in buckets:
             self.assertTrue(bucket["from_ns"] <= op["latency_min_ns"] < bucket["below_ns"])
 
-    def gc(self):
+    def gc(self) -> None:
         before, after = self.found("before-gc"), self.found("after-gc")
         planes = len(before["planes"])
         self.assertEqual(self.found("gc"), {"planes": planes})
@@ -75,13 +77,13 @@ class Guest(GuestTest):
         units = {sum(plane["valid_units"] for plane in found["planes"]) for found in (before, after)}
         self.assertEqual(len(units), 1, "collecting changes no data")
 
-    def settings(self):
+    def settings(self) -> None:
         self.assertEqual(self.found("set")["settings"]["ftl.gc_slice_pages"], "7")
         self.said("set-value", "gc_slice_pages", "lots")
         self.said("set-name", "geometry.channels")
         self.said("set-none", "ftl.bogus")
 
-    def faults(self):
+    def faults(self) -> None:
         (fault,) = self.found("program")["faults"]
         self.assertEqual((fault["kind"], fault["left"], fault["hits"]), ("program", 0, 1))
         self.assertEqual(self.found("clear")["faults"], [])
@@ -92,7 +94,7 @@ class Guest(GuestTest):
         at = fault["ppn"] // int(self.found("info")["pages_per_block"])
         self.assertEqual(blocks[at]["state"], "bad", "a block with a failed program is given up")
 
-    def others(self):
+    def others(self) -> None:
         magic, version, log = struct.unpack_from("<4sHH", (self.result.folder / "nvme.bin").read_bytes())
         self.assertEqual((magic, version, log), (b"SLOG", 1, 0xD1))
         smart = self.found("smart")
@@ -122,7 +124,7 @@ class Guest(GuestTest):
             for word in words:
                 self.assertIn(word, self.result.text(f"{name}.txt"), name)
 
-    def counters(self):
+    def counters(self) -> None:
         """The last log equals QEMU's final counters, except for the flush of the shutdown."""
         last, total = self.found("last"), self.result.json("device.json")["total"]
         for op in ("read", "write", "trim"):
@@ -137,7 +139,7 @@ class Guest(GuestTest):
 class Host(GuestTest):
     """The same drive, controlled from the host while the guest runs."""
 
-    def test_qmp(self):
+    def test_qmp(self) -> None:
         ready = self.folder / "script.sh"
         ready.write_text("echo ready; sleep 1000000\n", encoding="utf-8")
         qmp = f"/tmp/slate-{self.id().rpartition('.')[2]}-{hash(str(self.folder)) & 0xFFFFFF:x}"
@@ -151,7 +153,7 @@ class Host(GuestTest):
                 run.wait(60)
         self.assert_no_process(out)
 
-    def wait_for(self, path, word):
+    def wait_for(self, path: Path, word: str) -> None:
         import time
 
         for _ in range(1200):
@@ -160,8 +162,8 @@ class Host(GuestTest):
             time.sleep(0.1)
         self.fail(f"{path}: no {word}")
 
-    def look(self, qmp):
-        def ctl(*words, code=0):
+    def look(self, qmp: Any) -> None:
+        def ctl(*words: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
             done = subprocess.run([CTL, "--qmp", qmp, *words], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
             return done
@@ -180,7 +182,7 @@ class Host(GuestTest):
         self.assertEqual(json.loads(ctl("--json", "counters").stdout)["ops"]["read"]["ios"], 0)
 
 
-def counters_blocks(info):
+def counters_blocks(info: dict[str, int]) -> int:
     """Return the blocks of the whole array."""
     planes = info["channels"] * info["chips_per_channel"] * info["dies_per_chip"] * info["planes_per_die"]
     return planes * info["blocks_per_plane"]

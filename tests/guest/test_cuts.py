@@ -5,8 +5,9 @@ import json
 import re
 import subprocess
 import unittest
+from typing import Any
 
-from support import HERE, PROFILES, SLATE, GuestTest
+from support import HERE, PROFILES, SLATE, GuestTest, Result
 
 _SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
 WRITE = HERE / "cut-write.sh"
@@ -15,10 +16,10 @@ WRITE = HERE / "cut-write.sh"
 class CutAt(GuestTest):
     """slate run --cut-at."""
 
-    def cut(self, *args, **more):
+    def cut(self, *args: Any, **more: Any) -> Result:
         return self.slate("--kernel", "small", "--fill", "0", "--mem", "400M", *args, **more)
 
-    def test_what_was_synced_is_there_and_equal_cuts_are_equal(self):
+    def test_what_was_synced_is_there_and_equal_cuts_are_equal(self) -> None:
         runs = [self.cut("--cmd", WRITE, "--cut-at", "800ms", "--after-cut", WRITE) for _ in range(2)]
         cuts = [run.json("run.json")["power_cuts"] for run in runs]
         self.assertEqual(cuts[0], cuts[1])
@@ -36,7 +37,7 @@ class CutAt(GuestTest):
         self.assertIn("--cut-at 800000000ns --cut-seed 1 --cut-then off", runs[0].json("run.json")["repeat"])
         self.assertEqual([path.name for path in runs[0].folder.glob(".*")], [])
 
-    def test_the_machine_is_reset(self):
+    def test_the_machine_is_reset(self) -> None:
         """The second boot runs in the same QEMU and finds what the first one synced."""
         runs = [self.cut("--cmd", WRITE, "--cut-at", "800ms", "--cut-then", "reset") for _ in range(2)]
         for name in ("device.json", "whole.txt", "console.log"):
@@ -48,7 +49,7 @@ class CutAt(GuestTest):
         cut = runs[0].json("run.json")["power_cuts"][0]
         self.assertEqual(cut["on-ns"], 800_000_000, "time stands from the cut to the reset")
 
-    def test_the_drive_vanishes(self):
+    def test_the_drive_vanishes(self) -> None:
         """The kernel removes the drive after 30 s of guest time, and the guest ends without an error."""
         result = self.cut("--cmd", HERE / "cut-vanish.sh", "--cut-at", "700ms", "--cut-then", "vanish")
         self.assertEqual(result.text("vanish.txt"), "gone\n")
@@ -57,7 +58,7 @@ class CutAt(GuestTest):
         self.assertIn(cut["lost-requests"], (0, 1), "dd has one in flight, or is between two")
         self.assertGreater(cut["torn-programs"], 0)
 
-    def test_slatectl_in_the_guest_takes_the_power_itself(self):
+    def test_slatectl_in_the_guest_takes_the_power_itself(self) -> None:
         """A drive without power does not answer: the command succeeds after the second that it waits."""
         result = self.cut("--cmd", HERE / "cut-now.sh")
         status, seconds = map(int, result.text("cut.txt").split())
@@ -66,7 +67,7 @@ class CutAt(GuestTest):
         self.assertRegex(result.text("said.txt"), r"^slatectl: /dev/nvme0n1: .*\n$")
         self.assertIn("controller is down", result.text("kernel.txt"))
 
-    def test_in_real_time(self):
+    def test_in_real_time(self) -> None:
         """The time is the drive's at any speed of the host, and data synced before it survive."""
         early = self.cut("--realtime", "--cmd", WRITE, "--cut-at", "1ms").json("run.json")["power_cuts"]
         self.assertEqual([(cut["cut-ns"], cut["lost-requests"]) for cut in early], [(1_000_000, 0)])
@@ -79,7 +80,7 @@ class CutAt(GuestTest):
         self.assertIn(int(result.text("whole.txt")), (len(synced), len(synced) + 1))
         self.assert_clean(result.device)
 
-    def test_the_guest_was_faster(self):
+    def test_the_guest_was_faster(self) -> None:
         result = self.cut("--cmd", HERE / "quiet.sh", "--cut-at", "1000s", code=3)
         self.assertIn("no power cut: the guest had powered off before its moment", result.err)
 
@@ -87,7 +88,7 @@ class CutAt(GuestTest):
 class Cuts(GuestTest):
     """slate cuts; 'make power-cuts' makes a hundred."""
 
-    def cuts(self, *args, code=0):
+    def cuts(self, *args: Any, code: int = 0) -> str:
         done = subprocess.run(
             [SLATE, "cuts", *map(str, args)],
             capture_output=True,
@@ -99,7 +100,7 @@ class Cuts(GuestTest):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
 
-    def test_three_cuts_in_two_runs_and_one_again(self):
+    def test_three_cuts_in_two_runs_and_one_again(self) -> None:
         log = self.folder / "cuts.jsonl"
         self.cuts("--count", "1", "--seed", "7", "--log", log)
         with open(log, "a", encoding="utf-8") as file:
@@ -114,7 +115,7 @@ class Cuts(GuestTest):
         for key in ("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs"):
             self.assertEqual(again[key], lines[2][key], key)
 
-    def test_a_drive_that_is_not_safe_is_found_out(self):
+    def test_a_drive_that_is_not_safe_is_found_out(self) -> None:
         """The page FTL reports that pages in pairs are not safe; flex, on the same array, backs them up.
 
         About one cut in three meets a page that takes its pair along, so that fifteen cuts without
@@ -128,7 +129,7 @@ class Cuts(GuestTest):
         self.assertIn(f"not so: {last['id']}\n", out)
         self.assertIn('"good": true', self.cuts(*drive, "--id", last["id"]))
 
-    def test_another_log_is_refused(self):
+    def test_another_log_is_refused(self) -> None:
         log = self.folder / "cuts.jsonl"
         log.write_text('{"something": "else"}\n', encoding="utf-8")
         done = subprocess.run(

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
+from typing import Any
 
 from support import HERE, PROFILES, SLATE, SMALL, GuestTest
 
@@ -20,11 +22,11 @@ _SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
 class DriveFiles(GuestTest):
     """slate age, slate run --drive."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.drive = self.folder / "drive.slate"
 
-    def command(self, *args, out=None, **more):
+    def command(self, *args: Any, out: Path | None = None, **more: Any) -> tuple[list[str], Path]:
         """Run without --profile, because the drive file has its settings."""
         line, out = super().command(*args, out=out, **more)
         if "--profile" in args:
@@ -32,12 +34,12 @@ class DriveFiles(GuestTest):
         at = line.index("--profile")
         return line[:at] + line[at + 2 :], out
 
-    def age(self, *args, profile=SMALL):
+    def age(self, *args: Any, profile: Any = SMALL) -> None:
         subprocess.run(
             [SLATE, "age", profile, *args, "-o", self.drive], check=True, capture_output=True, timeout=60
         )
 
-    def test_equal_ephemeral_runs(self):
+    def test_equal_ephemeral_runs(self) -> None:
         self.age("--writes", "3x")
         before = drivefile.read(self.drive).sha256_of_tables()
         runs = [
@@ -58,7 +60,7 @@ class DriveFiles(GuestTest):
         self.assertIn("--drive drive.slate --ephemeral", record["repeat"])
         self.assertNotIn("--fill", record["repeat"])
 
-    def test_a_run_goes_on_where_the_last_one_stopped(self):
+    def test_a_run_goes_on_where_the_last_one_stopped(self) -> None:
         first = self.slate(
             "--drive", self.drive, "--profile", SMALL, "--fill", "0", "--cmd", HERE / "drive-write.sh"
         )
@@ -69,16 +71,16 @@ class DriveFiles(GuestTest):
             self.assert_clean(again.device)
         self.assertIn("drive file", again.out)
 
-    def test_the_plug_is_pulled(self):
+    def test_the_plug_is_pulled(self) -> None:
         """SIGKILL to QEMU during fsyncs: the file system is clean, and every synced file survives."""
         self.age("--writes", "1x")
         self.pull_the_plug(3, 3)
 
-    def test_the_plug_is_pulled_on_block_mapping(self):
+    def test_the_plug_is_pulled_on_block_mapping(self) -> None:
         self.age("--writes", "0.1x", profile=PROFILES / "pen-small.ini")
         self.pull_the_plug(2, 4)
 
-    def pull_the_plug(self, turns, seed):
+    def pull_the_plug(self, turns: int, seed: int) -> None:
         """Kill QEMU several times, at times chosen by the seed; then check that all synced files survive."""
         chance = random.Random(seed)
         synced = "new"
@@ -91,14 +93,14 @@ class DriveFiles(GuestTest):
         self.assertGreaterEqual(int(synced), 10 * turns)
         self.assert_clean(result.device)
 
-    def pulled(self, synced, more, seconds, turn):
+    def pulled(self, synced: Any, more: Any, seconds: float, turn: int) -> str:
         """Let the guest sync this many files and kill QEMU; return the last file known to be synced."""
         line, out = self.command("--drive", self.drive, "--cmd", HERE / "drive-kill.sh", "--cmd-arg", synced)
         process = subprocess.Popen(line, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         console = out / "console.log"
 
-        def told():
+        def told() -> list[int]:
             text = console.read_text(errors="replace") if console.exists() else ""
             return [int(number) for number in _SYNCED.findall(text)]
 
@@ -117,7 +119,7 @@ class DriveFiles(GuestTest):
         self.assert_no_process(out)
         return str(told()[-1])
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         self.refused("--drive", self.drive, words=("drive.slate: is not there", "--profile"))
         self.age()
         self.refused("--drive", self.drive, "--fill", "10", words=("--fill", "holds a drive already"))

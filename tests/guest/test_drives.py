@@ -4,7 +4,7 @@
 import re
 import unittest
 
-from support import HERE, PROFILES, GuestTest
+from support import HERE, PROFILES, GuestTest, Result
 
 _SUBMIT = re.compile(r"nand_ssd_submit.*?\bid (\d+) (\w+) offset (\d+) bytes (\d+)")
 _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
@@ -24,12 +24,12 @@ UNITS_OF_A_MAP_PAGE = 4096 // 4
 class Drives(GuestTest):
     """Each time that fio's log has."""
 
-    def log(self, result, name):
+    def log(self, result: Result, name: str) -> list[tuple[int, ...]]:
         """Return (ms, ns, offset) of each request of fio's log."""
         lines = result.text(f"{name}_clat.1.log").replace(" ", "").splitlines()
         return [tuple(int(line.split(",")[field]) for field in (0, 1, 4)) for line in lines]
 
-    def test_the_slc_cache_ends_at_its_byte(self):
+    def test_the_slc_cache_ends_at_its_byte(self) -> None:
         """Cache and write buffer take 530 MiB. The next request is the first that waits for a page's program."""
         result = self.slate(
             "--job", HERE / "cliff.fio", "--fill", "0", "--mem", "400M", "--set", "ftl.idle_gc_permille=0",
@@ -47,7 +47,7 @@ class Drives(GuestTest):
             took = (seen[end][0] - seen[begin][0]) * 1_000_000
             self.assertLess(abs(took - (end - begin) * each), 2_000_000 + each)
 
-    def test_a_map_miss_costs_one_map_read(self):
+    def test_a_map_miss_costs_one_map_read(self) -> None:
         """Least recently used, as a list of map pages, says which reads miss. Each costs a page's read more."""
         trace = self.folder / "trace.log"
         result = self.slate(

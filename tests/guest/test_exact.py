@@ -4,10 +4,13 @@
 import re
 import unittest
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 from support import HERE, JOBS, GuestTest
 
 import determinism
+from slate_lib.account import Device
 
 _SUBMIT = re.compile(r"nand_ssd_submit.*?\bid (\d+) (\w+) offset (\d+) bytes (\d+)")
 _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
@@ -46,7 +49,7 @@ class Determinism(GuestTest):
     can be compared with them; if not, it is compared with a second run.
     """
 
-    def equal_runs(self, smp, busy):
+    def equal_runs(self, smp: int, busy: Any) -> None:
         first = determinism.one(self.folder / "run", smp, busy)
         elsewhere = determinism.other_machine(determinism.made_of(self.folder / "run"), smp)
         if isinstance(elsewhere, str):
@@ -55,20 +58,20 @@ class Determinism(GuestTest):
             self.skipTest(elsewhere)
         self.assertEqual(first, elsewhere, "this machine, then another one")
 
-    def test_equal_runs_1_vcpu(self):
+    def test_equal_runs_1_vcpu(self) -> None:
         self.equal_runs(1, busy=True)
 
-    def test_equal_runs_2_vcpus(self):
+    def test_equal_runs_2_vcpus(self) -> None:
         self.equal_runs(2, busy=False)
 
-    def test_equal_runs_4_vcpus(self):
+    def test_equal_runs_4_vcpus(self) -> None:
         self.equal_runs(4, busy=True)
         self.each_vcpu_has_a_queue(self.folder / "run", 4)
 
-    def test_equal_runs_8_vcpus(self):
+    def test_equal_runs_8_vcpus(self) -> None:
         self.equal_runs(8, busy=False)
 
-    def each_vcpu_has_a_queue(self, folder, vcpus):
+    def each_vcpu_has_a_queue(self, folder: Path, vcpus: int) -> None:
         """Check that queue N interrupted only processor N - 1."""
         lines = (folder / "facts.txt").read_text(encoding="utf-8").splitlines()
         self.assertEqual(int(lines[0]), vcpus)
@@ -83,7 +86,7 @@ class Determinism(GuestTest):
             self.assertGreater(counts[queue - 1], 0, f"queue {queue} is used")
             self.assertEqual(sum(counts), counts[queue - 1], f"queue {queue} interrupts its own processor")
 
-    def test_the_seed_matters(self):
+    def test_the_seed_matters(self) -> None:
         first = self.slate("--job", JOBS / "randread-qd1.fio", "--age", "1")
         second = self.slate("--job", JOBS / "randread-qd1.fio", "--age", "1", "--seed", "2")
         self.assertNotEqual(first.text("device.json"), second.text("device.json"))
@@ -92,7 +95,7 @@ class Determinism(GuestTest):
 class Exactness(GuestTest):
     """psync, one 4 KiB read at a time, on an idle, filled drive."""
 
-    def arithmetic(self, device):
+    def arithmetic(self, device: Device) -> int:
         """Return the duration of such a read by the profile."""
         transfer = (
             (device.setting("page_bytes") + device.setting("oob_bytes"))
@@ -101,7 +104,7 @@ class Exactness(GuestTest):
         )
         return sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "overhead_ns")) + transfer
 
-    def path_costs(self, kernel, *what):
+    def path_costs(self, kernel: Any, *what: Any) -> list[int]:
         """Return the guest's time of every read: fio's figure less the drive's, which must be exact."""
         trace = self.folder / "trace.log"
         result = self.slate(
@@ -134,7 +137,7 @@ class Exactness(GuestTest):
         self.assertEqual({ns for _, ns in reads}, {expected}, "the drive's figure for every single read")
         return [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
 
-    def assert_one_cost(self, costs, shares):
+    def assert_one_cost(self, costs: Any, shares: Any) -> None:
         """shares: pairs (ns, share). This share of the reads must be within ns of the most common time."""
         cost = Counter(costs).most_common(1)[0][0]
         found = {ns: sum(abs(one - cost) <= ns for one in costs) / len(costs) for ns in shares}
@@ -145,23 +148,23 @@ class Exactness(GuestTest):
         for ns, share in shares.items():
             self.assertGreaterEqual(found[ns], share, f"within {ns} ns of {cost} ns: {figures}")
 
-    def test_one_path_cost(self):
+    def test_one_path_cost(self) -> None:
         self.assert_one_cost(self.path_costs("debian"), {0: 0.5, DEBIAN_NS: 0.98})
 
-    def test_one_path_cost_small_kernel(self):
+    def test_one_path_cost_small_kernel(self) -> None:
         self.assert_one_cost(self.path_costs("small"), {1: 0.87, COUNTED_NS: 0.975, SMALL_NS: 0.99})
 
-    def test_one_path_cost_quiet_guest(self):
+    def test_one_path_cost_quiet_guest(self) -> None:
         """Without the two causes that affect more than 1 % of the reads, 99 % of them take the same time."""
         costs = self.path_costs("small", "--cmd", HERE / "quiet.sh", *NO_COMMON_PHASE)
         self.assert_one_cost(costs, {1: 0.99, COUNTED_NS: 0.995})
 
-    def test_the_drives_figure_is_the_profiles(self):
+    def test_the_drives_figure_is_the_profiles(self) -> None:
         device = self.slate("--job", JOBS / "randread-qd1.fio").device
         read = device.job("randread-qd1").account.op["read"]
         self.assertEqual((read.ios, read.latency_sum_ns), (1000, 1000 * self.arithmetic(device)))
 
-    def test_a_link_costs_what_its_rate_says(self):
+    def test_a_link_costs_what_its_rate_says(self) -> None:
         """PCIe 3.0 x1, 907 of 1000 bits payload: 1120 ps a byte, and 700 ns there and back."""
         args = ("--set", "link.generation=3", "--set", "link.lanes=1", "--set", "link.latency_ns=700")
         device = self.slate("--job", JOBS / "randread-qd1.fio", *args).device

@@ -3,8 +3,9 @@
 
 import struct
 import unittest
+from typing import Any
 
-from support import HERE, ROOT, GuestTest
+from support import HERE, ROOT, GuestTest, Result
 
 FIO = ROOT / "build" / "guest" / "fio-fdp"
 PAGE, UNIT, LBA, MIB = 16384, 4096, 512, 1 << 20
@@ -23,13 +24,13 @@ def numbers(data: bytes) -> tuple[int, int, int]:
 class Fdp(GuestTest):
     """The statistics are those of the whole run, because the drive is new."""
 
-    def run_work(self, work, *args):
+    def run_work(self, work: Any, *args: Any) -> tuple[Result, Any]:
         """Run fdp.sh; return the run, and the numbers of its statistics."""
         fio = () if work == "tools" else ("--file", FIO)
         result = self.slate("--fill", "0", "--cmd", HERE / "fdp.sh", "--cmd-arg", work, *fio, *args, seconds=900)
         return result, numbers((result.folder / "stats.bin").read_bytes())
 
-    def assert_true(self, result, found):
+    def assert_true(self, result: Result, found: Any) -> None:
         """The log is what the array did: every page that was programmed is there, or was erased in a full block."""
         host, media, erased = found
         nand, write = result.device.total.nand, result.device.total.op["write"]
@@ -38,7 +39,7 @@ class Fdp(GuestTest):
         self.assertEqual(erased % (64 * PAGE), 0)
         self.assert_clean(result.device)
 
-    def test_tools(self):
+    def test_tools(self) -> None:
         result, found = self.run_work("tools", *TWO)
         steps = dict(line.split() for line in result.text("tools.txt").splitlines())
         wrong = {"update-7", "wrong-group"}
@@ -54,7 +55,7 @@ class Fdp(GuestTest):
         self.assertEqual(rows, [(INVALID_PID, 7), (NOT_FULLY_WRITTEN, 1), (NOT_FULLY_WRITTEN, 0)])
 
     @unittest.skipUnless(FIO.exists(), "no fio with fdp=1: 'make guest-fdp' builds it")
-    def test_rings_are_never_copied(self):
+    def test_rings_are_never_copied(self) -> None:
         """Each is overwritten in the order in which it was written: no unit of its oldest block is valid."""
         written = (192 + 4 * (64 + 16)) * MIB
         for how in (TWO, APART):
@@ -63,7 +64,7 @@ class Fdp(GuestTest):
             self.assertEqual(result.text("waf.txt"), "WAF 1.0000\n")
             self.assert_true(result, found)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         self.refused("--file", "none", "--cmd", HERE / "fdp.sh", words=("--file none", "name a file that can be read"))
         (self.folder / "env").touch()
         self.refused("--file", "env", "--cmd", HERE / "fdp.sh", words=("called env", "another name"))

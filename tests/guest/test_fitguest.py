@@ -23,7 +23,7 @@ RANDOM_READS = 2e9 / DIE_NS * 64 / 65
 class FitGuest(GuestTest):
     """One boot."""
 
-    def test_a_right_and_a_wrong_number(self):
+    def test_a_right_and_a_wrong_number(self) -> None:
         sheet, out = self.folder / "mine.ini", self.folder / "out"
         sheet.write_text(SHEET)
         line = [str(SLATE), "fit", "--guest", str(sheet), "--profile", str(SMALL), "--smp", "2"]

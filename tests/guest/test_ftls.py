@@ -2,6 +2,7 @@
 """Every FTL and GC method: fio verifies data, ext4 is used, QEMU is killed."""
 
 import unittest
+from typing import Any
 
 from support import HERE, JOBS, PROFILES, SCRIPTS, GuestTest
 
@@ -15,12 +16,12 @@ PAIRS = ("geometry.erase_group_max=2", "ftl.parallel_erase=yes")
 class Ftl(GuestTest):
     """Checks that every FTL must pass."""
 
-    def drive(self, profile, capacity_mib, *settings):
+    def drive(self, profile: str, capacity_mib: int, *settings: Any) -> tuple[Any, ...]:
         """Return the options that describe a drive."""
         sets = [f"--set={word}" for word in (f"ftl.capacity_mib={capacity_mib}", *settings)]
         return ("--profile", PROFILES / f"{profile}.ini", *sets)
 
-    def bears(self, *drive, size="24m", loops=2):
+    def bears(self, *drive: Any, size: Any = "24m", loops: Any = 2) -> Any:
         """Write 4 KiB blocks at random and verify them after each pass; then use a file system."""
         env = ("--env", f"SIZE={size}", "--env", f"LOOPS={loops}")
         files = ("--file", JOBS / "verify-4k.fio", "--file", SCRIPTS / "fs-test.sh")
@@ -32,7 +33,7 @@ class Ftl(GuestTest):
         self.assertGreater(result.device.total.ftl["gc-runs"], 0)
         return result.device.total
 
-    def counts(self, total, **expected):
+    def counts(self, total: Any, **expected: Any) -> None:
         """Return the counts of each kind of GC."""
         for name, some in expected.items():
             self.assertEqual(total.ftl[name.replace("_", "-")] > 0, some, name)
@@ -41,20 +42,20 @@ class Ftl(GuestTest):
 class BlockMapped(Ftl):
     """NFTL: merges of a D- and a U-block."""
 
-    def test_nftl(self):
+    def test_nftl(self) -> None:
         total = self.bears(*self.drive("pen-small", 80, *PEN, "ftl.pen=no"))
         self.counts(total, merges=True, mmerges=False, search_reads=True)
 
-    def test_gftl(self):
+    def test_gftl(self) -> None:
         total = self.bears(*self.drive("pen-small", 80, *PEN, "ftl.pen=no", "ftl.gc_mode=sliced"))
         self.counts(total, merges=True, mmerges=False)
 
-    def test_pen(self):
+    def test_pen(self) -> None:
         total = self.bears(*self.drive("pen-small", 80, *PEN), **LOCAL)
         self.counts(total, mmerges=True)
         self.assertGreater(total.nand["partial-erases"], 0)
 
-    def test_pen_with_parallel_erase(self):
+    def test_pen_with_parallel_erase(self) -> None:
         total = self.bears(*self.drive("pen-small", 80, *PEN, *PAIRS, "ftl.pen_merges_max=2"), **LOCAL)
         self.counts(total, mmerges=True, merges=True)
         self.assertGreater(total.nand["parallel-erases"], 0)
@@ -63,18 +64,18 @@ class BlockMapped(Ftl):
 class Superblocks(Ftl):
     """Page mapping inside superblocks of M logical blocks, and of a whole plane."""
 
-    def test_superblock(self):
+    def test_superblock(self) -> None:
         total = self.bears(*self.drive("superblock-small", 64, *PEN, "ftl.pen=no"))
         self.counts(total, merges=True, mmerges=False)
 
-    def test_pen(self):
+    def test_pen(self) -> None:
         # GC that crosses superblocks: within one, a merge is cheaper for each page that it frees
         small = ("ftl.superblock_blocks=1", "ftl.superblock_max_blocks=2")
         total = self.bears(*self.drive("superblock-small", 64, *PEN, *small))
         self.counts(total, mmerges=True)
         self.assertGreater(total.nand["partial-erases"], 0)
 
-    def test_page_mapping_with_pen_and_parallel_erase(self):
+    def test_page_mapping_with_pen_and_parallel_erase(self) -> None:
         plane = ("ftl.superblock_blocks=0", "ftl.superblock_max_blocks=0")
         total = self.bears(*self.drive("superblock-small", 64, *PEN, *PAIRS, *plane), size="32m")
         self.counts(total, merges=True)
@@ -86,25 +87,25 @@ class WordLines(Ftl):
     # 128 MiB of flash in blocks of 64 pages
     small = ("geometry.blocks_per_plane=128", "geometry.pages_per_block=64")
 
-    def drive_of(self, ftl):
+    def drive_of(self, ftl: str) -> tuple[Any, ...]:
         """Return the options of a smaller rps-small with another FTL."""
         return self.drive("rps-small", 80, *self.small, f"ftl.type={ftl}")
 
-    def test_page(self):
+    def test_page(self) -> None:
         self.bears(*self.drive_of("page"), size="64m")
 
-    def test_parity(self):
+    def test_parity(self) -> None:
         total = self.bears(*self.drive_of("parity"), size="64m")
         self.assertGreater(total.sources["backup"]["programs"], 0)
 
-    def test_rtf(self):
+    def test_rtf(self) -> None:
         self.bears(*self.drive_of("rtf"), size="64m")
 
-    def test_flex(self):
+    def test_flex(self) -> None:
         total = self.bears(*self.drive_of("flex"), size="64m")
         self.assertGreater(total.sources["backup"]["programs"], 0)
 
-    def test_dac_over_flex(self):
+    def test_dac_over_flex(self) -> None:
         total = self.bears(*self.drive("dac-flex-small", 80, *self.small), size="64m")
         self.assertGreater(total.sources["backup"]["programs"], 0)
 
@@ -115,16 +116,16 @@ class PageMapped(Ftl):
     # 64 MiB of flash
     ippbe = ("geometry.blocks_per_plane=128", "ftl.gc_start_blocks=9", "ftl.gc_stop_blocks=9")
 
-    def test_ippbe(self):
+    def test_ippbe(self) -> None:
         pairs = "ftl.second_victim_pages=64"
         total = self.bears(*self.drive("ippbe-small", 48, *self.ippbe, pairs), size="32m")
         self.counts(total, second_victims=True)
         self.assertGreater(total.nand["parallel-erases"], 0)
 
-    def test_ssdsim_accounting(self):
+    def test_ssdsim_accounting(self) -> None:
         self.bears(*self.drive("ippbe-small", 48, *self.ippbe, "ftl.accounting=ssdsim"), size="32m")
 
-    def test_spread_reads(self):
+    def test_spread_reads(self) -> None:
         gc = ("ftl.gc_subpage_reads=yes", "geometry.blocks_per_plane=20")
         total = self.bears(*self.drive("spread-small", 96, *gc), size="64m")
         self.assertGreater(total.nand["subpage-reads"], 0)

@@ -13,7 +13,7 @@ KIB64, UNIT = 65536, 4096
 class Inside(GuestTest):
     """Data are compared in the guest; the drive counts what it did."""
 
-    def test_commands(self):
+    def test_commands(self) -> None:
         result = self.slate("--fill", "0", "--cmd", HERE / "inside.sh")
         steps = dict(line.split() for line in result.text("steps.txt").splitlines())
         self.assertEqual({name for name, status in steps.items() if status != "0"}, FAIL)

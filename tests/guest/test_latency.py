@@ -4,6 +4,7 @@
 import math
 import random
 import unittest
+from typing import Any
 
 from support import GuestTest
 
@@ -47,7 +48,7 @@ class Percentiles(GuestTest):
 
     kernel = "debian"
 
-    def test_random_jobs(self):
+    def test_random_jobs(self) -> None:
         job = self.folder / "random.fio"
         job.write_text(job_file(), encoding="utf-8")
         result = self.slate("--job", job)
@@ -72,7 +73,7 @@ class Percentiles(GuestTest):
                 self.check_with_the_log(row, sorted(ns for _, ns in logs[row.job][row.op]), guest)
         self.assertGreaterEqual(compared, 3)
 
-    def check_with_the_log(self, row, logged, guest):
+    def check_with_the_log(self, row: rows.Row, logged: Any, guest: Any) -> None:
         """Each percentile is the end of the bucket with the exact one, and the maximum is exact."""
         what = f"{row.job} {row.op}"
         self.assertEqual((len(logged), logged[-1]), (row.guest.ios, row.guest.max_ns), what)

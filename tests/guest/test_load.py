@@ -3,6 +3,8 @@
 
 import csv
 import unittest
+from collections.abc import Iterator
+from typing import Any
 
 from support import HERE, GuestTest
 
@@ -23,7 +25,7 @@ OPS = """# slate-trace 1
 """
 
 
-def random_offsets(foot, size, count, seed=1):
+def random_offsets(foot: int, size: int, count: int, seed: int = 1) -> Iterator[int]:
     """Return the offsets of gen:rand with read= (host-tools/trace/gen.c); every second number decides the operation."""
     mask = (1 << 64) - 1
     x = seed * 0x9E3779B97F4A7C15 & mask
@@ -35,7 +37,7 @@ def random_offsets(foot, size, count, seed=1):
             yield x % (foot // size) * size
 
 
-def trace_files():
+def trace_files() -> dict[str, Any]:
     """A trace file of each format, by name."""
     code = {"read": "R", "write": "W"}
     return {
@@ -62,7 +64,7 @@ def trace_files():
 class Load(GuestTest):
     """One boot with all runs; the tests check their results."""
 
-    def boot(self):
+    def boot(self) -> None:
         files = trace_files() | {
             "ops": OPS,
             "beyond": "# slate-trace 1\n" + "".join(f"0 0 read {(255 << 20) + i * 131072} 4096\n" for i in range(10)),
@@ -73,22 +75,22 @@ class Load(GuestTest):
         self.result = self.slate("--cmd", script)
         self.assert_clean(self.result.device)
 
-    def found(self, name):
+    def found(self, name: str) -> Any:
         return self.result.json(f"{name}.json")
 
-    def rows(self, name):
+    def rows(self, name: str) -> list[dict[str, str]]:
         with open(self.result.folder / f"{name}.csv", encoding="utf-8") as lines:
             return list(csv.DictReader(lines))
 
-    def offsets(self, name):
+    def offsets(self, name: str) -> list[int]:
         return [int(row["offset"]) for row in self.rows(name)]
 
-    def said(self, name, *words):
+    def said(self, name: str, *words: Any) -> None:
         text = self.result.text(f"{name}.err")
         for word in words:
             self.assertIn(word, text, name)
 
-    def test_all(self):
+    def test_all(self) -> None:
         self.boot()
         for check in (
             self.check_reads,
@@ -101,7 +103,7 @@ class Load(GuestTest):
             with self.subTest(check.__name__):
                 check()
 
-    def check_reads(self):
+    def check_reads(self) -> None:
         """Queue depth 1: the drive's latency is the profile's, and the kernel adds its own time."""
         wanted = list(random_offsets(128 << 20, 4096, 1000))
         for name, engine in (("block", "io_uring"), ("passthrough", "nvme-passthrough")):
@@ -124,19 +126,19 @@ class Load(GuestTest):
                 self.assertGreaterEqual(begins[i + 1], begins[i] + latencies[i])
         self.assertEqual(self.offsets("twice"), wanted)
 
-    def check_formats(self):
+    def check_formats(self) -> None:
         for name in (*trace_files(), "gz"):
             rows = [(row["op"], int(row["offset"]), int(row["bytes"])) for row in self.rows(f"format-{name}")]
             self.assertEqual(rows, [request[1:] for request in REQUESTS], name)
 
-    def check_content(self):
+    def check_content(self) -> None:
         for name in ("content", "made"):
             sums = self.result.text(f"{name}.sums").split()[::2]
             self.assertEqual(len(sums), 2)
             self.assertEqual(sums[0], sums[1], f"{name}: the same bytes by both paths")
         self.assertNotEqual(self.result.text("content.sums"), self.result.text("made.sums"))
 
-    def check_ops(self):
+    def check_ops(self) -> None:
         # Linux splits a punched hole into Write Zeroes of 512 KiB
         for name, mark, trims in (("ops-block", "ops", 2), ("ops-nvme", "ops-nvme", 1)):
             ops = {op: found["requests"] for op, found in self.found(name)["ops"].items()}
@@ -153,7 +155,7 @@ class Load(GuestTest):
         # 1 MiB a request, and at most 126 pages of 4 KiB a command: 504 + 504 + 16 KiB
         self.assertEqual(account.op["write"].ios, 24)
 
-    def check_rates(self):
+    def check_rates(self) -> None:
         for name, gap in (("kept", 200_000), ("faster", 200_000)):
             found = self.found(name)
             self.assertFalse(found["late"]["fell_short"])
@@ -169,7 +171,7 @@ class Load(GuestTest):
         again = self.found("again")
         self.assertEqual((again["requests"], again["trace"]["folded"]), (25, 4))
 
-    def check_refusals(self):
+    def check_refusals(self) -> None:
         self.said("writes", "it writes", "--write")
         self.said("beyond", "line 10", "--fold", "268435456")
         self.said("large", "a request of 8192 bytes", "--max-request")
@@ -182,7 +184,7 @@ class Load(GuestTest):
         self.assertEqual(stopped["requests"], stopped["ops"]["read"]["requests"])
         self.assertGreater(stopped["requests"], 100)
 
-    def test_from_the_launcher(self):
+    def test_from_the_launcher(self) -> None:
         """slate run --load: the summary, and the same again byte for byte."""
         trace = self.folder / "some.trace"
         trace.write_text(OPS, encoding="utf-8")

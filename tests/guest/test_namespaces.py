@@ -2,8 +2,9 @@
 """Namespaces under Linux: fio on two at a time, nvme-cli's commands, a restart, a power cut, and bad input."""
 
 import unittest
+from typing import Any
 
-from support import HERE, GuestTest
+from support import HERE, GuestTest, Result
 
 WORK = HERE / "namespaces.sh"
 MIB, UNIT = 1 << 20, 4096
@@ -45,16 +46,16 @@ flow_sleep=200
 class Namespaces(GuestTest):
     """slate run --namespace."""
 
-    def work(self, *args, **more):
+    def work(self, *args: Any, **more: Any) -> Result:
         return self.slate("--fill", "0", "--cmd", WORK, *args, **more)
 
-    def assert_verified(self, result, name, ios):
+    def assert_verified(self, result: Result, name: str, ios: int) -> None:
         """Check that fio has verified both namespaces, each with `ios` reads."""
         jobs = result.json(f"fio-{name}.json")["jobs"]
         self.assertEqual([(job["jobname"], job["error"], job["read"]["total_ios"]) for job in jobs],
                          [("one", 0, ios), ("two", 0, ios)])
 
-    def test_life_and_restart(self):
+    def test_life_and_restart(self) -> None:
         file = self.folder / "drive"
         result = self.work(*TWO, "--cmd-arg", "write", "--drive", file, seconds=300)
         self.assertEqual(result.text("state.txt"), f"/dev/nvme0n1 {64 * MIB} 512\n/dev/nvme0n2 {32 * MIB} 4096\n")
@@ -86,7 +87,7 @@ class Namespaces(GuestTest):
         self.refused("--cmd", WORK, "--namespace", "size=1M", "--drive", file,
                      words=("holds a drive already, with the namespaces that it has", "nvme create-ns"))
 
-    def test_a_handle_each(self):
+    def test_a_handle_each(self) -> None:
         """Two rings of different speeds: GC copies nothing if each has a namespace, and so a handle, of its own."""
         job = self.folder / "rings.fio"
         job.write_text(RINGS, encoding="utf-8")
@@ -103,7 +104,7 @@ class Namespaces(GuestTest):
         self.assertGreater(copied[0], 0)
         self.assertEqual(copied[1], 0)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         job = self.folder / "three.fio"
         job.write_text("[a]\nfilename=/dev/nvme0n3\n", encoding="utf-8")
         for words, args in (

@@ -32,7 +32,7 @@ class NvmeCli(GuestTest):
 
     kernel = "debian"
 
-    def test_nvme_cli(self):
+    def test_nvme_cli(self) -> None:
         (self.folder / "nvme-cli.sh").symlink_to(HERE / "nvme-cli.sh")
         result = self.slate("--apps", "--fill", "0", "--cmd", "nvme-cli.sh", seconds=600)
         found = dict(line.split() for line in result.text("nvme-cli.txt").splitlines())

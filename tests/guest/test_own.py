@@ -35,7 +35,7 @@ READY = re.compile(r"ssh +ready after ([\d.]+) s: (ssh .*)")
 class Running:
     """'slate run' of a guest with SSH."""
 
-    def __init__(self, command: list[str], folder: Path):
+    def __init__(self, command: list[str], folder: Path) -> None:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder,
             errors="replace",
@@ -87,7 +87,7 @@ def free_port() -> int:
     """Return a port that was free a moment ago."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+        return int(found.getsockname()[1])
 
 
 class OwnGuest(GuestTest):
@@ -119,7 +119,7 @@ class OwnGuest(GuestTest):
         self.assertTrue(running.ssh_words, running.text)
         return running, out
 
-    def device(self, out: Path) -> dict[str, Any]:
+    def device(self, out: Path) -> Any:
         return json.loads((out / "device.json").read_text(encoding="utf-8"))
 
 

@@ -19,7 +19,7 @@ FDP = next(one for one in placement.CONFIGURATIONS if one.name == "fdp")
 class Placement(GuestTest):
     """What placement.py does, with the small kernel."""
 
-    def test_small(self):
+    def test_small(self) -> None:
         out = placement.load(FDP, SIZE, self.folder)
         found = placement.measure(FDP, SIZE, out)
         self.assertEqual([len((out / f"{name}.txt").read_text(encoding="ascii").split())

@@ -5,8 +5,10 @@ import csv
 import json
 import subprocess
 import unittest
+from pathlib import Path
+from typing import Any
 
-from support import HERE, ROOT, SMALL, GuestTest
+from support import HERE, ROOT, SMALL, GuestTest, Result
 
 REPLAY = ROOT / "build" / "core" / "slate-replay"
 
@@ -14,7 +16,7 @@ REPLAY = ROOT / "build" / "core" / "slate-replay"
 class Record(GuestTest):
     """slate run --record, then slate-replay."""
 
-    def replay(self, *args):
+    def replay(self, *args: Any) -> Any:
         """Return the replay's JSON."""
         out = self.folder / "replay.json"
         done = subprocess.run(
@@ -23,14 +25,14 @@ class Record(GuestTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(out.read_text(encoding="utf-8"))
 
-    def latencies(self, *args):
+    def latencies(self, *args: Any) -> dict[int, tuple[str, int]]:
         """Return the latency of each request, by its number."""
         rows = self.folder / "rows.csv"
         self.replay(*args, "--csv", rows)
         with open(rows, encoding="utf-8") as lines:
             return {int(row["request"]): (row["op"], int(row["latency_ns"])) for row in csv.DictReader(lines)}
 
-    def record(self, *args):
+    def record(self, *args: Any) -> tuple[Path, Result, list[str]]:
         """Return a recording, the drive's counters and its settings."""
         recording = self.folder / "recording.txt"
         result = self.slate(
@@ -52,7 +54,7 @@ class Record(GuestTest):
         ]
         return recording, result, [word for line in settings for word in ("--set", line)]
 
-    def agree(self, *args):
+    def agree(self, *args: Any) -> Any:
         recording, result, settings = self.record(*args)
         recorded = self.replay("--recorded", recording)
         seen = json.loads(result.text("device.json"))["total"]
@@ -74,14 +76,14 @@ class Record(GuestTest):
         self.assertEqual(first, opened)
         return recorded["ftl_counts"]["fua_writes"]
 
-    def test_the_guest_and_the_replayer_agree(self):
+    def test_the_guest_and_the_replayer_agree(self) -> None:
         self.assertGreater(self.agree(), 0)
 
-    def test_and_without_a_write_buffer_on_a_blocking_drive(self):
+    def test_and_without_a_write_buffer_on_a_blocking_drive(self) -> None:
         """Such a drive reports no volatile write cache, so Linux sends it no FUA."""
         self.assertEqual(self.agree("--set", "ftl.buffer_units=0", "--set", "ftl.gc_mode=blocking"), 0)
 
-    def test_a_directory_that_is_not_there(self):
+    def test_a_directory_that_is_not_there(self) -> None:
         self.refused("--record", self.folder / "none" / "a", words=("--record", "name another file"))
 
 

@@ -3,7 +3,7 @@
 
 import json
 import unittest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from support import HERE, SMALL, GuestTest
 
@@ -13,7 +13,7 @@ COUNT = 2
 METHODS = {"nvme0:controller": "0", "nvme0:flr": "0", "nvme1:bus": "1"}
 
 
-def qemu_args(*words):
+def qemu_args(*words: Any) -> list[str]:
     """Options of 'slate run'."""
     return [f"--qemu-arg={word}" for word in words]
 
@@ -23,14 +23,14 @@ class Resets(GuestTest):
 
     second: ClassVar = {"driver": "nand-ssd", "node-name": "ssd1", "profile": str(SMALL)}
 
-    def arguments(self):
+    def arguments(self) -> list[str]:
         """The arguments of QEMU for nvme1."""
         return qemu_args(
             *("-blockdev", json.dumps(self.second), "-device", "pcie-root-port,id=root1,slot=1"),
             *("-device", "nvme,drive=ssd1,bus=root1"),
         )
 
-    def resets(self, *args):
+    def resets(self, *args: Any) -> None:
         """Resets by every method: all commands succeed, and the kernel logs nothing."""
         result = self.slate(
             *("--age", "1", "--kernel-arg", "nvme_core.io_timeout=3", "--cmd", HERE / "resets.sh"),
@@ -43,27 +43,27 @@ class Resets(GuestTest):
         self.assertEqual(done, wanted, result.text("said.txt"))
         self.assertEqual(result.text("kernel.txt"), "")
 
-    def test_one_processor(self):
+    def test_one_processor(self) -> None:
         self.resets("--kernel", "small")
 
-    def test_two_processors(self):
+    def test_two_processors(self) -> None:
         self.resets("--kernel", "debian", "--smp", "2")
 
-    def test_four_processors(self):
+    def test_four_processors(self) -> None:
         self.resets("--kernel", "debian", "--smp", "4")
 
-    def slot_off(self, *args):
+    def slot_off(self, *args: Any) -> None:
         """The guest takes power from nvme1's slot while fio writes to it: fio fails, nvme0 works."""
         result = self.slate(*("--kernel", "debian", "--cmd", HERE / "slot.sh"), *self.arguments(), *args)
         self.assertEqual(result.text("rc.txt"), "power 0\nfio 1\nthere 1\nnvme0 0\n")
 
-    def test_slot_off_by_acpi(self):
+    def test_slot_off_by_acpi(self) -> None:
         self.slot_off()
 
-    def test_slot_off_by_pciehp(self):
+    def test_slot_off_by_pciehp(self) -> None:
         self.slot_off(*qemu_args("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"))
 
-    def test_there_is_no_reset_of_the_subsystem(self):
+    def test_there_is_no_reset_of_the_subsystem(self) -> None:
         """CAP.NSSRS is 0: the controller reports no reset of the subsystem."""
         result = self.slate("--cmd", HERE / "resets.sh", *("--cmd-arg", "1", "--cmd-arg", "nvme0:subsystem"))
         self.assertEqual(result.text("resets.txt"), "nvme0 subsystem 1 0\n")

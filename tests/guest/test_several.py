@@ -3,8 +3,9 @@
 
 import re
 import unittest
+from typing import Any
 
-from support import HERE, JOBS, PROFILES, SMALL, GuestTest
+from support import HERE, JOBS, PROFILES, SMALL, GuestTest, Result
 
 from slate_lib.account import Device
 
@@ -16,10 +17,10 @@ EMPTY = ("--fill", "0")
 class SeveralTest(GuestTest):
     """A guest with two drives of small.ini, unless a test names others."""
 
-    def several(self, *args, drives=2, **more):
+    def several(self, *args: Any, drives: int = 2, **more: Any) -> Result:
         return self.slate(*[word for _ in range(drives) for word in ("--profile", SMALL)], *args, **more)
 
-    def of(self, result, number):
+    def of(self, result: Result, number: int) -> Device:
         """Return a drive's statistics, which must be clean."""
         device = Device(result.json(f"nvme{number}/device.json"))
         self.assert_clean(device)
@@ -29,7 +30,7 @@ class SeveralTest(GuestTest):
 class Several(SeveralTest):
     """Options and reports of the launcher."""
 
-    def test_a_job_over_two_drives_and_equal_runs(self):
+    def test_a_job_over_two_drives_and_equal_runs(self) -> None:
         runs = [self.several("--job", JOBS / "two-drives.fio", "--age", "1") for _ in range(2)]
         names = [
             f"nvme{n}/{name}" for n in (0, 1) for name in ("device.json", "series.json", "blocks.json", "report.txt")
@@ -52,7 +53,7 @@ class Several(SeveralTest):
         self.assertNotIn("first-read", own)
         self.assertNotEqual(runs[0].text("nvme0/device.json"), runs[0].text("nvme1/device.json"), "seeds differ")
 
-    def test_names_follow_the_order(self):
+    def test_names_follow_the_order(self) -> None:
         """Drives of three sizes, with Debian's kernel, too; each has counted three reads of the script."""
         profiles = [
             word for name in ("small", "rps-small", "pen-small") for word in ("--profile", PROFILES / f"{name}.ini")
@@ -67,7 +68,7 @@ class Several(SeveralTest):
                 [f"nvme{n}n1 {device.capacity // 512} slate{n or ''}" for n, device in enumerate(drives)],
             )
 
-    def test_all_lose_their_power_at_once(self):
+    def test_all_lose_their_power_at_once(self) -> None:
         """Two drives lose their power at the same nanosecond; the second boot mounts both."""
         result = self.several(*EMPTY, "--cmd", HERE / "cut-write.sh", "--cut-at", "800ms",
                               "--after-cut", HERE / "cut-write.sh")
@@ -86,10 +87,10 @@ class Volumes(SeveralTest):
 
     kernel = "debian"
 
-    def volumes(self, *args, **more):
+    def volumes(self, *args: Any, **more: Any) -> Result:
         return self.several("--apps", *EMPTY, *args, seconds=900, **more)
 
-    def test_raid1_rebuilds_a_member_that_lost_its_power(self):
+    def test_raid1_rebuilds_a_member_that_lost_its_power(self) -> None:
         """nvme1 vanishes while ext4 writes; md continues without it and rebuilds it in the next boot."""
         result = self.volumes("--cmd", HERE / "raid1-work.sh", "--cut-at", "1s", "--cut-drive", "1",
                               "--after-cut", HERE / "raid1-check.sh")
@@ -107,7 +108,7 @@ class Volumes(SeveralTest):
         self.assertGreater(self.of(result, 1).total.op["write"].bytes, 1 << 20, "the rebuild")
         self.of(result, 0)
 
-    def test_raid0_with_verified_writes(self):
+    def test_raid0_with_verified_writes(self) -> None:
         """fio's data are on the two drives, in chunks, and each only once."""
         result = self.volumes("--cmd", HERE / "raid-verify.sh", "--cmd-arg", "0", "--cmd-arg", "2")
         (job,) = result.json("fio.json")["jobs"]
@@ -117,13 +118,13 @@ class Volumes(SeveralTest):
         self.assertGreater(min(each), 6 << 20)
         self.assertGreaterEqual(job["read"]["io_bytes"], job["write"]["io_bytes"], "all of it was verified")
 
-    def test_raid5_reads_without_a_member(self):
+    def test_raid5_reads_without_a_member(self) -> None:
         result = self.volumes("--cmd", HERE / "raid-verify.sh", "--cmd-arg", "5", "--cmd-arg", "3", drives=3)
         self.assertEqual(result.text("state.txt"), "1\n")
         each = [self.of(result, number).job("verify").account.op["write"].bytes for number in (0, 1, 2)]
         self.assertGreater(sum(each), 3 * (16 << 20) // 2, "data, and parity for every two of them at least")
 
-    def test_linear_stripe_lvm_raid10_btrfs(self):
+    def test_linear_stripe_lvm_raid10_btrfs(self) -> None:
         result = self.volumes("--cmd", HERE / "volumes.sh")
         self.assertEqual(
             result.text("volumes.txt").splitlines(),

@@ -16,7 +16,7 @@ PROMPT = "~ # "
 class Terminal:
     """A program on a terminal of its own."""
 
-    def __init__(self, line: list[str], folder: os.PathLike) -> None:
+    def __init__(self, line: list[str], folder: os.PathLike[str]) -> None:
         self.ours, theirs = pty.openpty()
         self.process = subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, close_fds=True)
         os.close(theirs)
@@ -65,7 +65,7 @@ class Shell(GuestTest):
         shell.until(PROMPT)
         return found
 
-    def test_each_way_out_prints_the_report(self):
+    def test_each_way_out_prints_the_report(self) -> None:
         for word in ("exit", "poweroff"):
             with self.subTest(word):
                 shell = self.session()
@@ -78,7 +78,7 @@ class Shell(GuestTest):
                 self.assertNotIn("booting", said)
                 self.assertEqual(shell.process.wait(60), 0)
 
-    def test_an_idle_prompt_takes_the_hosts_time(self):
+    def test_an_idle_prompt_takes_the_hosts_time(self) -> None:
         """Virtual time must not jump to the kernel's next timer, which may be minutes away."""
         shell = self.session()
         began = time.monotonic()
@@ -88,14 +88,14 @@ class Shell(GuestTest):
         self.assertGreater(passed, 1)
         self.assertLess(passed, time.monotonic() - began + 1)
 
-    def test_nothing_to_read(self):
+    def test_nothing_to_read(self) -> None:
         self.refused("--shell", words=("--shell: the standard input is empty", "--cmd FILE"), stdin=subprocess.DEVNULL)
 
 
 class Script(GuestTest):
     """--cmd."""
 
-    def test_its_input_is_empty(self):
+    def test_its_input_is_empty(self) -> None:
         script = self.folder / "reads.sh"
         script.write_text("cat >$OUT/read.txt; echo $? >>$OUT/read.txt\n")
         self.assertEqual(self.slate("--cmd", script).text("read.txt"), "0\n")

@@ -22,7 +22,7 @@ SPEC.loader.exec_module(soak)
 class Cases(unittest.TestCase):
     """The choices of a seed."""
 
-    def test_every_drive_and_kind_and_step(self):
+    def test_every_drive_and_kind_and_step(self) -> None:
         cases = [soak.case(1, number) for number in range(1000)]
         self.assertEqual(soak.case(1, 17), cases[17])
         kinds = Counter((one.drive, one.settings, one.kind) for one in cases)
@@ -32,7 +32,7 @@ class Cases(unittest.TestCase):
         for step in set(soak.STEPS):
             self.assertIn(f"\nstep_{step}()\n", script)
 
-    def test_the_judge(self):
+    def test_the_judge(self) -> None:
         """(status, steps, kernel's log, critical warning, number of what is wrong)"""
         steps = "1 write 0\n2 bad 1\n2 read-only 0\n"
         refused = "critical target error, dev nvme0n1, sector 8 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2"
@@ -60,7 +60,7 @@ class Cases(unittest.TestCase):
             with self.subTest(status=status, steps=done, kernel=kernel, warning=warning):
                 self.assertEqual(len(soak.judge(status, done, kernel, warning)), wrong)
 
-    def test_a_log_that_goes_on(self):
+    def test_a_log_that_goes_on(self) -> None:
         good = {"id": "7:0", "drive": "small", "settings": [], "seconds": 1.0, "good": True}
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"
@@ -76,7 +76,7 @@ class Cases(unittest.TestCase):
 class Guests(GuestTest):
     """Run a few cases."""
 
-    def test_two_cases(self):
+    def test_two_cases(self) -> None:
         """Resets, and blocks that become bad, on the drive itself and on a file system."""
         kernel = "small" if SMALL_SMP.exists() else "debian"  # they have two processors
         for number in (0, 1):
@@ -85,7 +85,7 @@ class Guests(GuestTest):
             self.assertEqual(line["kind"], "guest")
             self.assertEqual(line["bad_blocks"], 2)
 
-    def test_a_drive_becomes_read_only(self):
+    def test_a_drive_becomes_read_only(self) -> None:
         """A case that ends because the drive is read-only passes if its data can still be read."""
         one = dataclasses.replace(soak.case(1, 0), drive="small", settings=())
         for fs in ("raw", "ext4"):
@@ -94,7 +94,7 @@ class Guests(GuestTest):
             self.assertTrue(line["good"], line)
             self.assertTrue(line["worn_out"])
 
-    def test_a_case_fails(self):
+    def test_a_case_fails(self) -> None:
         """Cases that must fail: a step that does not exist, and data overwritten by another step."""
         one = soak.case(1, 0)
         for steps, last in (("write nosuch", "2 nosuch 127"), ("write overwrite look", "3 look 1")):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Suites by other authors, on file systems on the drive."""
 
+from typing import Any
+
 from support import PROFILES, SMALL_SMP, GuestTest
 
 SUITES = (
@@ -19,7 +21,7 @@ class Suites(GuestTest):
 
     maxDiff = None
 
-    def suites(self, profile, fs, *words, ops=20, smp=None):
+    def suites(self, profile: Any, fs: str, *words: Any, ops: int = 20, smp: str = "") -> None:
         smp = smp or ("2" if SMALL_SMP.exists() else "1")
         result = self.slate(
             "--apps", "--smp", smp, "--cpu-rate", "1", "--fill", "0", "--cmd", "suites.sh", "--env", f"FS={fs}",
@@ -32,23 +34,23 @@ class Suites(GuestTest):
         self.assert_clean(result.device)
         self.assertGreater(result.device.total.op["write"].bytes, 20 << 20)
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         script = self.folder / "suites.sh"
         script.symlink_to(PROFILES.parents[1] / "tests" / "guest" / "suites.sh")
 
-    def test_page_ext4(self):
+    def test_page_ext4(self) -> None:
         self.suites("small", "ext4", smp="2")
 
-    def test_flex_f2fs(self):
+    def test_flex_f2fs(self) -> None:
         self.suites("rps-small", "f2fs")
 
-    def test_dac_ext4(self):
+    def test_dac_ext4(self) -> None:
         self.suites("dac-small", "ext4")
 
-    def test_nftl_xfs(self):
+    def test_nftl_xfs(self) -> None:
         self.suites("pen-small", "xfs", "--cpu-rate", "0.5", ops=4)
 
-    def test_superblock_btrfs(self):
+    def test_superblock_btrfs(self) -> None:
         """Btrfs is a module of the packaged kernel."""
         self.suites("superblock-small", "btrfs", "--kernel", "debian", "--cpu-rate", "0.5", ops=4)

@@ -3,8 +3,9 @@
 
 import re
 import unittest
+from typing import Any
 
-from support import HERE, JOBS, PROFILES, GuestTest
+from support import HERE, JOBS, PROFILES, GuestTest, Result
 
 ZNS = PROFILES / "zns-small.ini"
 ZONE = 4 << 20
@@ -17,10 +18,10 @@ class Zones(GuestTest):
 
     kernel = "debian"
 
-    def run_cmd(self, script, *args, profile=ZNS, **more):
+    def run_cmd(self, script: str, *args: Any, profile: Any = ZNS, **more: Any) -> Result:
         return self.slate("--fill", "0", "--cmd", HERE / script, *args, profile=profile, **more)
 
-    def test_tools(self):
+    def test_tools(self) -> None:
         result = self.run_cmd("zones.sh", "--set", "geometry.blocks_per_plane=67")
         self.assertEqual(
             result.text("zones.txt").splitlines(),
@@ -50,7 +51,7 @@ class Zones(GuestTest):
         self.assertEqual(result.device.total.op["write"].errors, 1, "the one that is not at the write pointer")
         self.assertEqual(result.device.total.violations(), 0)
 
-    def test_fio_and_equal_runs(self):
+    def test_fio_and_equal_runs(self) -> None:
         """The job as a user types it, on full zones; what two runs leave is equal to the byte."""
         runs = [self.slate("--job", JOBS / "zones.fio", profile=ZNS) for _ in range(2)]
         self.assertEqual([job["error"] for job in runs[0].json("fio.json")["jobs"]], [0] * 4)
@@ -60,18 +61,18 @@ class Zones(GuestTest):
         self.assertGreaterEqual(runs[0].device.total.ftl["zone-resets"], 8 + 16 + 8)
         self.assertIn("zone-resets", runs[0].text("report.txt"))
 
-    def test_fio_in_real_time(self):
+    def test_fio_in_real_time(self) -> None:
         result = self.slate("--job", JOBS / "zones.fio", "--realtime", profile=ZNS)
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0] * 4)
 
-    def test_file_systems(self):
+    def test_file_systems(self) -> None:
         """f2fs with its metadata on another drive; zonefs."""
         result = self.run_cmd("zones-files.sh", "--profile", PROFILES / "small.ini", "--profile", ZNS)
         steps = result.text("files.txt").splitlines()
         self.assertEqual(len(steps), 17)
         self.assertEqual([step for step in steps if not step.endswith(": ok")], [], result.text("files.log"))
 
-    def test_cut_under_load(self):
+    def test_cut_under_load(self) -> None:
         """What was flushed is there; each zone's pointer is at its last whole block or after it."""
         runs = [
             self.run_cmd("zones-cut.sh", "--cut-at", "700ms", "--after-cut", HERE / "zones-cut.sh") for _ in range(2)

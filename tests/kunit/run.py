@@ -15,6 +15,7 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -115,10 +116,10 @@ def blk() -> list[ktap.Case]:
     return cases + ktap.parse(log, ["blk-after-cut"])
 
 
-def tried(run: object, *args: str) -> list[ktap.Case]:
+def tried(run: Callable[..., list[ktap.Case]], *args: str) -> list[ktap.Case]:
     """Return the cases of a guest; a guest that could not run is a failed case."""
     try:
-        return run(*args)  # type: ignore[operator]
+        return run(*args)
     except (SlateError, KeyError, json.JSONDecodeError) as error:
         name = getattr(run, "__name__", "?")
         return [ktap.Case(f"{name}: the guest", False, said=str(error).splitlines())]

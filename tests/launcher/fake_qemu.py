@@ -32,7 +32,7 @@ def chardev(name: str) -> dict[str, str]:
 class Qmp:
     """The monitor's end of a QMP connection."""
 
-    def __init__(self, fd: int):
+    def __init__(self, fd: int) -> None:
         self.socket = socket.socket(fileno=fd)
         self.pending = ""
 
@@ -43,6 +43,7 @@ class Qmp:
         """Read a message. Its end is found only by its own syntax."""
         while True:
             try:
+                message: dict[str, str]
                 message, end = json.JSONDecoder().raw_decode(self.pending)
                 self.pending = self.pending[end:].lstrip()
                 return message

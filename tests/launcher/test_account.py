@@ -2,25 +2,37 @@
 """The drive's figures: sums, percentiles, jobs."""
 
 import unittest
+from typing import Any
 
 from support import account, busy, device, mark, op
 
-from slate_lib.account import Account, Device, bucket_floor, bucket_last, label_of, points_ns, raf, raf_parts, waf
+from slate_lib.account import (
+    Account,
+    Device,
+    OpAccount,
+    bucket_floor,
+    bucket_last,
+    label_of,
+    points_ns,
+    raf,
+    raf_parts,
+    waf,
+)
 
 
 class Buckets(unittest.TestCase):
     """The histogram of hist.h, and the one of older drives."""
 
-    def test_exact_below_2048(self):
+    def test_exact_below_2048(self) -> None:
         self.assertEqual([bucket_last(v) for v in (0, 1, 1023, 1024, 2047)], [0, 1, 1023, 1024, 2047])
         self.assertEqual([bucket_floor(v) for v in (0, 1, 1023, 1024, 2047)], [0, 1, 1023, 1024, 2047])
 
-    def test_a_bucket_ends_before_the_next(self):
+    def test_a_bucket_ends_before_the_next(self) -> None:
         self.assertEqual([bucket_last(v) for v in (2048, 2050)], [2049, 2051])
         self.assertEqual(bucket_last(65536), 65536 + 64 - 1)
         self.assertEqual([bucket_floor(v) for v in (65536, 65599, 65600)], [65536, 65536, 65600])
 
-    def test_16_an_octave(self):
+    def test_16_an_octave(self) -> None:
         self.assertEqual([bucket_last(v, 16) for v in (0, 15, 16, 31, 32)], [0, 15, 16, 31, 33])
         self.assertEqual(bucket_last(65536, 16), 65536 + 4096 - 1)
         self.assertEqual(bucket_last(126976, 16), 131071)
@@ -29,36 +41,36 @@ class Buckets(unittest.TestCase):
 class Percentiles(unittest.TestCase):
     """A percentile is the nearest rank's bucket end, at most the maximum."""
 
-    def one(self, latencies):
+    def one(self, latencies: list[int]) -> OpAccount:
         return Account([account(read=op(latencies))]).op["read"]
 
-    def test_nothing(self):
+    def test_nothing(self) -> None:
         self.assertIsNone(self.one([]).percentile_ns(500))
         self.assertIsNone(self.one([]).mean_ns())
 
-    def test_ranks(self):
+    def test_ranks(self) -> None:
         some = self.one(list(range(1, 11)))
         self.assertEqual(
             [some.percentile_ns(p) for p in (0, 100, 500, 510, 990, 999, 1000)], [1, 1, 5, 6, 10, 10, 10]
         )
 
-    def test_999_of_1000(self):
+    def test_999_of_1000(self) -> None:
         some = self.one([1] * 999 + [9])
         self.assertEqual(some.percentile_ns(999), 1)
         self.assertEqual(some.percentile_ns(1000), 9)
 
-    def test_capped_by_the_maximum(self):
+    def test_capped_by_the_maximum(self) -> None:
         self.assertEqual(self.one([65536]).percentile_ns(990), 65536)
 
-    def test_bucket_end_below_the_maximum(self):
+    def test_bucket_end_below_the_maximum(self) -> None:
         self.assertEqual(self.one([65536, 131072]).percentile_ns(500), 69631)
 
 
-    def test_three_digits(self):
+    def test_three_digits(self) -> None:
         raw = op([65536, 131072]) | {"sub-buckets": 1024}
         self.assertEqual(Account([account(read=raw)]).op["read"].percentile_ns(500), 65599)
 
-    def test_the_last_9999th_needs_enough(self):
+    def test_the_last_9999th_needs_enough(self) -> None:
         self.assertEqual(points_ns(self.one([1] * 9998 + [9])), [1, 1, 1, None])
         self.assertEqual(points_ns(self.one([1] * 9999 + [9])), [1, 1, 1, 1])
 
@@ -66,7 +78,7 @@ class Percentiles(unittest.TestCase):
 class Sums(unittest.TestCase):
     """Counters of intervals add up, maxima do not."""
 
-    def test_ops(self):
+    def test_ops(self) -> None:
         both = Account(
             [account(read=op([5, 7], cell=10, bus=2)), account(read=op([7, 9], cell=11, gc_queue=5))]
         )
@@ -75,14 +87,14 @@ class Sums(unittest.TestCase):
         self.assertEqual((read.parts_ns["cell"], read.parts_ns["bus"], read.parts_ns["gc-queue"]), (21, 2, 5))
         self.assertEqual(read.histogram, {5: 1, 7: 2, 9: 1})
 
-    def test_sources_as_list_or_map(self):
+    def test_sources_as_list_or_map(self) -> None:
         as_map = account(nand={"by-source": {"host": {"reads": 3}, "gc": {"reads": 1}}})
         as_list = account(nand={"by-source": [{"source": "host", "reads": 3}, {"source": "gc", "reads": 1}]})
         both = Account([as_map, as_list])
         self.assertEqual(both.sources, {"host": {"reads": 6}, "gc": {"reads": 2}})
         self.assertEqual(both.nand_total("reads"), 8)
 
-    def test_violations_and_maxima(self):
+    def test_violations_and_maxima(self) -> None:
         both = Account(
             [
                 account(nand={"violations": [0, 1, 2], "erase-count-max": 3, "uncorrectable": 1}),
@@ -92,18 +104,18 @@ class Sums(unittest.TestCase):
         self.assertEqual(both.violations(), 4)
         self.assertEqual(both.nand["uncorrectable"], 2)
 
-    def test_levels_are_the_last_ones(self):
+    def test_levels_are_the_last_ones(self) -> None:
         levels = {"programmed-pages": 9, "erase-count-max": 3, "erase-count-sum": 20, "page-erases": 160}
         both = Account([account(nand=dict.fromkeys(levels, 1)), account(nand=levels)])
         self.assertEqual({key: both.nand[key] for key in levels}, levels)
 
-    def test_raf(self):
+    def test_raf(self) -> None:
         some = Account([account(read=op([1] * 4), nand={"read-bytes": 4 * 18432})])
         self.assertEqual(raf(some), 4.5)
         self.assertIsNone(raf(Account([account(nand={"read-bytes": 5})])))
         self.assertIsNone(raf(Account([account(read=op([1]))])))
 
-    def test_raf_by_cause(self):
+    def test_raf_by_cause(self) -> None:
         """Two reads of 2 KiB in whole pages; a base of one word; GC read a page."""
         sources = {"host": {"user-read-bytes": 2 * 16384 + 2048}, "gc": {"user-read-bytes": 16384}}
         some = Account(
@@ -113,14 +125,14 @@ class Sums(unittest.TestCase):
         self.assertEqual(raf_parts(Account([account(read=op([1]))])), {})
         self.assertEqual(raf_parts(Account([account(nand={"by-source": sources})])), {})
 
-    def test_energy(self):
+    def test_energy(self) -> None:
         sources = {"host": {"read-nj": 5, "program-nj": 70}, "gc": {"erase-nj": 900, "copyback-nj": 1000}}
         some = Account([account(nand={"by-source": sources})] * 2)
         self.assertEqual(some.energy_nj(), 2 * 1975)
         self.assertEqual((some.energy_nj(("gc",)), some.energy_nj(("wl",))), (3800, 0))
         self.assertEqual(some.energy_nj(ops=("read", "erase")), 1810)
 
-    def test_waf(self):
+    def test_waf(self) -> None:
         some = Account(
             [
                 account(
@@ -138,10 +150,10 @@ class Sums(unittest.TestCase):
 class Jobs(unittest.TestCase):
     """Converts marks to accounts of jobs."""
 
-    def intervals(self, *marks):
+    def intervals(self, *marks: Any) -> Device:
         return Device(device(account(), list(marks)))
 
-    def test_between_begin_and_end(self):
+    def test_between_begin_and_end(self) -> None:
         dev = self.intervals(
             mark("begin", "a", 10, account(read=op([1]))),
             mark("end", "a", 20, account(read=op([2, 3]))),
@@ -152,7 +164,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual((job.begin_ns, job.end_ns, job.account.op["read"].ios, job.shared), (10, 20, 2, []))
         self.assertEqual(dev.job("b").account.op["read"].latency_sum_ns, 5)
 
-    def test_points_inside_count(self):
+    def test_points_inside_count(self) -> None:
         dev = self.intervals(
             mark("begin", "a", 1),
             mark("point", "x", 2, account(read=op([1]))),
@@ -161,7 +173,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(dev.job("a").account.op["read"].ios, 2)
         self.assertEqual(dev.job("a").shared, [])
 
-    def test_clones_from_first_begin_to_last_end(self):
+    def test_clones_from_first_begin_to_last_end(self) -> None:
         dev = self.intervals(
             mark("begin", "a", 1),
             mark("begin", "a", 2, account(read=op([1]))),
@@ -171,7 +183,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(dev.job("a").account.op["read"].latency_sum_ns, 6)
         self.assertEqual(dev.job("a").shared, [])
 
-    def test_others_that_ran_beside(self):
+    def test_others_that_ran_beside(self) -> None:
         dev = self.intervals(
             mark("begin", "a", 1),
             mark("begin", "b", 2),
@@ -184,34 +196,34 @@ class Jobs(unittest.TestCase):
         self.assertEqual(dev.job("b").shared, ["a"])
         self.assertEqual(dev.job("c").shared, [])
 
-    def test_one_around_another(self):
+    def test_one_around_another(self) -> None:
         dev = self.intervals(
             mark("begin", "a", 1), mark("begin", "b", 2), mark("end", "b", 3), mark("end", "a", 4)
         )
         self.assertEqual(dev.job("b").shared, ["a"])
 
-    def test_no_end(self):
+    def test_no_end(self) -> None:
         self.assertIsNone(self.intervals(mark("begin", "a", 1)).job("a"))
         self.assertIsNone(self.intervals().job("a"))
 
-    def test_labels(self):
+    def test_labels(self) -> None:
         self.assertEqual(label_of("a-job with blanks and more"), "a-job_with_blank")
         dev = self.intervals(
             mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1])))
         )
         self.assertEqual(dev.job("a-very-long-name-indeed").account.op["read"].ios, 1)
 
-    def test_geometry(self):
+    def test_geometry(self) -> None:
         dev = self.intervals()
         self.assertEqual((dev.dies(), dev.blocks(), dev.pages(), dev.unit_bytes), (4, 40, 320, 4096))
 
-    def test_erases_per_page(self):
+    def test_erases_per_page(self) -> None:
         # half of 320 pages erased once, half three times
         dev = Device(device(account(nand={"page-erases": 160 * 4, "page-erases-sq": 160 * 10})))
         self.assertEqual(dev.erases_per_page(), (2.0, 1.0))
         self.assertIsNone(self.intervals().erases_per_page())
 
-    def test_busy(self):
+    def test_busy(self) -> None:
         dies = [busy(host=100, gc=50), busy(host=300), busy(), busy(gc=50)]
         some = Device(device(account(), dies=dies) | {"at-ns": 1000}).busy("dies")
         self.assertEqual((some.mean, some.busiest), (0.125, 0.3))

@@ -5,6 +5,7 @@ import io
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import support  # noqa: F401  (the path of slate_lib)
@@ -43,14 +44,14 @@ Percentiles: P50: 30.69 P75: 37.43 P99: 63.12 P99.9: 5500.00 P99.99: 25166.00
 class Arguments(test_options.Case):
     """--app, --app-arg, --apps."""
 
-    def test_defaults_and_own(self):
+    def test_defaults_and_own(self) -> None:
         some = self.parse("--app", "kv", "--app-arg", "keys=7", "--app-arg", "memtable=1M", job=False)
         self.assertEqual(some.name, "kv-drive")
         self.assertTrue(some.apps)
         self.assertEqual((some.app_values["keys"], some.app_values["memtable"]), ("7", "1048576"))
         self.assertEqual((some.app_values["fs"], some.app_values["value"]), ("ext4", "1000"))
 
-    def test_each_has_its_script(self):
+    def test_each_has_its_script(self) -> None:
         for app in apps.APPS.values():
             script = app.script.read_text(encoding="utf-8")
             for name in app.values([]):
@@ -58,7 +59,7 @@ class Arguments(test_options.Case):
                 shared = (apps.SCRIPTS / "app.sh").read_text(encoding="utf-8")
                 self.assertIn(asked, script + shared, f"{app.name} does not use {name}")
 
-    def test_what_goes_into_the_guest(self):
+    def test_what_goes_into_the_guest(self) -> None:
         some = self.parse("--app", "sqlite", "--app-arg", "fs=xfs", "--seed", "3", job=False)
         files = {name: data for name, _, data in command.job_entries(some)}
         self.assertEqual(set(files), {"job/env", "job/run.sh", "job/app.sh", "job/sqlite.py"})
@@ -67,7 +68,7 @@ class Arguments(test_options.Case):
         for line in ("APP_FS=xfs", "APP_JOURNAL=wal", "SLATE_SEED=3", "SLATE_DEV=/dev/nvme0n1"):
             self.assertIn(line, env)
 
-    def test_the_repeat_command_is_the_same_again(self):
+    def test_the_repeat_command_is_the_same_again(self) -> None:
         some = self.parse("--app", "kv", "--app-arg", "sync=1", job=False)
         words = facts.repeat_command(some).split()
         self.assertIn("--app-arg=sync=1", words)
@@ -75,12 +76,12 @@ class Arguments(test_options.Case):
         self.assertNotIn("--cmd", words)
         self.assertNotIn("--apps", words)
 
-    def test_image_alone(self):
+    def test_image_alone(self) -> None:
         some = self.parse("--apps")
         self.assertTrue(some.apps and some.job and not some.app)
         self.assertIn("--apps", facts.repeat_command(some).split())
 
-    def test_images_lie_in_memory(self):
+    def test_images_lie_in_memory(self) -> None:
         """Each image begins at the next multiple of 2 MiB, and the kernel does not use its memory."""
         first, second = self.folder / "a.img", self.folder / "b,c.img"
         first.write_bytes(bytes((4 << 20) + 1))
@@ -99,7 +100,7 @@ class Arguments(test_options.Case):
         )
         self.assertEqual(command.images(self.parse()), [])
 
-    def test_images_of_the_small_kernel(self):
+    def test_images_of_the_small_kernel(self) -> None:
         """The small kernel's applications are in its initramfs, because it finds no images in memory."""
         image, root = self.folder / "apps.img", self.folder / "initrd.lz4"
         image.write_bytes(b"an image")
@@ -113,7 +114,7 @@ class Arguments(test_options.Case):
         self.assertIn(b"an image", data)
         self.assertTrue(data.endswith(b"the guest's"))
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         names = ", ".join(apps.APPS)
         self.refused("--app", "mysql", words=("--app mysql", names), job=False)
         self.refused("--app", "kv", words=("--job and --app",))
@@ -132,7 +133,7 @@ class Arguments(test_options.Case):
             self.refused("--app", "kv", "--app-arg", word, words=(word, why), job=False)
         self.refused("--app", "kv", "--mem", "512M", words=("--mem 512M", "768M"), job=False)
 
-    def test_no_image(self):
+    def test_no_image(self) -> None:
         some = self.parse("--app", "kv", job=False)
         with mock.patch.object(paths, "APPS_IMAGE", Path("/nonexistent/apps.img")), mock.patch.object(
             paths, "QEMU", Path(__file__)
@@ -147,11 +148,11 @@ class Arguments(test_options.Case):
 class Readers(unittest.TestCase):
     """Conversion of the programs' output to app.json."""
 
-    def parts(self, name, files):
+    def parts(self, name: str, files: Any) -> Any:
         app = apps.APPS[name]
         return apps.results(app, app.values([]), files)["parts"]
 
-    def test_sysbench(self):
+    def test_sysbench(self) -> None:
         # sum 4.64 ms / 4; the median: the first bucket with half of the four
         (part,) = self.parts("sysbench-fileio", {"sysbench.txt": SYSBENCH})
         self.assertEqual((part["name"], part["operations"], part["seconds"]), ("run", 4, 0.05))
@@ -159,7 +160,7 @@ class Readers(unittest.TestCase):
             part["latency_ns"], {"mean": 1_160_000, "p50": 222_000, "p99": 4_100_000, "max": 4_180_000}
         )
 
-    def test_pgbench(self):
+    def test_pgbench(self) -> None:
         log = b"0 1 1000 0 1704067208 500\n1 1 3000 0 1704067208 600\n0 2 2000 0 1704067209 700\n"
         text = b"transactions actually processed: 3/3\ntps = 750.5 (without initial connection time)\n"
         (part,) = self.parts("pgbench", {"pgbench.txt": text, "pgbench-transactions.log": log})
@@ -168,7 +169,7 @@ class Readers(unittest.TestCase):
             part["latency_ns"], {"mean": 2_000_000, "p50": 2_000_000, "p99": 3_000_000, "max": 3_000_000}
         )
 
-    def test_sqlite(self):
+    def test_sqlite(self) -> None:
         # of 200 samples 1 .. 200 the 198th is the smallest that 99 % do not exceed
         times = "".join(f"{n}\n" for n in range(200, 0, -1)).encode()
         update, read = self.parts("sqlite", {"sqlite-update.txt": times, "sqlite-read.txt": b"7\n"})
@@ -177,7 +178,7 @@ class Readers(unittest.TestCase):
         self.assertEqual(update["seconds"], 20100e-9)
         self.assertEqual(read["latency_ns"], {"mean": 7, "p50": 7, "p99": 7, "max": 7})
 
-    def test_kv(self):
+    def test_kv(self) -> None:
         names = ("fillrandom", "readrandom")
         files = {f"kv-{name}.txt": DB_BENCH.format(name=name).encode() for name in names}
         parts = self.parts("kv", files)
@@ -187,7 +188,7 @@ class Readers(unittest.TestCase):
             parts[0]["latency_ns"], {"mean": 55_170, "p50": 30_690, "p99": 63_120, "max": 25_166_000}
         )
 
-    def test_unreadable(self):
+    def test_unreadable(self) -> None:
         for name, files in (
             ("kv", {}),
             ("kv", {"kv-fillrandom.txt": b"oops"}),
@@ -206,7 +207,7 @@ class Readers(unittest.TestCase):
             self.assertEqual(caught.exception.code, MACHINE_FAILED)
             self.assertIn(name, str(caught.exception))
 
-    def test_report(self):
+    def test_report(self) -> None:
         app = apps.APPS["kv"]
         part = {
             "name": "fillrandom",

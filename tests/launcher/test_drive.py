@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 import support
 from support import ROOT
@@ -22,7 +23,7 @@ SMALL = ROOT / "nand-emu" / "profiles" / "small.ini"
 TINY = ["--set", "geometry.blocks_per_plane=16", "--set", "ftl.capacity_mib=40"]
 
 
-def crc32c(data):
+def crc32c(data: bytes) -> int:
     """Compute CRC-32C (Castagnoli) bit by bit."""
     crc = 0xFFFFFFFF
     for byte in data:
@@ -35,12 +36,12 @@ def crc32c(data):
 class Case(unittest.TestCase):
     """A folder for drives."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="slate-drive-")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def slate(self, *args, code=0):
+    def slate(self, *args: Any, code: int = 0) -> str:
         done = subprocess.run(
             [SLATE, *map(str, args)], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False
         )
@@ -48,14 +49,14 @@ class Case(unittest.TestCase):
         self.assertNotIn("Traceback", done.stderr)
         return done.stderr if code else done.stdout
 
-    def names(self):
+    def names(self) -> list[str]:
         return sorted(path.name for path in self.folder.iterdir())
 
 
 class Show(Case):
     """Tests of 'slate drive show'."""
 
-    def test_head(self):
+    def test_head(self) -> None:
         path = support.drive_file(self.folder / "a.slate")
         kept = drivefile.read(path)
         self.assertEqual((kept.image_bytes, kept.table_bytes, len(kept.settings)), (16384, 8192, 10))
@@ -71,7 +72,7 @@ class Show(Case):
             ],
         )
 
-    def test_bad(self):
+    def test_bad(self) -> None:
         self.assertIn("no such file", self.slate("drive", "show", "none.slate", code=2))
         self.assertIn("VERB", self.slate("drive", code=2))
         (self.folder / "x").write_bytes(b"x")
@@ -82,14 +83,14 @@ class Show(Case):
             "its head and the copy of it are damaged", self.slate("drive", "show", "a.slate", code=2)
         )
 
-    def test_the_copy_of_the_head(self):
+    def test_the_copy_of_the_head(self) -> None:
         path = support.drive_file(self.folder / "a.slate")
         whole = path.read_bytes()
         for damaged in (0, 9, 2000, 16384, 18000):
             path.write_bytes(whole[:damaged] + b"?" + whole[damaged + 1 :])
             self.assertEqual(drivefile.read(path).settings, support.DRIVE_SETTINGS.splitlines())
 
-    def test_unfinished(self):
+    def test_unfinished(self) -> None:
         path = self.folder / "a"
         self.assertFalse(drivefile.unfinished(path))
         path.write_bytes(bytes(20000))
@@ -101,10 +102,10 @@ class Show(Case):
 class Age(Case):
     """Tests of 'slate age'."""
 
-    def age(self, *args, code=0):
+    def age(self, *args: Any, code: int = 0) -> str:
         return self.slate("age", SMALL, *TINY, *args, code=code)
 
-    def test_equal_inputs_give_equal_bytes(self):
+    def test_equal_inputs_give_equal_bytes(self) -> None:
         for name in ("a", "b"):
             self.age("--writes", "2x", "--seed", "7", "-o", f"{name}.slate")
         self.age("--writes", "2x", "--seed", "8", "-o", "c.slate")
@@ -113,7 +114,7 @@ class Age(Case):
         self.assertNotEqual(first, other)
         self.assertEqual(self.names(), ["a.slate", "b.slate", "c.slate"])
 
-    def test_what_it_says_is_kept(self):
+    def test_what_it_says_is_kept(self) -> None:
         said = self.age("--writes", "1.5x", "--fill", "50", "--seed", "3", "-o", "a.slate")
         self.assertRegex(said, r"^a\.slate: a drive of \d+ MiB, \d+\.\d MiB on disk, made in \d+\.\d s\n$")
         kept = drivefile.read(self.folder / "a.slate")
@@ -123,7 +124,7 @@ class Age(Case):
         self.assertEqual(kept.value("drive.name"), "small")
         self.assertEqual(kept.value("geometry.blocks_per_plane"), "16")
 
-    def test_the_file_is_as_the_specification_says(self):
+    def test_the_file_is_as_the_specification_says(self) -> None:
         said = self.age("--writes", "2x", "-o", "a")
         data = (self.folder / "a").read_bytes()
         field = struct.unpack_from("<24I", data, 24)
@@ -178,7 +179,7 @@ class Age(Case):
                 lpns |= {struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4)}
         self.assertEqual(set(range(40 << 8)) - lpns, set(), "each of the drive's units is in some page")
 
-    def test_sparse(self):
+    def test_sparse(self) -> None:
         for content, fill in (("zero", "100"), ("random", "0"), ("random", "25")):
             self.age("--content", content, "--fill", fill, "-o", f"{content}{fill}")
         sizes = {path.name: path.stat() for path in self.folder.iterdir()}
@@ -192,7 +193,7 @@ class Age(Case):
         open_blocks = 4 << 20  # one of each plane; a block is allocated with its first page
         self.assertLessEqual(disk["random25"], (10 << 20) + open_blocks + least)
 
-    def test_overwrites_only_by_force(self):
+    def test_overwrites_only_by_force(self) -> None:
         (self.folder / "a").write_text("precious", encoding="utf-8")
         err = self.age("-o", "a", code=2)
         self.assertIn("a: is there already", err)
@@ -202,7 +203,7 @@ class Age(Case):
         self.assertEqual(drivefile.read(self.folder / "a").value("drive.name"), "small")
         self.assertEqual(self.names(), ["a"])
 
-    def test_bad_input(self):
+    def test_bad_input(self) -> None:
         for words, said in (
             (["-o", "a", "--writes", "three"], "--writes three: not a number"),
             (["-o", "a", "--fill", "101"], "--fill 101: out of range"),
@@ -222,7 +223,7 @@ class Age(Case):
             self.assertEqual(self.names(), [])
         self.assertIn("no such profile: none.ini", self.slate("age", "none.ini", "-o", "a", code=2))
 
-    def test_signals_leave_nothing(self):
+    def test_signals_leave_nothing(self) -> None:
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)):
             process = subprocess.Popen(
                 [SLATE, "age", SMALL, "--writes", "90x", "--content", "zero", "-o", "a"],
@@ -247,7 +248,7 @@ class Age(Case):
                 self.assertEqual(err, "slate: interrupted; nothing is left behind\n")
                 self.assertEqual(self.names(), [])
 
-    def test_two_at_once(self):
+    def test_two_at_once(self) -> None:
         first = subprocess.Popen(
             [SLATE, "age", SMALL, "--writes", "90x", "--content", "zero", "-o", "a"],
             cwd=self.folder,
@@ -262,7 +263,7 @@ class Age(Case):
         time.sleep(0.2)
         self.assertIn("another 'slate age' is making it", self.age("-o", "a", code=2))
 
-    def disk(self, size):
+    def disk(self, size: str) -> Path:
         disk = self.folder / "disk"
         disk.mkdir()
         if subprocess.run(
@@ -273,14 +274,14 @@ class Age(Case):
         return disk
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
-    def test_disk_too_small(self):
+    def test_disk_too_small(self) -> None:
         disk = self.disk("4m")
         err = self.age("-o", disk / "a", code=1)
         self.assertRegex(err, r"disk/a\.part: may grow to \d+ KiB and the disk has room for \d+ KiB")
         self.assertEqual(list(disk.iterdir()), [])
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
-    def test_disk_fills_up(self):
+    def test_disk_fills_up(self) -> None:
         disk = self.disk("4m")
         err = self.age("--set", "memory.overcommit=yes", "-o", disk / "a", code=1)
         self.assertIn("disk/a.part: the disk is full: free some, or use another disk", err)

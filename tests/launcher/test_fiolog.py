@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 from support import ROOT
 
@@ -15,7 +16,7 @@ from slate_lib.errors import SlateError
 GOLDEN = ROOT / "tests" / "launcher" / "golden"
 
 
-def fio(*jobs, **common):
+def fio(*jobs: Any, **common: Any) -> dict[str, Any]:
     """Return the content of fio.json; a job is (name, options)."""
     return {
         "global options": common,
@@ -26,15 +27,15 @@ def fio(*jobs, **common):
 class Names(unittest.TestCase):
     """The log file of each job."""
 
-    def test_by_the_number_of_the_thread(self):
+    def test_by_the_number_of_the_thread(self) -> None:
         jobs: tuple[tuple[str, dict[str, str]], ...]
         jobs = (("a", {}), ("b", {"write_lat_log": "x"}), ("b", {"write_lat_log": "x"}), ("c", {"write_lat_log": "y"}))
         self.assertEqual(fiolog.names(fio(*jobs)), {"b": "x_lat.2.log", "c": "y_lat.4.log"})
 
-    def test_of_all_jobs(self):
+    def test_of_all_jobs(self) -> None:
         self.assertEqual(fiolog.names(fio(("a", {}), write_lat_log="z")), {"a": "z_lat.1.log"})
 
-    def test_left_out(self):
+    def test_left_out(self) -> None:
         self.assertEqual(fiolog.names(fio(("a", {"write_lat_log": "x", "log_avg_msec": "10"}))), {})
         self.assertEqual(fiolog.names(fio(("a", {"write_lat_log": "x", "group_reporting": "1"}), ("b", {}))), {})
         self.assertEqual(fiolog.names(fio(("a", {"write_lat_log": "../x"}))), {})
@@ -45,7 +46,7 @@ class Names(unittest.TestCase):
 class Percentiles(unittest.TestCase):
     """Percentiles of each interval, by nearest rank."""
 
-    def test_two_intervals(self):
+    def test_two_intervals(self) -> None:
         """200 I/Os in each of two intervals: latencies 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""
         ios = [(0, ns) for ns in range(200, 0, -1)] + [(9, 1000 + ns) for ns in range(1, 201)]
         found = fiolog.over_time("read", ios)
@@ -53,16 +54,16 @@ class Percentiles(unittest.TestCase):
         self.assertEqual(found.points, {500: [100, 1100], 990: [198, 1198], 1000: [200, 1200]})
         self.assertEqual(found.edges(), [0.0, 0.005, 0.01])
 
-    def test_an_interval_without_any(self):
+    def test_an_interval_without_any(self) -> None:
         ios = [(0, 5)] * 300 + [(29, 7)] * 300
         found = fiolog.over_time("write", ios)
         self.assertEqual((found.interval_ms, found.points[1000]), (10, [5, None, 7]))
 
-    def test_too_few(self):
+    def test_too_few(self) -> None:
         self.assertIsNone(fiolog.over_time("read", [(0, 1), (9, 1)]))
         self.assertIsNone(fiolog.over_time("read", [(0, 1)] * 10000))
 
-    def test_at_most_so_many_intervals(self):
+    def test_at_most_so_many_intervals(self) -> None:
         found = fiolog.over_time("read", [(ms, 1) for ms in range(100000)])
         self.assertEqual((found.interval_ms, len(found.points[500])), (834, 120))
 
@@ -70,7 +71,7 @@ class Percentiles(unittest.TestCase):
 class Files(unittest.TestCase):
     """Logs in the folder of a run."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name) / "run"
@@ -84,11 +85,11 @@ class Files(unittest.TestCase):
         (self.folder / "fio.json").write_text(json.dumps(whole))
         self.log = self.folder / "log_lat.2.log"
 
-    def of(self):
+    def of(self) -> Any:
         run = runfiles.load(self.folder)
         return fiolog.of(run.path, run.fio)
 
-    def test_on_the_page(self):
+    def test_on_the_page(self) -> None:
         lines = [f"{at // 100}, {at % 100 + 1}, {at // 500}, 4096, 0\n" for at in range(1000)]
         self.log.write_text("".join(lines))
         found = self.of()
@@ -99,10 +100,10 @@ class Files(unittest.TestCase):
         run.series = run.blocks = None
         self.assertIn(f'aria-label="Percentiles of {self.name} over time', htmlreport.render(run))
 
-    def test_no_file(self):
+    def test_no_file(self) -> None:
         self.assertEqual(self.of(), {})
 
-    def test_something_else(self):
+    def test_something_else(self) -> None:
         for text in ("0, 1\n", "0, 1, 3, 4096\n", "0, -1, 0, 4096\n", "x\n", "\u00e4\n", f"0, {1 << 62}, 0, 1\n"):
             self.log.write_text("0, 1, 0, 4096\n" + text)
             with self.assertRaisesRegex(SlateError, r"log_lat.2.log, line [12]: not what fio writes"):

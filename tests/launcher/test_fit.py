@@ -5,9 +5,11 @@ import configparser
 import contextlib
 import io
 import json
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import ROOT
@@ -33,20 +35,20 @@ like = tlc
 class Case(unittest.TestCase):
     """Tests with a sheet in a file."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
         self.path = self.folder / "mine.ini"
 
-    def sheet(self, *changes, text=SHEET):
+    def sheet(self, *changes: Any, text: str = SHEET) -> Any:
         for old, new in changes:
             self.assertIn(old, text)
             text = text.replace(old, new)
         self.path.write_text(text)
         return fitsheet.read(self.path)
 
-    def fit(self, *words):
+    def fit(self, *words: Any) -> tuple[int, str, str]:
         """Return exit status, standard output and standard error."""
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
         with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
@@ -59,13 +61,13 @@ class Case(unittest.TestCase):
 class Sheets(Case):
     """Parsing of sheets."""
 
-    def refused(self, *changes, says):
+    def refused(self, *changes: Any, says: str) -> None:
         with self.assertRaises(SlateError) as caught:
             self.sheet(*changes)
         self.assertEqual(caught.exception.code, 2)
         self.assertIn(says, str(caught.exception))
 
-    def test_all_of_it(self):
+    def test_all_of_it(self) -> None:
         found = self.sheet(("like = tlc", "like = qlc\ntiming.read_ns = 70000"))
         self.assertEqual(
             found.targets,
@@ -79,7 +81,7 @@ class Sheets(Case):
         self.assertEqual(found.qd, {"seq_qd": 32, "read_qd": 256, "write_qd": 256})
         self.assertEqual(found.path_ns, {"read": 2620, "write": 2690})
 
-    def test_bad_values(self):
+    def test_bad_values(self) -> None:
         self.refused(("= 3200", "= fast"), says="[sheet] seq_read_mb_s = 'fast': must be a number, 1 .. 200,000")
         self.refused(("= 3200", "= 0"), says="seq_read_mb_s = '0': must be a number")
         self.refused(("= 3200", "= nan"), says="seq_read_mb_s = 'nan': must be a number")
@@ -90,11 +92,11 @@ class Sheets(Case):
         self.refused(("[flash]", "[flesh]"), says="there is no section [flesh]")
         self.refused(("[sheet]", "[sheet"), says="is not a sheet")
 
-    def test_no_target(self):
+    def test_no_target(self) -> None:
         with self.assertRaisesRegex(SlateError, "no number of a data sheet is given"):
             self.sheet(text="[sheet]\npcie = 3x4\n")
 
-    def test_contradictions(self):
+    def test_contradictions(self) -> None:
         # 4 KiB each: 1,000,000 are 4,096 MB/s; 300,000 are 1,228.8. PCIe 3 x4: 4 x 0.98462 GB/s x 907 / 1000.
         for change, says in (
             (("490000", "1000000"), "rand_read_iops = 1,000,000 are 4,096 MB/s, more than seq_read_mb_s = 3,200"),
@@ -118,7 +120,7 @@ class Sheets(Case):
         self.assertEqual(fitsheet.contradictions(self.sheet()), [])
         self.assertEqual(fitsheet.contradictions(self.sheet(("read_us = 85", "read_us = 27.7"))), [])
 
-    def test_caches(self):
+    def test_caches(self) -> None:
         for added, says in (
             ("full_write_mb_s = 500\n", "full_write_mb_s = 500 needs slc_cache_permille"),
             ("full_write_mb_s = 2000\nslc_cache_permille = 42\n", "is more than seq_write_mb_s = 1,050"),
@@ -130,7 +132,7 @@ class Sheets(Case):
         self.refused(("[flash]", "slc_cache_permille = 400\n[flash]"), says="must be a number, 1 .. 300")
         self.refused(("[flash]", "map_cache_permille = 0\n[flash]"), says="must be a number, 1 .. 999")
 
-    def test_refused_before_any_replay(self):
+    def test_refused_before_any_replay(self) -> None:
         self.sheet(("490000", "1000000"))
         with mock.patch.object(fit.Drive, "replay", side_effect=AssertionError("a replay")):
             status, out, err = self.fit(str(self.path))
@@ -138,7 +140,7 @@ class Sheets(Case):
         self.assertIn("more than seq_read_mb_s", err)
         self.assertFalse((self.folder / "mine.ini.part").exists())
 
-    def test_the_shipped(self):
+    def test_the_shipped(self) -> None:
         names = [path.stem for path in (paths.PROFILES / "sheets").glob("*.ini")]
         self.assertTrue(names)
         for name in names:
@@ -150,19 +152,19 @@ class Sheets(Case):
         self.assertEqual(status, 0)
         self.assertEqual([line.split()[0] for line in out.splitlines()[1:]], sorted(names))
 
-    def test_unknown_names(self):
+    def test_unknown_names(self) -> None:
         for words, says in (([], "no sheet is named"), (["p4500-2tbb"], "did you mean p4500-2tb?")):
             status, _, err = self.fit(*words)
             self.assertEqual(status, 2)
             self.assertIn(says, err)
 
 
-def side(ios, mean_ns, **more):
+def side(ios: int, mean_ns: float, **more: Any) -> dict[str, Any]:
     """A job's part of fio's JSON."""
     return {"total_ios": ios, "lat_ns": {"mean": mean_ns, "max": 2 * mean_ns}, **more}
 
 
-def measured():
+def measured() -> dict[str, Any]:
     """Results of fit.fio, by hand."""
     read = {"rw": "randread", "bs": "4k"}
     write = {"rw": "randwrite", "bs": "4096"}
@@ -190,12 +192,12 @@ MEASURED = "[sheet]\npcie = 3x4\nfio = results.json\n"
 class Measured(Case):
     """Targets from fio's results of a real drive."""
 
-    def results(self, fio, text=MEASURED):
+    def results(self, fio: Any, text: str = MEASURED) -> Any:
         words = fio if isinstance(fio, str) else json.dumps(fio)
         (self.folder / "results.json").write_text(words)
         return self.sheet(text=text)
 
-    def test_targets_and_curve(self):
+    def test_targets_and_curve(self) -> None:
         found = self.results(measured())
         self.assertEqual(
             found.targets,
@@ -205,8 +207,8 @@ class Measured(Case):
         self.assertEqual(found.curve, {4: 45_000})
         self.assertEqual(found.qd, {"seq_qd": 32, "read_qd": 256, "write_qd": 256})
 
-    def test_refused(self):
-        def changed(number, **options):
+    def test_refused(self) -> None:
+        def changed(number: int, **options: Any) -> dict[str, Any]:
             fio = measured()
             fio["jobs"][number]["job options"].update(options)
             return fio
@@ -234,7 +236,7 @@ class Measured(Case):
         with self.assertRaisesRegex(SlateError, "can not read .*nothing.json"):
             self.sheet(text="[sheet]\nfio = nothing.json\n")
 
-    def test_the_job_has_what_is_read(self):
+    def test_the_job_has_what_is_read(self) -> None:
         status, out, _ = self.fit("--job")
         self.assertEqual(status, 0)
         job = configparser.ConfigParser(interpolation=None, allow_no_value=True)
@@ -244,7 +246,7 @@ class Measured(Case):
             self.assertEqual(asked, (one.rw, f"{one.block_bytes >> 10}k", str(one.depth)), one.name)
         self.assertEqual(set(job.sections()) - {"global", "age"}, {one.name for one in fitfio.JOBS})
 
-    def test_the_curve_is_printed(self):
+    def test_the_curve_is_printed(self) -> None:
         search = fit.Fit(self.results(measured()), lambda _: None)
         # 4 in flight for 86 us in the drive and 2.62 us in the host: 45,137 a second
         with mock.patch.object(fit.Drive, "rand_read_mean_us", lambda _, depth: {4: 86.0}[depth]):
@@ -259,23 +261,23 @@ class Measured(Case):
 class Search(Case):
     """A drive whose figures are formulas in place of replays."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
 
-        def number(drive, key):
+        def number(drive: Any, key: str) -> float:
             return float(drive.settings.get(key) or drive.facts()["settings"][key])
 
-        def read_us(drive, _):
+        def read_us(drive: Any, _: object) -> float:
             return (number(drive, "ftl.overhead_ns") + number(drive, "timing.read_ns")) / 1000
 
-        def write_us(drive, _):
+        def write_us(drive: Any, _: object) -> float:
             return (number(drive, "ftl.overhead_ns") + number(drive, "ftl.buffer_ns")) / 1000
 
-        def rand_read_iops(drive, _):
+        def rand_read_iops(drive: Any, _: object) -> float:
             cores = 1e9 * number(drive, "controller.cores") / number(drive, "ftl.overhead_ns")
             return min(cores, 30_000 * number(drive, "geometry.chips_per_channel"))
 
-        def seq_read_us(drive, _):
+        def seq_read_us(drive: Any, _: object) -> float:
             return (number(drive, "ftl.overhead_ns") + number(drive, fit.HIT)) / 1000
 
         for name, formula in (
@@ -293,11 +295,11 @@ class Search(Case):
         ):
             self.enterContext(mock.patch.object(fit.Drive, name, formula))
 
-    def found(self, *changes):
+    def found(self, *changes: Any) -> Any:
         search = fit.Fit(self.sheet(*changes), lambda _: None)
         return search.run(), search
 
-    def test_every_number(self):
+    def test_every_number(self) -> None:
         shown, search = self.found()
         for key, wanted in search.sheet.targets.items():
             self.assertAlmostEqual(shown[key] / wanted, 1, delta=0.025 if "sustained" in key else 0.005, msg=key)
@@ -315,10 +317,10 @@ class Search(Case):
         # 16 chips give 480,000 reads, 24 give 720,000
         self.assertEqual(keys["geometry.chips_per_channel"], 24)
 
-    def test_the_second_round_checks_the_first(self):
+    def test_the_second_round_checks_the_first(self) -> None:
         calls = []
 
-        def count(drive, _):
+        def count(drive: Any, _: object) -> float:
             calls.append(drive)
             return 3.9 * float(drive.settings.get("link.data_permille", 907))
 
@@ -331,7 +333,7 @@ class Search(Case):
             counts.append(len(calls))
         self.assertEqual(counts[1] - counts[0], 1)
 
-    def test_an_slc_cache(self):
+    def test_an_slc_cache(self) -> None:
         shown, search = self.found(("[flash]", "slc_cache_permille = 42\nfull_write_mb_s = 500\n[flash]"))
         self.assertAlmostEqual(shown["seq_write_mb_s"], 1050, delta=5)
         self.assertAlmostEqual(shown["full_write_mb_s"], 500, delta=2)
@@ -348,7 +350,7 @@ class Search(Case):
         ):
             self.assertEqual(keys[key], value, key)
 
-    def test_a_map_cache(self):
+    def test_a_map_cache(self) -> None:
         flash = "geometry.chips_per_channel = 1\ngeometry.planes_per_die = 1\ngeometry.pages_per_block = 480\n"
         added = ("sustained_write_iops = 38000\n", "map_cache_permille = 500\n")
         _, search = self.found(("[flash]\n", "[flash]\nftl.op_permille = 200\n" + flash), added)
@@ -357,7 +359,7 @@ class Search(Case):
         self.assertEqual(search.drive.settings["ftl.map_cache_pages"], "200")
         self.assertEqual(search.drive.settings["timing.erase_ns"], str(10_000_000 * 480 // 2112))
 
-    def test_reads_in_order(self):
+    def test_reads_in_order(self) -> None:
         # With four cores a command takes 4 / 490,000 s, 8.163 us. 20 us less this and the host's 2.62 leave 9.217 for
         # the cache. 10 us less 2.62 and 4 KiB at 3,200 MB/s leave 6.1, which is enough for two cores (4.082 us each).
         for wanted, cores in ((20, 4), (10, 2)):
@@ -374,25 +376,25 @@ class Search(Case):
             self.assertEqual(keys["controller.read_cache_units"], "2048")
             self.assertEqual(search.stopped, {})
 
-    def test_reads_in_order_that_are_too_fast(self):
+    def test_reads_in_order_that_are_too_fast(self) -> None:
         fast = ("write_us", "seq_read_us = 10\nwrite_us")
         _, search = self.found(fast, ("like = tlc", "like = tlc\ncontroller.cores = 4"))
         self.assertEqual(search.drive.settings["controller.cores"], "4")
         self.assertEqual(search.stopped, {"seq_read_us": "controller.read_hit_ns is at its least"})
 
-    def test_no_read_ahead_is_assumed(self):
+    def test_no_read_ahead_is_assumed(self) -> None:
         for added in ("", "seq_read_us = 85\n"):
             _, search = self.found(("write_us", f"{added}write_us"))
             self.assertNotIn("controller.read_cache_units", search.drive.settings)
             self.assertEqual(search.drive.settings["controller.cores"], "4")
 
-    def test_a_bound(self):
+    def test_a_bound(self) -> None:
         _, search = self.found(("read_us = 85", "read_us = 150"))
         self.assertEqual(search.drive.settings["timing.read_ns"], "100000")
         self.assertEqual(search.stopped, {"read_us": "timing.read_ns is at its most"})
 
-    def test_a_cell_time_that_counts_twice(self):
-        def read_us(drive, _):
+    def test_a_cell_time_that_counts_twice(self) -> None:
+        def read_us(drive: Any, _: object) -> float:
             return 1 + 2 * float(drive.settings.get("timing.read_ns", 50_000)) / 1000
 
         with mock.patch.object(fit.Drive, "read_us", read_us):
@@ -400,12 +402,12 @@ class Search(Case):
         self.assertAlmostEqual(shown["read_us"], 85, delta=0.1)
         self.assertAlmostEqual(float(search.drive.settings["timing.read_ns"]), (85 - 2.62 - 1) / 2 * 1000, delta=50)
 
-    def test_a_fixed_key_stays(self):
+    def test_a_fixed_key_stays(self) -> None:
         shown, search = self.found(("like = tlc", "like = tlc\ntiming.program_ns = 1000000"))
         self.assertEqual(search.drive.settings["timing.program_ns"], "1000000")
         self.assertEqual(shown["seq_write_mb_s"], 500)
 
-    def test_the_profile(self):
+    def test_the_profile(self) -> None:
         self.sheet()
         output = self.folder / "fitted.ini"
         status, out, _ = self.fit(str(self.path), "-o", str(output))
@@ -418,7 +420,7 @@ class Search(Case):
         self.assertEqual(fit.Drive(output, {}).facts()["settings"]["link.generation"], "3")
         self.assertRegex(out, r"random read +490,000 +\d{3},\d{3} ")
 
-    def test_never_over_the_sheet(self):
+    def test_never_over_the_sheet(self) -> None:
         self.sheet()
         status, _, err = self.fit(str(self.path), "-o", str(self.path))
         self.assertEqual(status, 2)
@@ -429,10 +431,10 @@ class Search(Case):
 class Replays(Case):
     """Figures of a real drive, computed by hand."""
 
-    def test_the_same_replay_runs_once(self):
+    def test_the_same_replay_runs_once(self) -> None:
         drive = fit.Drive(ROOT / "nand-emu" / "profiles" / "small.ini", {})
         done = mock.Mock(returncode=0, stdout='{"host": 1}')
-        with mock.patch.object(fit.subprocess, "run", return_value=done) as runs:
+        with mock.patch.object(subprocess, "run", return_value=done) as runs:
             fit._replay.cache_clear()
             self.addCleanup(fit._replay.cache_clear)
             for word in ("gen:a", "gen:a", "gen:b"):
@@ -441,7 +443,7 @@ class Replays(Case):
             drive.replay(["gen:b"])
         self.assertEqual([call.args[0][-1] for call in runs.call_args_list], ["gen:a", "gen:b", "gen:b"])
 
-    def test_latencies(self):
+    def test_latencies(self) -> None:
         # PCIe none; read: 1.0 firmware, 0.2 look-up, 50 cell, 0.3 command, 4 KiB of 16 KiB with its share of 2,208
         # spare bytes at 0.625 ns: 4 x (1024 + 138) x 0.625 = 2,905 ns. Write: 1.0, 0.2, 2.0 into the buffer.
         base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
@@ -449,7 +451,7 @@ class Replays(Case):
         self.assertEqual(drive.read_us({}), 1.0 + 0.2 + 50 + 0.3 + 2.905)
         self.assertEqual(drive.write_us({}), 1.0 + 0.2 + 2.0)
 
-    def test_reads_in_order(self):
+    def test_reads_in_order(self) -> None:
         # Each of 20,000 reads takes 1.0 of firmware, 0.2 of look-up and 3.0 out of the cache; the first two take 54.405
         # as above. The next wait for what is read ahead from the second on: four pages of the first die, one after the
         # other, each 50 + 0.3 + 11.62. All other dies are ready by then.
@@ -462,14 +464,14 @@ class Replays(Case):
         self.assertEqual(drive.read_us({}), 54.405)
         self.assertEqual(fit.Drive(base, fit.CUT).seq_read_us({}), 54.405)
 
-    def test_rates(self):
+    def test_rates(self) -> None:
         # A die gets four pages, each 300 ns and (16,384 + 2,208) x 0.625 = 11,620 ns on the bus, and programs them in
         # 390,095 ns: 437,775 ns for 64 KiB. Two dies of a channel do not fill it: 16 dies are 16 times as fast.
         base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
         drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
         self.assertAlmostEqual(drive.seq_write_mb_s({"seq_qd": 64}) / (16 * 65_536 / 437.775), 1, delta=0.005)
 
-    def test_rates_of_an_slc_cache(self):
+    def test_rates_of_an_slc_cache(self) -> None:
         # Two dies of four planes on channels of their own: 4 x 11,920 ns on the bus, then 100 us in SLC mode, else
         # 390,095 ns. The cache: 6 blocks of 704 pages of 16 KiB on each of 8 planes.
         drive = fit.Drive(ROOT / "nand-emu" / "profiles" / "tlc-slc-small.ini", {})

@@ -9,22 +9,23 @@ import re
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import ROOT
 
-from slate_lib import cli, fit, fitguest, fitsheet, jobcheck, paths
+from slate_lib import cli, fit, fitguest, fitsheet, jobcheck, paths, run
 from slate_lib.errors import MachineError, SlateError
 
 GOLDEN = ROOT / "tests" / "launcher" / "golden"
 
 
-def drive(name):
+def drive(name: str) -> Any:
     """Return a shipped drive."""
     return fit.Drive(paths.PROFILES / "drives" / f"{name}.ini", {})
 
 
-def sections(name, state, smp=4, polled=False):
+def sections(name: str, state: str, smp: int = 4, polled: bool = False) -> dict[str, Any]:
     """Return the options of each job of a shipped sheet's state."""
     text = fitguest.job_text(fitsheet.read(fit.find(name)), state, drive(name), fitguest.Guest(smp, polled))
     return {one.name: one.options for one in jobcheck.sections("job", text)}
@@ -33,7 +34,7 @@ def sections(name, state, smp=4, polled=False):
 class Jobs(unittest.TestCase):
     """The job files, by hand."""
 
-    def test_each_state_has_its_numbers(self):
+    def test_each_state_has_its_numbers(self) -> None:
         self.assertEqual(list(sections("p4500-1tb", "empty")), ["write-qd1", "seq-write"])
         self.assertEqual(list(sections("p4500-1tb", "full")), ["seq-read", "rand-read", "read-qd1", "seq-read-qd1"])
         self.assertEqual(list(sections("p4500-1tb", "aged")), ["sustained"])
@@ -41,12 +42,12 @@ class Jobs(unittest.TestCase):
         self.assertEqual(list(sections("970pro-512gb", "full")), ["seq-read", "rand-read"])
         self.assertEqual(sections("970pro-512gb", "aged"), {})
 
-    def test_every_number_of_a_sheet_has_one_measure(self):
+    def test_every_number_of_a_sheet_has_one_measure(self) -> None:
         self.assertEqual(
             sorted(one.target for one in fitguest.MEASURES), sorted(target.key for target in fitsheet.TARGETS)
         )
 
-    def test_the_sheets_depths(self):
+    def test_the_sheets_depths(self) -> None:
         for name, state, job, depth in (
             ("p4500-1tb", "full", "seq-read", 32),
             ("pm1725a", "full", "seq-read", 64),
@@ -65,16 +66,16 @@ class Jobs(unittest.TestCase):
                 self.assertEqual(int(options["iodepth"]) * count, depth, (name, job, smp))
                 self.assertLessEqual(count, smp)
 
-    def test_processes(self):
+    def test_processes(self) -> None:
         # The count must divide the depth: 256 on 3 vCPUs takes 2, 100 on 16 takes 10.
         for depth, smp, count in ((256, 4, 4), (256, 3, 2), (100, 16, 10), (7, 4, 1), (1, 16, 1), (32, 1, 1)):
             self.assertEqual(fitguest.processes(depth, smp), count)
 
-    def windows(self, name, state, job):
+    def windows(self, name: str, state: str, job: str) -> tuple[str, str]:
         options = sections(name, state)[job]
         return options["ramp_time"], options["runtime"]
 
-    def test_polled(self):
+    def test_polled(self) -> None:
         """Rates are polled in batches, latencies are not; nothing else changes."""
         for state in fitguest.STATES:
             for job, options in sections("p4500-1tb", state, polled=True).items():
@@ -87,7 +88,7 @@ class Jobs(unittest.TestCase):
                     changed = {key for key in options if options[key] != plain.get(key)}
                     self.assertEqual(changed, {one.partition("=")[0] for one in fitguest.POLLED})
 
-    def test_windows(self):
+    def test_windows(self) -> None:
         # 4,096 and 12,288 writes of 128 KiB at 600 MB/s: 894.8 and 2,684.4 ms
         self.assertEqual(self.windows("p4500-1tb", "empty", "seq-write"), ("895ms", "2685ms"))
         # 6 GiB of 128 blocks a plane: 8 of these are 98,304 units; at 30,500 a second 3,223.1 ms, and 200,000 6,557.4
@@ -96,11 +97,11 @@ class Jobs(unittest.TestCase):
         for job in ("rand-read", "seq-read"):
             self.assertEqual(self.windows("p4500-1tb", "full", job), ("25ms", "100ms"))
 
-    def test_reads_in_order(self):
+    def test_reads_in_order(self) -> None:
         options = sections("p4500-1tb", "full")["seq-read-qd1"]
         self.assertEqual((options["rw"], options["bs"], options["number_ios"]), ("read", "4k", "10000"))
 
-    def test_windows_of_slow_reads(self):
+    def test_windows_of_slow_reads(self) -> None:
         sheet = fitsheet.read(fit.find("p4500-1tb"))
         reads = next(one for one in fitguest.MEASURES if one.target == "rand_read_iops")
         sheet.targets["rand_read_iops"] = 5000
@@ -110,7 +111,7 @@ class Jobs(unittest.TestCase):
         # 50 queues of 256 at 13,000 MB/s: 129.06 ms
         self.assertEqual(self.windows("pm1743", "full", "seq-read"), ("32ms", "130ms"))
 
-    def test_an_slc_cache(self):
+    def test_an_slc_cache(self) -> None:
         # The cache: 192 planes of 15 blocks of 8 pages of 16 KiB, 360 MiB, 2,880 writes of 128 KiB. Of nine tenths of
         # them a quarter (648) is the ramp and 1,944 count: 25.7 and 77.2 ms at 3,300 MB/s. Past the cache the ramp is
         # 3,168 writes, and a quarter of 8,393 MiB counts: 244.3 and 1,294.2 ms at 1,700 MB/s.
@@ -120,21 +121,21 @@ class Jobs(unittest.TestCase):
         self.assertEqual(jobs["full-write"]["offset"], str(360 << 20))
         self.assertNotIn("offset", jobs["seq-write"])
 
-    def test_a_map_cache(self):
+    def test_a_map_cache(self) -> None:
         # 491 pages of 4,096 entries of 4 KiB are 16 MiB each; half of that
         for job in ("seq-read", "rand-read", "read-qd1"):
             self.assertEqual(sections("980-1tb", "full")[job]["size"], str(491 * 8 << 20))
         self.assertNotIn("size", sections("980-1tb", "empty")["seq-write"])
         self.assertNotIn("size", sections("p4500-1tb", "full")["seq-read"])
 
-    def test_stated_in_the_file(self):
+    def test_stated_in_the_file(self) -> None:
         text = fitguest.job_text(fitsheet.read(fit.find("p5600")), "aged", drive("p5600"), fitguest.Guest(8))
         self.assertTrue(text.startswith("# aged: numbers of the sheet p5600, "))
         self.assertIn("Run it with 8 processors.", text)
         self.assertIn("\ncpus_allowed=0-7\n", text)
 
 
-def fio(**rates):
+def fio(**rates: Any) -> dict[str, Any]:
     """Return fio's results of jobs: IOPS of 4 KiB, or a time in ns."""
     jobs = []
     for name, value in rates.items():
@@ -156,13 +157,13 @@ RUNS = {
 class Command(unittest.TestCase):
     """The command, with canned runs."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
-        self.words = []
+        self.words: list[list[str]] = []
 
-    def run_one(self, words):
+    def run_one(self, words: list[str]) -> None:
         """Write a finished run in place of 'slate run'."""
         self.words.append(words)
         out = Path(words[words.index("--out") + 1])
@@ -171,12 +172,12 @@ class Command(unittest.TestCase):
             (out / name).write_bytes((GOLDEN / name).read_bytes())
         (out / "fio.json").write_text(json.dumps(fio(**self.runs[out.name])))
 
-    def fit(self, *words, runs=None):
+    def fit(self, *words: Any, runs: Any = None) -> tuple[Any, ...]:
         """Return exit status, standard output and standard error of 'slate fit'."""
         self.runs = runs or RUNS
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
         with (
-            mock.patch.object(fitguest.run, "quietly", self.run_one),
+            mock.patch.object(run, "quietly", self.run_one),
             contextlib.redirect_stdout(streams[0]),
             contextlib.redirect_stderr(streams[1]),
         ):
@@ -187,10 +188,10 @@ class Command(unittest.TestCase):
             told.append(stream.buffer.getvalue().decode())
         return status, *told
 
-    def guest(self, *words, **more):
+    def guest(self, *words: Any, **more: Any) -> tuple[Any, ...]:
         return self.fit("--guest", *words, "--out", str(self.folder / "out"), **more)
 
-    def test_the_results(self):
+    def test_the_results(self) -> None:
         status, out, err = self.guest("p4500-1tb")
         self.assertEqual(status, 0, err)
         for row in (
@@ -214,7 +215,7 @@ class Command(unittest.TestCase):
         self.assertEqual(found["seq_write_mb_s"], ("32", "600.0", "606.0", "1.0"))
         self.assertEqual(found["read_us"], ("1", "85.0", "85.425", "0.5"))
 
-    def test_the_runs(self):
+    def test_the_runs(self) -> None:
         self.guest("p4500-1tb", "--smp", "8")
         states = {words[words.index("--out") + 1].rpartition("/")[2]: " ".join(words) for words in self.words}
         self.assertEqual(list(states), ["empty", "full", "aged"])
@@ -225,7 +226,7 @@ class Command(unittest.TestCase):
             sheet = fitsheet.read(fit.find("p4500-1tb"))
             self.assertEqual(text, fitguest.job_text(sheet, state, drive("p4500-1tb"), fitguest.Guest(8)))
 
-    def test_polled(self):
+    def test_polled(self) -> None:
         """The driver gets a polled queue for each processor, and the results name the engine."""
         status, out, err = self.guest("p4500-1tb", "--polled")
         self.assertEqual(status, 0, err)
@@ -237,24 +238,24 @@ class Command(unittest.TestCase):
         self.assertEqual((engines["rand_read_iops"], engines["read_us"]), ("io_uring, polled", "libaio"))
         self.assertIn("Run it with 4 processors and nvme.poll_queues=4.", (self.folder / "out/full.fio").read_text())
 
-    def test_the_timeout_is_the_runs(self):
+    def test_the_timeout_is_the_runs(self) -> None:
         self.guest("p4500-1tb", "--timeout", "7200")
         self.assertEqual([words[words.index("--timeout") + 1] for words in self.words], ["7200"] * 3)
 
-    def test_a_number_that_is_off(self):
+    def test_a_number_that_is_off(self) -> None:
         for reads, wanted in ((279_500 * 1.0499, 0), (279_500 * 0.9501, 0), (279_500 * 1.051, 1), (279_500 * 0.949, 1)):
             runs = {**RUNS, "full": {**RUNS["full"], "rand_read": reads}}
             with self.subTest(reads), tempfile.TemporaryDirectory() as name:
                 self.folder = Path(name)
                 self.assertEqual(self.guest("p4500-1tb", runs=runs)[0], wanted)
 
-    def test_a_job_without_results(self):
+    def test_a_job_without_results(self) -> None:
         status, _, err = self.guest("p4500-1tb", runs={**RUNS, "empty": {"write_qd1": 20_000.0}})
         self.assertEqual(status, 2)
         self.assertRegex(err, r"out/empty: fio has no results of its job seq-write\n")
         self.assertFalse((self.folder / "out").exists())
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         own = self.folder / "p4500-1tb.ini"  # its name is that of a shipped drive, but its numbers may be others
         own.write_text("[sheet]\nread_us = 85\n")
         drives = paths.PROFILES / "drives"
@@ -285,7 +286,7 @@ class Command(unittest.TestCase):
                 self.assertRegex(err, r"\n  fix: \S")
         self.assertEqual(self.words, [])
 
-    def test_an_output_that_is_not_empty(self):
+    def test_an_output_that_is_not_empty(self) -> None:
         (self.folder / "out").mkdir()
         (self.folder / "out" / "mine").write_text("")
         status, _, err = self.guest("p4500-1tb")
@@ -293,7 +294,7 @@ class Command(unittest.TestCase):
         self.assertIn("there is something in it already", err)
         self.assertEqual([one.name for one in (self.folder / "out").iterdir()], ["mine"])
 
-    def test_a_run_that_fails(self):
+    def test_a_run_that_fails(self) -> None:
         with mock.patch.object(self, "run_one", side_effect=SlateError("QEMU is not there", "run 'make qemu'")):
             status, _, err = self.guest("p4500-1tb")
         self.assertEqual(status, 2)
@@ -304,7 +305,7 @@ class Command(unittest.TestCase):
         self.assertEqual(status, 3)
         self.assertTrue((self.folder / "out" / "empty.fio").exists())
 
-    def test_an_own_sheet(self):
+    def test_an_own_sheet(self) -> None:
         own = self.folder / "mine.ini"
         own.write_text("[sheet]\nread_us = 85\n")
         status, out, err = self.guest(str(own), "--profile", "p4500-1tb")

@@ -53,7 +53,8 @@ class Format(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(ROOT / ".clang-format", folder)
             Path(folder, "a.c").write_text(GOOD.replace(old, new, 1), encoding="utf-8")
-            return layout.check(Path(folder), Path("a.c")).splitlines()
+            complaints: str = layout.check(Path(folder), Path("a.c"))
+            return complaints.splitlines()
 
     def test_habits_of_the_tree_pass(self) -> None:
         self.assertEqual(self.found(), [])

@@ -10,12 +10,13 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import ROOT
 
 
-def of_kunit(name):
+def of_kunit(name: str) -> Any:
     """Import a module of tests/kunit."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / "kunit" / f"{name.removeprefix('kunit_')}.py")
     found = importlib.util.module_from_spec(spec)
@@ -42,7 +43,7 @@ GOOD = """
 """
 
 
-def log(*lines):
+def log(*lines: Any) -> str:
     """Return a log of a suite 'a' with these lines."""
     return "\n".join(["    # Subtest: a", *lines])
 
@@ -50,10 +51,10 @@ def log(*lines):
 class Ktap(unittest.TestCase):
     """Complete and incomplete logs."""
 
-    def cases(self, text, *suites):
+    def cases(self, text: str, *suites: Any) -> list[tuple[str, bool]]:
         return [(case.name, case.passed) for case in ktap.parse(text, list(suites))]
 
-    def test_a_suite(self):
+    def test_a_suite(self) -> None:
         cases = ktap.parse(GOOD, ["core-rules"])
         self.assertEqual(
             [(c.name, c.passed, c.skipped, c.seconds) for c in cases],
@@ -65,32 +66,32 @@ class Ktap(unittest.TestCase):
         )
         self.assertEqual(cases[2].said, ["# r1: EXPECTATION FAILED at core.c:1"])
 
-    def test_parameters(self):
+    def test_parameters(self) -> None:
         text = log(
             "    1..1", "        # Subtest: case", "        1..2", "        ok 1 one", "        not ok 2 two",
             "    not ok 1 case", "not ok 1 a",
         )  # fmt: skip
         self.assertEqual(self.cases(text, "a"), [("a.case.one", True), ("a.case.two", False)])
 
-    def test_a_case_that_never_came(self):
+    def test_a_case_that_never_came(self) -> None:
         self.assertEqual(
             self.cases(log("    1..2", "    ok 1 x", "ok 1 a"), "a"), [("a.x", True), ("a: its plan", False)]
         )
 
-    def test_no_plan(self):
+    def test_no_plan(self) -> None:
         self.assertEqual(self.cases(log("    ok 1 x", "ok 1 a"), "a"), [("a.x", True), ("a: its plan", False)])
 
-    def test_a_suite_without_an_end(self):
+    def test_a_suite_without_an_end(self) -> None:
         self.assertEqual(self.cases(log("    1..1", "    ok 1 x"), "a"), [("a.x", True), ("a: its end", False)])
         both = log("    1..1", "    ok 1 x") + "\n    # Subtest: b\n    1..1\n    ok 1 y\nok 2 b\n"
         self.assertEqual(self.cases(both, "a", "b"), [("a.x", True), ("a: its end", False), ("b.y", True)])
 
-    def test_a_suite_that_never_began(self):
+    def test_a_suite_that_never_began(self) -> None:
         text = log("    1..1", "    ok 1 x", "ok 1 a")
         self.assertEqual(self.cases(text, "a", "b"), [("a.x", True), ("b: as a whole", False)])
         self.assertEqual(self.cases("", "a"), [("a: as a whole", False)])
 
-    def test_a_suite_at_odds_with_its_cases(self):
+    def test_a_suite_at_odds_with_its_cases(self) -> None:
         self.assertEqual(
             self.cases(log("    1..1", "    not ok 1 x", "ok 1 a"), "a"), [("a.x", False), ("a: as a whole", False)]
         )
@@ -98,20 +99,20 @@ class Ktap(unittest.TestCase):
             self.cases(log("    1..1", "    ok 1 x", "not ok 1 a"), "a"), [("a.x", True), ("a: as a whole", False)]
         )
 
-    def test_results_out_of_order(self):
+    def test_results_out_of_order(self) -> None:
         self.assertEqual(
             self.cases(log("    1..2", "    ok 1 x", "    ok 3 y", "ok 1 a"), "a"),
             [("a.x", True), ("a.result 3", False), ("a.y", True)],
         )
 
-    def test_the_kernel_stumbles(self):
+    def test_the_kernel_stumbles(self) -> None:
         text = log("    1..2", "BUG: kernel NULL pointer dereference", "    ok 1 x", "    ok 2 y", "ok 1 a")
         self.assertEqual(self.cases(text, "a"), [("a.x", False), ("a.y", True)])
         text = log("    1..1", "    ok 1 x", "ok 1 a", "WARNING: CPU: 0 PID: 1 at x.c")
         self.assertEqual(self.cases(text, "a"), [("a.x", True), ("the kernel", False)])
 
 
-def suites(*names):
+def suites(*names: Any) -> str:
     """Return a log in which each of these suites has one case."""
     return "".join(f"    # Subtest: {name}\n    1..1\n    ok 1 x\nok 1 {name}\n" for name in names)
 
@@ -119,31 +120,31 @@ def suites(*names):
 class Runner(unittest.TestCase):
     """tests/kunit/run.py with logs made by hand."""
 
-    def blk(self, said):
+    def blk(self, said: str) -> list[str]:
         """Return the names of the cases that failed."""
         files = {
             "fault.json": b'{"nand": {"program_fails": 1}}',
             "lost.json": json.dumps({"nand": {"uncorrectable": kunit.LOST_READS * kunit.TRIES}}).encode(),
         }
 
-        def guest(what, _module, drive):
+        def guest(what: list[str], _module: object, drive: Any) -> Any:
             self.booted.append(what)
             drive.touch()
             return (suites(*kunit.BLK) + said if what == ["blk"] else suites("blk-after-cut")), files
 
-        self.booted = []
+        self.booted: list[list[str]] = []
         with tempfile.TemporaryDirectory() as folder:
             with mock.patch.object(kunit, "guest", guest), mock.patch.object(kunit, "KEEP", Path(folder)):
                 return [case.name for case in kunit.blk() if not case.passed]
 
-    def test_after_a_cut(self):
+    def test_after_a_cut(self) -> None:
         self.assertEqual(self.blk("# x: durable=3 written=5\n"), [])
         self.assertEqual(self.booted, [["blk"], ["after-cut", "3", "5"]])
 
-    def test_a_log_that_does_not_say_what_to_look_for(self):
+    def test_a_log_that_does_not_say_what_to_look_for(self) -> None:
         self.assertEqual(self.blk(""), ["blk-after-cut: as a whole"])
 
-    def test_no_case_of_that_name(self):
+    def test_no_case_of_that_name(self) -> None:
         errors = io.StringIO()
         with mock.patch.object(kunit, "check_built"), mock.patch.object(kunit, "tried", lambda *_: []):
             with mock.patch.object(sys, "argv", ["run.py", "--only", "nosuch"]), contextlib.redirect_stderr(errors):

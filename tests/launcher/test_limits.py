@@ -8,6 +8,7 @@ second, so a mean latency of 1 ms is one I/O in flight.
 import json
 import unittest
 from pathlib import Path
+from typing import Any
 
 from support import account, device, fio, mark, op, record
 
@@ -20,7 +21,10 @@ MS = 1_000_000
 CELLS = op([65536] * 4, cell=4 * 65536)
 
 
-def limit_of(drive=CELLS, mean=MS, executed=(), options=None, series=None, section="read", **interval):
+def limit_of(
+    drive: Any = CELLS, mean: Any = MS, executed: Any = (), options: Any = None, series: Any = None,
+    section: Any = "read", **interval: Any,
+) -> Any:  # fmt: skip
     """Return the limit of a job from 1 ms to 2 ms. executed: time of each vCPU."""
     dev = of_job(drive, executed, section, **interval)
     result = None
@@ -30,7 +34,9 @@ def limit_of(drive=CELLS, mean=MS, executed=(), options=None, series=None, secti
     return found["job"]
 
 
-def of_job(drive, executed, section="read", by_source=None, ftl=None, settings=()):
+def of_job(
+    drive: Any, executed: Any, section: str = "read", by_source: Any = None, ftl: Any = None, settings: Any = ()
+) -> Any:
     """Return the device.json of one job."""
     inside = account(ftl, {"by-source": by_source or {}}, **{section: drive})
     begin, end = mark("begin", "job", MS), mark("end", "job", 2 * MS, inside)
@@ -41,7 +47,7 @@ def of_job(drive, executed, section="read", by_source=None, ftl=None, settings=(
     return dev
 
 
-def dies(host, gc=0):
+def dies(host: int, gc: int = 0) -> dict[str, Any]:
     """Return the busy time of all four dies together."""
     return {"host": {"reads": 1, "die-busy-ns": host}, "gc": {"reads": 1, "die-busy-ns": gc}}
 
@@ -49,25 +55,25 @@ def dies(host, gc=0):
 class Resources(unittest.TestCase):
     """Rule 1: a resource that was busy for 90 % of the time."""
 
-    def test_processor(self):
+    def test_processor(self) -> None:
         found = limit_of(executed=(100_000, 900_000), options={})
         self.assertEqual((found.name, found.why), ("processor", "processor 90 % busy"))
         self.assertEqual(found.use.processors, [0.1, 0.9])
         self.assertEqual(limit_of(executed=(100_000, 899_999), options={}).name, "depth")
 
-    def test_a_job_that_polls(self):
+    def test_a_job_that_polls(self) -> None:
         for option in ("hipri", "sqthread_poll"):
             found = limit_of(executed=(1_000_000,), options={"ioengine": "io_uring", option: "1"})
             self.assertEqual((found.name, found.alarm()), ("depth", False))
         found = limit_of(executed=(1_000_000,), options={"ioengine": "io_uring", "hipri": "0"})
         self.assertEqual((found.name, found.alarm()), ("processor", True))
 
-    def test_link(self):
+    def test_link(self) -> None:
         found = limit_of(ftl={"link-to-host-busy-ns": 950_000, "link-to-drive-busy-ns": 900_000}, options={})
         self.assertEqual((found.name, found.why), ("link", "link to host 95 % busy, link to drive 90 %"))
         self.assertEqual(limit_of(ftl={"link-to-host-busy-ns": 899_999}, options={}).name, "depth")
 
-    def test_cores(self):
+    def test_cores(self) -> None:
         """Four cores for 1 ms: 3.6 ms of their work are 90 %."""
         four = ["ftl.map_ns=200", "controller.cores=4"]
         found = limit_of(ftl={"core-busy-ns": 3_600_000}, settings=four, options={})
@@ -76,20 +82,20 @@ class Resources(unittest.TestCase):
         found = limit_of(ftl={"core-busy-ns": 0}, settings=["controller.cores=0"], options={})
         self.assertEqual((found.name, found.use.cores), ("depth", None))
 
-    def test_dies(self):
+    def test_dies(self) -> None:
         found = limit_of(by_source=dies(3_600_000), options={})
         self.assertEqual((found.name, found.why), ("die", "dies 90 % busy"))
         self.assertEqual(limit_of(by_source=dies(3_599_999), options={}).name, "depth")
 
-    def test_channels(self):
+    def test_channels(self) -> None:
         found = limit_of(by_source={"host": {"reads": 1, "bus-busy-ns": 1_840_000}}, options={})
         self.assertEqual((found.name, found.why), ("channel", "channels 92 % busy"))
 
-    def test_the_busiest_is_named_first(self):
+    def test_the_busiest_is_named_first(self) -> None:
         found = limit_of(executed=(960_000,), by_source=dies(3_920_000), options={})
         self.assertEqual((found.name, found.why), ("die", "dies 98 % busy, processor 96 %"))
 
-    def test_one_busy_die(self):
+    def test_one_busy_die(self) -> None:
         """The rows from 1.0 to 2.0 ms are inside; the one that began before is not."""
         columns = [[0, 0, 0, 0, 0], [90_000, 240_000, 230_000, 220_000, 230_000]]
         raw = {"rows": 5, "begin-ns": 750_000, "interval-ns": 250_000, "dies": columns, "channels": []}
@@ -99,7 +105,7 @@ class Resources(unittest.TestCase):
         raw["begin-ns"] = 740_000  # now only three rows are
         self.assertEqual(limit_of(by_source=dies(1_000_000), options={}, series=Series(raw, 2 * MS)).name, "depth")
 
-    def test_dies_behind_a_buffer(self):
+    def test_dies_behind_a_buffer(self) -> None:
         """Each write takes 2,000 ns into the buffer and 200 ns of map; then one waits for the flash."""
         buffered = op([2200] * 4, buffer=8000, map=800)
         about = {"section": "write", "by_source": dies(4_000_000), "settings": ["ftl.buffer_ns=2000"], "options": {}}
@@ -111,12 +117,12 @@ class Resources(unittest.TestCase):
         self.assertEqual(limit_of(op([2200] * 3 + [3178], buffer=8978, map=800), **about).name, "die")
         self.assertEqual(limit_of(op([2200] * 3 + [3177], buffer=8977, map=800), **about).name, "depth")
 
-    def test_gc_by_the_dies_time(self):
+    def test_gc_by_the_dies_time(self) -> None:
         found = limit_of(by_source=dies(1_880_000, 1_920_000), options={})
         self.assertEqual((found.name, found.why), ("GC", "dies 95 % busy, 51 % of it GC's"))
         self.assertEqual(limit_of(by_source=dies(1_920_000, 1_880_000), options={}).name, "die")
 
-    def test_gc_by_the_waiting(self):
+    def test_gc_by_the_waiting(self) -> None:
         waits = op([65536] * 4, host_queue=40_000, gc_queue=60_000, cell=162_144)
         found = limit_of(waits, by_source=dies(3_900_000, 100_000), options={})
         self.assertEqual((found.name, found.why), ("GC", "dies 100 % busy, 60 % of the waiting GC's"))
@@ -125,7 +131,7 @@ class Resources(unittest.TestCase):
 class Depth(unittest.TestCase):
     """Rules 2 to 4: Little's law."""
 
-    def test_a_full_queue(self):
+    def test_a_full_queue(self) -> None:
         asked = {"ioengine": "io_uring", "iodepth": "4"}
         found = limit_of(mean=3_610_000, options=asked)
         self.assertEqual((found.name, found.depth), ("depth", 4))
@@ -134,19 +140,19 @@ class Depth(unittest.TestCase):
         found = limit_of(mean=3_590_000, options=asked, executed=(850_000,))
         self.assertEqual((found.name, found.why), ("unclear", "processor 85 % busy"))
 
-    def test_one_at_a_time(self):
+    def test_one_at_a_time(self) -> None:
         """A sync engine has no iodepth; its own work between two I/Os is not another limit."""
         found = limit_of(mean=300_000, options={"ioengine": "psync", "iodepth": "8"})
         self.assertEqual((found.name, found.depth), ("depth", 1))
 
-    def test_trims_come_one_at_a_time(self):
+    def test_trims_come_one_at_a_time(self) -> None:
         """fio issues a trim when it has no I/O in flight, and waits for it."""
         for rw, name, depth in (("randtrim", "depth", 1), ("trim", "depth", 1), ("trimwrite", "unclear", 8)):
             asked = {"ioengine": "io_uring", "iodepth": "8", "rw": rw}
             found = limit_of(op([5000] * 4), mean=870_000, options=asked, section="trim", executed=(650_000,))
             self.assertEqual((found.name, found.depth), (name, depth), rw)
 
-    def test_clones(self):
+    def test_clones(self) -> None:
         self.assertEqual(limit_of(options={"ioengine": "libaio", "iodepth": "4", "numjobs": "3"}).depth, 12)
         one = fio("job", "read", 2, 1.0, options={"ioengine": "libaio", "iodepth": "4", "numjobs": "2"})
         self.assertEqual(limits.Asked({"jobs": [one, one]}, "job").depth(), 8)
@@ -154,14 +160,14 @@ class Depth(unittest.TestCase):
         self.assertEqual(limits.Asked(shared, "job").depth(), 6)
         self.assertIsNone(limit_of(options={"ioengine": "libaio", "iodepth": "many"}).depth)
 
-    def test_the_largest_part_is_named(self):
+    def test_the_largest_part_is_named(self) -> None:
         """Of 4 ms in all, 0.75 are in the cells and 0.25 elsewhere in the drive; the rest is the guest's."""
         drive = op([250_000] * 4, cell=750_000, bus=250_000)
         self.assertEqual(limit_of(drive, options={}).why, "latency 75 % path; dies 0 % busy")
         found = limit_of(drive, mean=312_500, options={})
         self.assertEqual(found.why, "latency 60 % cell; dies 0 % busy")
 
-    def test_controller(self):
+    def test_controller(self) -> None:
         half = op([2000] * 4, map=1000, other=3000, cell=3000, bus=1000)
         found = limit_of(half, mean=2000, options={})
         self.assertEqual((found.name, found.why), ("controller", "latency 50 % map + other; dies 0 % busy"))
@@ -169,7 +175,7 @@ class Depth(unittest.TestCase):
         self.assertEqual(limit_of(less, mean=2000, options={}).name, "depth")
         self.assertEqual(limit_of(half, mean=4_000_000, options={"ioengine": "libaio", "iodepth": "4"}).name, "depth")
 
-    def test_it_held_back(self):
+    def test_it_held_back(self) -> None:
         for key, value, name in (("rate_iops", "1000", "rate limit"), ("rate", "4m", "rate limit"),
                                  ("thinktime", "50", "think time")):
             found = limit_of(mean=500_000, options={key: value})
@@ -177,7 +183,7 @@ class Depth(unittest.TestCase):
             self.assertEqual(limit_of(mean=910_000, options={key: value}).name, "depth")
         self.assertEqual(limit_of(mean=500_000, options={"rate": "0"}).name, "depth")
 
-    def test_a_rate_that_was_not_reached(self):
+    def test_a_rate_that_was_not_reached(self) -> None:
         """1,000 I/Os and 4,096,000 bytes a second are 90 % of at most 1,111 and 4,551,111."""
         for key, reached, missed in (("rate_iops", "1111", "1112"), ("rate", "4551111,1", "4551112,1")):
             self.assertEqual(limit_of(mean=500_000, options={key: reached}).name, "rate limit")
@@ -185,7 +191,7 @@ class Depth(unittest.TestCase):
         self.assertEqual(limit_of(mean=500_000, options={"rate_iops": "600", "numjobs": "2"}).name, "depth")
         self.assertEqual(limit_of(mean=500_000, options={"rate_iops": "550", "numjobs": "2"}).name, "rate limit")
 
-    def test_each_direction_has_a_rate(self):
+    def test_each_direction_has_a_rate(self) -> None:
         """fio takes 'reads,writes,trims'; a direction that is left out has no limit."""
         for key, rate in (("rate_iops", "1000"), ("rate", "4m")):
             for section, told, name in (("write", f",{rate}", "rate limit"), ("read", f",{rate}", "depth"),
@@ -195,7 +201,7 @@ class Depth(unittest.TestCase):
                     found = limit_of(op([5] * 4), mean=500_000, options={key: told}, section=section)
                     self.assertEqual(found.name, name)
 
-    def test_fio_asks_for_the_time_while_it_waits(self):
+    def test_fio_asks_for_the_time_while_it_waits(self) -> None:
         held = {"executed": (990_000,), "mean": 500_000}
         found = limit_of(options={"rate_iops": "1000"}, **held)
         self.assertEqual((found.name, found.why), ("rate limit", "rate_iops=1000; processor 99 % busy"))
@@ -204,11 +210,11 @@ class Depth(unittest.TestCase):
         found = limit_of(options={"rate_iops": "1000"}, by_source=dies(3_960_000), **held)
         self.assertEqual((found.name, found.why), ("die", "dies 99 % busy"))
 
-    def test_without_fio(self):
+    def test_without_fio(self) -> None:
         found = limit_of()
         self.assertEqual((found.name, found.why, found.depth, found.guest), ("unclear", "dies 0 % busy", None, None))
 
-    def test_a_job_that_verifies_what_it_wrote(self):
+    def test_a_job_that_verifies_what_it_wrote(self) -> None:
         """10 writes in 10 ms, 4 in flight, then 10 reads in 10 ms, 2 in flight: 3 in flight over the 20 ms."""
         for options, guest in (({"rw": "write", "verify": "crc32c"}, 3.0),
                                ({"rw": "randwrite", "verify": "md5"}, 3.0),
@@ -224,7 +230,7 @@ class Depth(unittest.TestCase):
                 found = limits.of(account_.Device(dev), result, rows.build(dev, result))["job"]
                 self.assertAlmostEqual(found.guest, guest, places=9)
 
-    def test_flushes_count(self):
+    def test_flushes_count(self) -> None:
         """10 writes of 0.4 ms and one flush of 6 ms in 10 ms: one in flight."""
         job = fio("job", "write", 10, 400_000.0)
         job["write"]["runtime"] = 10
@@ -239,11 +245,11 @@ class Depth(unittest.TestCase):
 class Alarm(unittest.TestCase):
     """Warnings about jobs that measured the guest."""
 
-    def alarms(self, executed, die_ns, options=None):
+    def alarms(self, executed: Any, die_ns: int, options: Any = None) -> Any:
         result = {"jobs": [fio("job", "read", 4, 65536.0, options=options or {})]}
         return report.Report(of_job(CELLS, executed, by_source=dies(die_ns)), result, record()).alarms()
 
-    def test_a_busy_processor_and_an_idle_drive(self):
+    def test_a_busy_processor_and_an_idle_drive(self) -> None:
         (text,) = self.alarms((400_000, 951_000), 3_800_000)
         self.assertIn("job: a processor of the guest was busy for 95 % of the time, and the drive for 95 %", text)
         self.assertEqual(self.alarms((950_000,), 0), [])
@@ -251,20 +257,20 @@ class Alarm(unittest.TestCase):
         self.assertEqual(self.alarms((1_000_000,), 0, {"ioengine": "io_uring", "hipri": "1"}), [])
 
 
-    def test_no_option_is_broken_into_two_lines(self):
+    def test_no_option_is_broken_into_two_lines(self) -> None:
         self.assertEqual(report._wrap("a " * 47 + "--cpu-rate", 100), ["a " * 46 + "a", "--cpu-rate"])
 
 
 class Golden(unittest.TestCase):
     """A whole run: the figures by hand from its files."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.run_ = runfiles.load(GOLDEN)
         run = self.run_
         self.report = report.Report(run.device, run.fio, run.record, None, run.series)
         self.text = self.report.text()
 
-    def test_processors(self):
+    def test_processors(self) -> None:
         """1,000,000,000 ns of 1,677,026,202; 20, 50 and 30 % of the jobs' own times."""
         self.assertIn("\nvCPUs     59.6 % busy, each at 4 GIPS\n", self.text)
         shares = {job: limit.use.processor() for job, limit in self.report.limits.items()}
@@ -272,7 +278,7 @@ class Golden(unittest.TestCase):
                          {"psync": 0.2, "deep": 0.5, "beside": 0.3})  # fmt: skip
         self.assertRegex(self.text, r"guest = .* dies  bus  cpu\npsync .* 42%   8%  20%\ndeep .* 13%  50%\n")
 
-    def test_limits(self):
+    def test_limits(self) -> None:
         """psync: 7142.857 a second x 136,553 ns; 36,774,000 of 43,809,112 ns; 99,000 of 136,553 ns.
 
         In the ten rows from 1072 to 1112 ms, die 0 was busy for 18,449,760 ns of 40,000,000.
@@ -286,17 +292,17 @@ class Golden(unittest.TestCase):
             r"beside +die +1 +0\.99 +14\.7  dies 99 % busy\n",
         )
 
-    def test_the_tables_are_no_wider_than_a_screen(self):
+    def test_the_tables_are_no_wider_than_a_screen(self) -> None:
         tables = self.text[self.text.index("\nmean, µs") : self.text.index("\ndrive  ")]
         self.assertGreaterEqual(len(tables.splitlines()), 12)
         for line in tables.splitlines():
             self.assertLessEqual(len(line), report.WIDTH, line)
 
-    def test_the_series_adds_up(self):
+    def test_the_series_adds_up(self) -> None:
         series = json.loads((GOLDEN / "series.json").read_text())
         self.assertEqual([sum(column) for column in series["processors"]], self.run_.device["processors"])
 
-    def test_runs_without_processors(self):
+    def test_runs_without_processors(self) -> None:
         """Runs in real time, and older runs."""
         run = self.run_
         del run.device["processors"], run.series.raw["processors"]
@@ -309,7 +315,7 @@ class Golden(unittest.TestCase):
         self.assertNotIn("vCPUs", text)
         self.assertNotIn("cpu", text.replace("--cpu-rate", ""))
 
-    def test_more_processors_at_the_end_than_at_the_begin(self):
+    def test_more_processors_at_the_end_than_at_the_begin(self) -> None:
         """An edited file does not make the report fail."""
         device_ = self.run_.device
         device_["marks"][0]["processors"] = []

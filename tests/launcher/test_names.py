@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import ROOT
@@ -20,7 +21,7 @@ SLATE = ROOT / "host-tools" / "slate"
 ENGINES = ("psync", "libaio", "io_uring", "null")
 
 
-def said(*words):
+def said(*words: Any) -> tuple[int, str]:
     """Return the exit code of a command line, and its errors."""
     errors = io.StringIO()
     with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
@@ -34,20 +35,20 @@ def said(*words):
 class Find(unittest.TestCase):
     """Files are found by name, by name with suffix, and by path."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         self.folder = Path(holder.name)
         os.chdir(self.folder)
 
-    def test_shipped(self):
+    def test_shipped(self) -> None:
         for word in ("small", "small.ini"):
             self.assertEqual(names.find(word, names.PROFILE), paths.PROFILES / "small.ini")
         self.assertEqual(names.find("quick", names.JOB), paths.JOBS / "quick.fio")
         self.assertIn("default", names.shipped(names.PROFILE))
 
-    def test_a_file_of_ones_own(self):
+    def test_a_file_of_ones_own(self) -> None:
         own = self.folder / "small.ini"
         own.touch()
         self.assertEqual(names.find("small.ini", names.PROFILE), Path("small.ini"))
@@ -56,7 +57,7 @@ class Find(unittest.TestCase):
         (self.folder / "mine").touch()
         self.assertEqual(names.find("mine", names.PROFILE), Path("mine"))
 
-    def test_no_such(self):
+    def test_no_such(self) -> None:
         for word, kind, what in (
             ("smal", names.PROFILE, "no such profile: smal; did you mean small?"),
             ("quikc.fio", names.JOB, "no such job: quikc.fio; did you mean quick?"),
@@ -66,13 +67,13 @@ class Find(unittest.TestCase):
                 names.find(word, kind)
             self.assertIn(what, str(caught.exception))
 
-    def test_replay_gets_a_path(self):
+    def test_replay_gets_a_path(self) -> None:
         small = str(paths.PROFILES / "small.ini")
         self.assertEqual(names.replay_words(["--profile", "small", "t"]), ["--profile", small, "t"])
         self.assertEqual(names.replay_words(["--profile=small"]), [f"--profile={small}"])
         self.assertEqual(names.replay_words(["--", "--profile=small"]), ["--", "--profile=small"])
 
-    def test_programs_take_names(self):
+    def test_programs_take_names(self) -> None:
         """Whole commands, from another directory."""
         done = subprocess.run(
             [SLATE, "replay", "--profile", "small", "--json", "-", "--fill", "12.5", "--age", "0.5",
@@ -88,7 +89,7 @@ class Find(unittest.TestCase):
 class DidYouMean(unittest.TestCase):
     """Options, commands, choices."""
 
-    def test_said(self):
+    def test_said(self) -> None:
         for words, what in (
             (
                 ("run", "--jbo", "x"),
@@ -110,7 +111,7 @@ class DidYouMean(unittest.TestCase):
                 self.assertEqual(code, USAGE)
                 self.assertIn(what, errors)
 
-    def test_jobs_are_listed(self):
+    def test_jobs_are_listed(self) -> None:
         done = subprocess.run([SLATE, "jobs"], capture_output=True, text=True, check=True)
         listed = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
         self.assertEqual(list(listed), names.shipped(names.JOB))
@@ -120,7 +121,7 @@ class DidYouMean(unittest.TestCase):
         shown = subprocess.run([SLATE, "jobs", "show", "quick"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(shown, (paths.JOBS / "quick.fio").read_text(encoding="utf-8"))
 
-    def test_an_interrupt_while_python_starts(self):
+    def test_an_interrupt_while_python_starts(self) -> None:
         done = subprocess.run(
             [sys.executable, "-c",
              "import sys, runpy\nclass Stop:\n def find_spec(self, name, *rest):\n"
@@ -133,11 +134,11 @@ class DidYouMean(unittest.TestCase):
 class Jobs(unittest.TestCase):
     """What is refused before a boot."""
 
-    def check(self, text, *capacities):
+    def check(self, text: str, *capacities: Any) -> None:
         drives = [one if isinstance(one, list) else [one] for one in capacities or (256 << 20,)]
         jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, drives, ["trace"])
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         for text, what in (
             ("[a]\nrw=read\n", "my.fio, line 1: the job [a] names no file"),
             ("[a]\nfilename=/dev/sdb\n", "filename=/dev/sdb is not the drive\n  fix: in the guest it is /dev/nvme0n1"),
@@ -159,7 +160,7 @@ class Jobs(unittest.TestCase):
                 self.check(text)
             self.assertIn(what, str(caught.exception))
 
-    def test_several_drives(self):
+    def test_several_drives(self) -> None:
         """A job's place is checked against the smallest drive that it names."""
         both = "[a]\nfilename=/dev/nvme0n1:/dev/nvme1n1\noffset=200m\n"
         self.check(both, 256 << 20, 256 << 20)
@@ -175,7 +176,7 @@ class Jobs(unittest.TestCase):
                 self.check(text, *room)
             self.assertIn(what, str(caught.exception))
 
-    def test_namespaces(self):
+    def test_namespaces(self) -> None:
         two = "[a]\nfilename=/dev/nvme0n2\noffset=20m\n"
         self.check(two, [1 << 20, 32 << 20])
         self.check(two, [1 << 20, None])
@@ -190,7 +191,7 @@ class Jobs(unittest.TestCase):
                 self.check(text, sizes)
             self.assertIn(what, str(caught.exception))
 
-    def test_accepted(self):
+    def test_accepted(self) -> None:
         for text in (
             "[global]\nfilename=${SLATE_DEV}\n[a]\nrw=read\noffset=50%\nbs=4k,64k\n",
             "[a]\nioengine=null\nsize=1m\n",
@@ -206,7 +207,7 @@ class Jobs(unittest.TestCase):
             with self.subTest(text=text):
                 self.check(text)
 
-    def test_every_shipped_job(self):
+    def test_every_shipped_job(self) -> None:
         variables = {"SLATE_DEV": "/dev/nvme0n1", "SIZE": "100%", "LOOPS": "1", "RUNTIME": "1", "IOS": "0"}
         for path in paths.JOBS.glob("*.fio"):
             jobcheck.check(path, path.read_text(encoding="utf-8"), variables, (), [[256 << 20]] * 2)

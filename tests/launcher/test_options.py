@@ -4,7 +4,9 @@
 import shlex
 import tempfile
 import unittest
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import support
@@ -18,7 +20,7 @@ JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
 class Case(unittest.TestCase):
     """Tests that start from a valid profile and job."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
@@ -28,16 +30,16 @@ class Case(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def write(self, name, text):
+    def write(self, name: str, text: str) -> str:
         path = self.folder / name
         path.write_text(text, encoding="utf-8")
         return str(path)
 
-    def parse(self, *args, job=True):
+    def parse(self, *args: Any, job: bool = True) -> Any:
         base = ["run", "--profile", self.profile] + (["--job", self.job] if job else [])
         return options.from_arguments(cli.parser().parse_args([*base, *args]))
 
-    def refused(self, *args, words=(), job=True):
+    def refused(self, *args: Any, words: Iterable[str] = (), job: bool = True) -> None:
         with self.assertRaises(SlateError) as caught:
             self.parse(*args, job=job)
         self.assertEqual(caught.exception.code, USAGE)
@@ -49,7 +51,7 @@ class Case(unittest.TestCase):
 class Arguments(Case):
     """The command line."""
 
-    def test_defaults(self):
+    def test_defaults(self) -> None:
         some = self.parse()
         self.assertEqual((some.smp, some.mem, some.seed, some.fill, some.age), (1, 1 << 30, 1, 100.0, 0.0))
         self.assertEqual(
@@ -58,29 +60,29 @@ class Arguments(Case):
         )
         self.assertEqual(some.name, "some-drive")
 
-    def test_own_settings_win(self):
+    def test_own_settings_win(self) -> None:
         some = self.parse("--set", "precondition.fill_permille=10", "--set", "a.b=c")
         self.assertEqual(some.overrides()[-2:], ["precondition.fill_permille=10", "a.b=c"])
         self.assertNotIn("precondition.fill_permille=1000", some.overrides())
 
-    def test_the_profile_may_precondition(self):
+    def test_the_profile_may_precondition(self) -> None:
         self.write("drive.ini", "[precondition]\nfill_permille = 500\n")
         self.assertEqual(self.parse().overrides(), ["precondition.age_permille=0"])
         self.assertIn("precondition.fill_permille=100", self.parse("--fill", "10").overrides())
 
-    def test_smp(self):
+    def test_smp(self) -> None:
         for bad in ("0", "17", "two", "1.5", "-1", "1_6", "٣", "+4", " 4", "4\n", "9" * 5000):
             self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 16"])
         self.refused("--smp=17", words=["--smp 17: in virtual time at most 16, which is what the small kernel takes"])
         self.assertEqual(self.parse("--realtime", "--smp", "64").smp, 64)
         self.refused("--realtime", "--smp=65", words=["--smp", "65", "1 to 64"])
 
-    def icount(self, *args, job=True):
+    def icount(self, *args: Any, job: bool = True) -> str | None:
         """QEMU's -icount argument."""
         line = command.build(self.parse(*args, job=job), command.Files(Path("i"), Path("c"), Path("r")))
         return line[line.index("-icount") + 1] if "-icount" in line else None
 
-    def test_cpu_rate(self):
+    def test_cpu_rate(self) -> None:
         self.assertEqual(self.icount(), "rate=4,quantum=1000,sleep=off")
         for good, told in (("0.1", "0.1"), ("3.20", "3.2"), ("32", "32"), ("08.000", "8"), ("31.999", "31.999")):
             self.assertEqual(self.icount("--cpu-rate", good), f"rate={told},quantum=1000,sleep=off")
@@ -90,7 +92,7 @@ class Arguments(Case):
         for bad in ("four", "1e1", "", "1,5", "5.", ".5", "1_6", "٣", "1/3", "9" * 5000):
             self.refused(f"--cpu-rate={bad}", words=[f"--cpu-rate {bad}: not a decimal number", "0.1 to 32"])
 
-    def test_cpu_quantum(self):
+    def test_cpu_quantum(self) -> None:
         self.assertEqual(self.icount("--cpu-quantum", "1"), "rate=4,quantum=1,sleep=off")
         settings = {"ftl.overhead_ns": "700", "ftl.map_ns": "50"}
         for given, shortest, most, default in (
@@ -110,18 +112,18 @@ class Arguments(Case):
         for bad in ("-1", "1.5", "many"):
             self.refused(f"--cpu-quantum={bad}", words=[f"--cpu-quantum {bad}: not a whole number of ns"])
 
-    def test_a_job_for_a_server(self):
+    def test_a_job_for_a_server(self) -> None:
         self.refused("--job", "calibrate", words=["is for a server", "slate calibrate fio.json"])
 
-    def test_no_rate_in_real_time(self):
+    def test_no_rate_in_real_time(self) -> None:
         self.assertIsNone(self.icount("--realtime"))
         self.refused("--realtime", "--cpu-rate=4", words=["--cpu-rate", "the host determines the speed", "--realtime"])
         self.refused("--realtime", "--cpu-quantum=4", words=["--cpu-quantum", "the host determines the speed"])
 
-    def test_a_shell_lets_the_hosts_time_pass(self):
+    def test_a_shell_lets_the_hosts_time_pass(self) -> None:
         self.assertEqual(self.icount("--shell", job=False), "rate=4,quantum=1000,sleep=on")
 
-    def test_spin_ns(self):
+    def test_spin_ns(self) -> None:
         some = self.parse("--realtime", "--spin-ns", "5000")
         self.assertIn(",spin-ns=5000,", command.blockdev(some))
         self.assertIn("--realtime --spin-ns 5000", facts.repeat_command(some))
@@ -129,12 +131,12 @@ class Arguments(Case):
         self.refused("--spin-ns=5000", words=["--spin-ns 5000", "--realtime"])
         self.refused("--realtime", "--spin-ns=-1", words=["--spin-ns", "-1", "0 to 1e+09"])
 
-    def test_a_share_is_not_rounded(self):
+    def test_a_share_is_not_rounded(self) -> None:
         self.refused("--fill", "12.34", words=["--fill 12.34: finer than 0.1", "1 decimal place"])
         self.refused("--age", "1", "--fill", "0", words=["--age 1", "the drive is empty (--fill 0)", "--fill 100"])
         self.refused("--age", "0.0005", words=["--age 0.0005: finer than 0.001"])
 
-    def test_guest_control(self):
+    def test_guest_control(self) -> None:
         """The marks of a job need no orders, but a script of the user's may control the drive."""
         script = self.write("own.sh", "true\n")
         steering = self.write("steer.fio", JOB + "exec_prerun=slatectl gc\n")
@@ -151,7 +153,7 @@ class Arguments(Case):
             self.assertEqual(facts.settings(some)["guest_control"], wanted, words)
             self.assertEqual("guest-control=on" in command.blockdev(some).split(","), wanted == "on", words)
 
-    def test_kernel(self):
+    def test_kernel(self) -> None:
         self.assertEqual(self.parse().kernel, "debian")
         self.assertEqual(self.parse("--kernel", "small").kernel, "small")
         self.refused("--kernel", "tiny", words=["tiny", "debian"])
@@ -164,7 +166,7 @@ class Arguments(Case):
         self.job = self.write("some.fio", "# slate: kernel=tiny\n" + JOB)
         self.refused(words=["kernel=tiny", "debian, small"])
 
-    def test_small_kernel_has_its_drivers_built_in(self):
+    def test_small_kernel_has_its_drivers_built_in(self) -> None:
         words = command.append_line(self.parse("--kernel", "small")).split()
         self.assertLess({"nohz=off", "slate.mods=none", "slate.wait=nvme0n1"}, set(words))
         words = command.append_line(self.parse("--kernel", "small", "--frontend", "virtio-blk")).split()
@@ -173,33 +175,33 @@ class Arguments(Case):
         self.assertNotIn("nohz", debian)
         self.assertNotIn("slate.mods", debian)
 
-    def test_kernel_arg(self):
+    def test_kernel_arg(self) -> None:
         some = self.parse("--kernel", "small", "--kernel-arg", "nohz=on", "--kernel-arg=quiet")
         self.assertEqual(command.append_line(some).split()[-2:], ["nohz=on", "quiet"])
         for bad in ("", "two words", "tab\tbed", "naïve"):
             self.refused("--kernel-arg", bad, words=[f"'{bad}'", "one word"])
 
-    def test_repeat(self):
+    def test_repeat(self) -> None:
         words = shlex.split(facts.repeat_command(self.parse("--kernel-arg=nohz=on", "--kernel", "small")))
         self.assertEqual(words[words.index("--kernel") + 1], "small")
         self.assertIn("--kernel-arg=nohz=on", words)
 
-    def test_mem(self):
+    def test_mem(self) -> None:
         self.refused("--mem", "lots", words=["lots", "1G"])
         self.refused("--mem", "64M", words=["64M", "384 MiB"])
         self.refused("--mem", "900T", words=["900T", "available"])
         self.assertEqual(self.parse("--mem", "512m").mem, 512 << 20)
 
-    def test_fill_age_seed_timeout(self):
+    def test_fill_age_seed_timeout(self) -> None:
         self.refused("--fill", "101", words=["--fill 101", "0 to 100"])
         self.refused("--age", "-1", words=["--age"])
         self.refused("--seed", "x", words=["--seed x"])
         self.refused("--timeout", "0", words=["--timeout 0"])
 
-    def test_set(self):
+    def test_set(self) -> None:
         self.refused("--set", "novalue", words=["novalue", "SECTION.KEY=VALUE"])
 
-    def test_files(self):
+    def test_files(self) -> None:
         (self.folder / "tool").write_bytes(b"\x7fELF")
         path = str(self.folder / "tool")
         entries = {name: data for name, _, data in command.job_entries(self.parse("--file", path))}
@@ -209,7 +211,7 @@ class Arguments(Case):
         (self.folder / "env").touch()
         self.refused("--file", str(self.folder / "env"), words=["the run's own is called env", "another name"])
 
-    def test_placement_handles(self):
+    def test_placement_handles(self) -> None:
         """The last setting counts; the namespace has all handles; a virtio disk has none."""
         two = ("--set", "ftl.placement_handles=2")
         words = command.device(self.parse(*two, "--set", "ftl.placement_handles=3"), "nvme", bootindex="0")
@@ -238,7 +240,7 @@ class Arguments(Case):
         second = self.parse("--profile", str(own)).drives[1]
         self.assertEqual(command.device(second, "nvme")[1], "nvme-subsys,id=group1,fdp=on,fdp.nruh=2")
 
-    def test_env(self):
+    def test_env(self) -> None:
         self.refused("--env", "novalue", words=["novalue", "NAME=VALUE"])
         entries = {
             name: data
@@ -246,24 +248,24 @@ class Arguments(Case):
         }
         self.assertIn(b"\nSIZE=50%\nA='b c'\n", entries["job/env"])
 
-    def test_choices(self):
+    def test_choices(self) -> None:
         self.refused("--frontend", "scsi", words=["scsi"])
         self.refused("--accel", "magic", words=["magic"])
 
-    def test_profile(self):
+    def test_profile(self) -> None:
         for name, words in (("none.ini", ["none.ini", "drive.ini"]), (".", ["not a file"])):
             with self.assertRaises(SlateError) as caught:
                 options.from_arguments(cli.parser().parse_args(["run", "--profile", str(self.folder / name)]))
             for word in words:
                 self.assertIn(word, str(caught.exception))
 
-    def drive(self, *args, **more):
+    def drive(self, *args: Any, **more: Any) -> Any:
         """'slate run' with a drive file and no --profile."""
         path = support.drive_file(self.folder / "aged.slate", **more)
         line = ["run", "--job", self.job, "--drive", str(path), *args]
         return options.from_arguments(cli.parser().parse_args(line))
 
-    def test_drive_that_is_there(self):
+    def test_drive_that_is_there(self) -> None:
         some = self.drive()
         self.assertEqual((some.profile, some.fill, some.age, some.overrides()), (None, None, None, []))
         self.assertEqual(some.name, "some-aged")
@@ -278,7 +280,7 @@ class Arguments(Case):
             "ephemeral=on,set.0=ftl.map_ns=5",
         )
 
-    def test_record(self):
+    def test_record(self) -> None:
         some = self.parse("--record", str(self.folder / "job.txt"), "--fill", "0")
         self.assertIn(f",record={self.folder}/job.txt,set.0=", command.blockdev(some))
         self.assertEqual(self.parse().record, None)
@@ -286,7 +288,7 @@ class Arguments(Case):
         self.refused("--record", "/none/x", words=["--record /none/x", "name another file"])
         self.refused("--record", str(self.folder), words=["--record", "name another file"])
 
-    def test_record_content(self):
+    def test_record_content(self) -> None:
         some = self.parse("--record-content", str(self.folder / "a,b"), "--fill", "0")
         self.assertIn(f",record-content={self.folder}/a,,b,set.0=", command.blockdev(some))
         self.assertIn(f"--record-content {self.folder}/a,b ", facts.repeat_command(some))
@@ -294,7 +296,7 @@ class Arguments(Case):
         same = str(self.folder / "x")
         self.refused("--record-content", same, "--record", same, words=["one file", "name two"])
 
-    def test_qmp(self):
+    def test_qmp(self) -> None:
         """A second monitor, for slatectl."""
         some = self.parse("--qmp", str(self.folder / "a,b"))
         line = command.build(some, command.Files(Path("i"), Path("c"), Path("r")))
@@ -308,12 +310,12 @@ class Arguments(Case):
         self.refused("--qmp", self.profile, words=["no socket"])
         self.refused("--qmp", str(self.folder / ("x" * 110)), words=["longer than 107"])
 
-    def test_load(self):
+    def test_load(self) -> None:
         """A trace on the drive in the guest: a script, the trace, and slate-load's arguments."""
         trace = self.folder / "a trace.csv"
         trace.write_text("0,h,0,Read,0,4096,1\n", encoding="utf-8")
 
-        def parse(*words):
+        def parse(*words: Any) -> Any:
             return options.from_arguments(cli.parser().parse_args(["run", *words]))
 
         some = parse("--load", str(trace), "--load-arg=--closed", "--load-arg=8")
@@ -336,10 +338,10 @@ class Arguments(Case):
             with self.assertRaisesRegex(SlateError, f"--load and {words[0]} exclude each other"):
                 parse("--load", str(trace), *words)
 
-    def test_content(self):
+    def test_content(self) -> None:
         """A workload is a script with applications on a new drive; the user's own options take precedence."""
 
-        def parse(*words):
+        def parse(*words: Any) -> Any:
             return options.from_arguments(cli.parser().parse_args(["run", "--content", "iot", *words]))
 
         some = parse()
@@ -362,7 +364,7 @@ class Arguments(Case):
             with self.assertRaisesRegex(SlateError, f"--content and {words[0]} exclude each other"):
                 parse(*words)
 
-    def test_drive_that_is_there_is_not_filled(self):
+    def test_drive_that_is_there_is_not_filled(self) -> None:
         for words in (
             ["--fill", "50"],
             ["--age=1"],
@@ -374,11 +376,11 @@ class Arguments(Case):
             self.assertIn(words[0].partition("=")[0], str(caught.exception))
             self.assertIn("aged.slate holds a drive already", str(caught.exception))
 
-    def test_hints_do_not_fill_a_drive_that_is_there(self):
+    def test_hints_do_not_fill_a_drive_that_is_there(self) -> None:
         self.job = self.write("some.fio", "# slate: fill=50 smp=2\n" + JOB)
         self.assertEqual((self.drive().fill, self.drive().smp), (None, 2))
 
-    def test_drive_that_is_not_there(self):
+    def test_drive_that_is_not_there(self) -> None:
         new = str(self.folder / "new.slate")
         some = self.parse("--drive", new)
         self.assertEqual((some.drive_kept, some.fill), (None, 100.0))
@@ -391,7 +393,7 @@ class Arguments(Case):
             options.from_arguments(cli.parser().parse_args(["run", "--drive", new]))
         self.assertIn("give --profile too", str(caught.exception))
 
-    def test_drive_that_is_none(self):
+    def test_drive_that_is_none(self) -> None:
         for more, word in (
             ({"magic": b"MAGIC\r\n\x1a"}, "is no drive file"),
             ({"version": 1}, "has format 1, this program reads 2"),
@@ -401,15 +403,15 @@ class Arguments(Case):
                 self.drive(**more)
             self.assertIn(f"aged.slate: {word}", str(caught.exception))
 
-    def test_job_and_cmd(self):
+    def test_job_and_cmd(self) -> None:
         self.refused("--cmd", self.job, words=["--job and --cmd"])
         self.refused("--cmd", "/none.sh", job=False, words=["/none.sh"])
 
-    def test_precondition_device_needs_fio(self):
+    def test_precondition_device_needs_fio(self) -> None:
         script = self.write("x.sh", "true\n")
         self.refused("--cmd", script, "--precondition", "device", job=False, words=["fio jobs only"])
 
-    def test_kvm_that_is_not_there(self):
+    def test_kvm_that_is_not_there(self) -> None:
         with mock.patch("os.access", return_value=False), self.assertRaises(SlateError) as caught:
             options._check_kvm()
         self.assertIn("/dev/kvm", str(caught.exception))
@@ -418,37 +420,37 @@ class Arguments(Case):
 class Jobs(Case):
     """Job files."""
 
-    def test_sections(self):
+    def test_sections(self) -> None:
         self.assertEqual(jobfile.load(Path(self.job), {}).sections, ["a", "b"])
 
-    def test_hints(self):
+    def test_hints(self) -> None:
         self.job = self.write("some.fio", "# slate: fill=50 smp=2\n" + JOB)
         self.assertEqual((self.parse().fill, self.parse().smp), (50.0, 2))
         self.assertEqual(self.parse("--smp", "3").smp, 3)
 
-    def test_bad_hints(self):
+    def test_bad_hints(self) -> None:
         self.job = self.write("some.fio", "# slate: colour=red\n" + JOB)
         self.refused(words=["line 1", "colour=red", "fill"])
         self.job = self.write("some.fio", "# slate: smp=many\n" + JOB)
         self.refused(words=["--smp many"])
 
-    def test_missing(self):
+    def test_missing(self) -> None:
         self.job = str(self.folder / "nope.fio")
         self.refused(words=["nope.fio", "some.fio"])
 
-    def test_binary(self):
+    def test_binary(self) -> None:
         (self.folder / "some.fio").write_bytes(b"\xff\xfe\0")
         self.refused(words=["not text"])
 
-    def test_no_section(self):
+    def test_no_section(self) -> None:
         self.job = self.write("some.fio", "[global]\nrw=read\n")
         self.refused(words=["no job"])
 
-    def test_labels_that_clash(self):
+    def test_labels_that_clash(self) -> None:
         self.job = self.write("some.fio", "[random-reads-4k-a]\nrw=read\n[random-reads-4k-b]\nrw=read\n")
         self.refused(words=["random-reads-4k-a", "random-reads-4k-b", "rename"])
 
-    def test_precondition_job(self):
+    def test_precondition_job(self) -> None:
         some = self.parse("--precondition", "device", "--fill", "50", "--age", "2.25")
         text = command.precondition_job(some)
         self.assertIn("size=50%", text)
@@ -457,7 +459,7 @@ class Jobs(Case):
         self.assertIn("job/precondition.fio", [name for name, _, _ in command.job_entries(some)])
         self.assertEqual(some.overrides(), ["precondition.fill_permille=0", "precondition.age_permille=0"])
 
-    def test_frontend_renames_the_drive(self):
+    def test_frontend_renames_the_drive(self) -> None:
         some = self.parse("--frontend", "virtio-blk")
         entries = {name: data for name, _, data in command.job_entries(some)}
         self.assertIn(b"filename=/dev/vda", entries["job/job.fio"])
@@ -467,7 +469,7 @@ class Jobs(Case):
 class Units(unittest.TestCase):
     """Numbers to text and back."""
 
-    def test_sizes(self):
+    def test_sizes(self) -> None:
         self.assertEqual(
             [units.parse_size(t) for t in ("5", "4k", "1G", "2 MiB")], [5, 4096, 1 << 30, 2 << 20]
         )
@@ -475,7 +477,7 @@ class Units(unittest.TestCase):
             [units.size(n) for n in (5, 4096, 1 << 30, 3 << 29)], ["5 B", "4 KiB", "1 GiB", "1.5 GiB"]
         )
 
-    def test_us(self):
+    def test_us(self) -> None:
         self.assertEqual(
             [units.us(n) for n in (None, 536, 65536, 9_999_900, 123_456_789)],
             ["-", "0.54", "65.5", "9999.9", "123,457"],

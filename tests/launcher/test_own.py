@@ -8,13 +8,16 @@ import re
 import socket
 import subprocess
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import support  # noqa: F401  (sets the path)
 
 from slate_lib import command, facts, owncommand, ownguest, ownrun, paths, seed
 from slate_lib.errors import MachineError, SlateError
+from slate_lib.watch import Watcher
 from test_options import Case
 
 MIB = 1 << 20
@@ -23,7 +26,7 @@ PROFILE = str(paths.PROFILES / "small.ini")  # exports 256 MiB
 NO_FILES = command.Files(Path(), Path(), Path())
 
 
-def tool(*words):
+def tool(*words: Any) -> None:
     """Return the path of the built qemu-img."""
     subprocess.run([str(paths.QEMU.with_name("qemu-img")), *map(str, words)], check=True, capture_output=True)
 
@@ -31,7 +34,7 @@ def tool(*words):
 class OwnCase(Case):
     """A raw image with a boot sector, a key, and the options of a run."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.profile = str(PROFILE)
         self.image = self.folder / "disk.img"
@@ -41,36 +44,36 @@ class OwnCase(Case):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def own(self, *args):
+    def own(self, *args: Any) -> Any:
         """Return checked options of a real profile."""
         return self.parse(*map(str, args), job=False)
 
-    def refuse(self, *args, words):
+    def refuse(self, *args: Any, words: tuple[str, ...]) -> None:
         self.refused(*map(str, args), words=words, job=False)
 
-    def line(self, *args):
+    def line(self, *args: Any) -> list[str]:
         return owncommand.build(self.own(*args), NO_FILES)
 
 
 class Images(OwnCase):
     """--image."""
 
-    def test_format_and_size(self):
+    def test_format_and_size(self) -> None:
         self.assertEqual(ownguest.examine(self.image, True), ("raw", MIB))
         other = self.folder / "disk.qcow2"
         tool("create", "-f", "qcow2", other, "3M")
         self.assertEqual(ownguest.examine(other, True), ("qcow2", 3 * MIB))
 
-    def test_not_there(self):
+    def test_not_there(self) -> None:
         self.refuse("--image", "/none/a.img", words=("--image /none/a.img", "no such file"))
         self.refuse("--image", self.folder, words=("is not a file",))
 
-    def test_unknown_formats(self):
+    def test_unknown_formats(self) -> None:
         for head, name in ((b"KDMV", "VMDK"), (b"vhdxfile", "VHDX"), (b"\xfd7zXZ\0", "xz")):
             self.image.write_bytes(head.ljust(MIB, b"\0"))
             self.refuse("--image", self.image, words=(f"is in the format {name}", "qemu-img convert"))
 
-    def test_no_boot_sector(self):
+    def test_no_boot_sector(self) -> None:
         self.image.write_bytes(bytes(MIB))
         self.refuse("--image", self.image, words=("no boot sector", "--kernel FILE"))
         self.image.write_bytes(b"")
@@ -80,7 +83,7 @@ class Images(OwnCase):
         self.assertEqual(self.own("--image", self.image, "--kernel", kernel).own.image_format, "raw")
 
     @contextlib.contextmanager
-    def in_a_guest(self, image):
+    def in_a_guest(self, image: Path) -> Iterator[Any]:
         """Let a QEMU use the image."""
         guest = [str(paths.QEMU), "-M", "q35", "-S", "-nodefaults", "-display", "none", "-monitor", "stdio"]
         guest += ["-drive", f"if=none,id=a,file={image}", "-device", "virtio-blk-pci,drive=a"]
@@ -94,14 +97,14 @@ class Images(OwnCase):
             finally:
                 other.kill()
 
-    def test_in_use(self):
+    def test_in_use(self) -> None:
         said = ("another program has it open", "qemu-img create")
         with self.in_a_guest(self.image):
             self.refuse("--image", self.image, words=said)
             self.refuse("--image", self.image, "--boot-from-ssd", words=said)
         self.own("--image", self.image)
 
-    def test_in_use_below_an_overlay(self):
+    def test_in_use_below_an_overlay(self) -> None:
         """The guest of an overlay reads the image and forbids others to write."""
         top = self.folder / "top.qcow2"
         tool("create", "-f", "qcow2", "-F", "raw", "-b", self.image, top)
@@ -109,7 +112,7 @@ class Images(OwnCase):
             self.refuse("--image", self.image, words=("another program has it open",))
             self.assertEqual(self.own("--image", self.image, "--boot-from-ssd").own.image_format, "raw")
 
-    def test_backing_file_is_gone(self):
+    def test_backing_file_is_gone(self) -> None:
         top = self.folder / "top.qcow2"
         tool("create", "-f", "qcow2", "-F", "raw", "-b", self.image, top)
         self.assertEqual(self.own("--image", top).own.image_format, "qcow2")
@@ -120,7 +123,7 @@ class Images(OwnCase):
 class Refusals(OwnCase):
     """Options that exclude each other."""
 
-    def test_jobs_are_for_slates_guest(self):
+    def test_jobs_are_for_slates_guest(self) -> None:
         for word in (
             ("--job", "quick"),
             ("--cmd", "x"),
@@ -131,7 +134,7 @@ class Refusals(OwnCase):
         ):
             self.refuse("--image", self.image, *word, words=(word[0], "Slate's own guest only"))
 
-    def test_options_of_an_own_guest(self):
+    def test_options_of_an_own_guest(self) -> None:
         for word in (
             ("--append", "a"),
             ("--net",),
@@ -142,13 +145,13 @@ class Refusals(OwnCase):
         ):
             self.refuse(*word, words=(f"{word[0]} is for a guest of your own", "--image FILE"))
 
-    def test_kernels(self):
+    def test_kernels(self) -> None:
         self.refuse("--kernel", "smal", words=("--kernel: there is no smal", "did you mean small", "debian, small"))
         self.refuse("--kernel", "/none/vmlinuz", words=("--kernel /none/vmlinuz: no such file",))
         self.refuse("--image", self.image, "--kernel", "small", words=("boots Slate's own guest only",))
         self.refuse("--image", self.image, "--initrd", self.key, words=("--initrd without --kernel FILE",))
 
-    def test_ssh(self):
+    def test_ssh(self) -> None:
         self.refuse("--image", self.image, "--ssh-port", "2222", words=("--ssh-port 2222", "no network", "--net"))
         self.refuse("--image", self.image, "--net", "--ssh-port", "0", words=("out of range",))
         private = self.write("key", "-----BEGIN OPENSSH PRIVATE KEY-----\n")
@@ -162,10 +165,10 @@ class Refusals(OwnCase):
                 "--image", self.image, "--net", "--ssh-port", port, words=(f"--ssh-port {port}", "already in use")
             )
 
-    def test_share(self):
+    def test_share(self) -> None:
         self.refuse("--image", self.image, "--share", self.image, words=("there is no such folder",))
 
-    def test_boot_from_ssd(self):
+    def test_boot_from_ssd(self) -> None:
         self.refuse("--boot-from-ssd", words=("the drive holds no system", "--image FILE"))
         self.refuse("--image", self.image, "--boot-from-ssd", "--fill", "50", words=("--fill", "leave it out"))
         self.refuse("--image", self.image, "--boot-from-ssd", "--namespace", "size=1M", words=("the whole drive",))
@@ -186,7 +189,7 @@ class Refusals(OwnCase):
 class Lines(OwnCase):
     """QEMU's command line."""
 
-    def test_virtual_time_has_no_network(self):
+    def test_virtual_time_has_no_network(self) -> None:
         line = self.line("--image", self.image)
         self.assertNotIn("-netdev", line)
         self.assertIn("rate=4,quantum=1000,sleep=on", line)
@@ -194,7 +197,7 @@ class Lines(OwnCase):
         self.assertNotIn("-no-shutdown", line)  # only a monitor could end it
         self.assertIn("-netdev", self.line("--image", self.image, "--net"))
 
-    def test_real_time_has_a_network(self):
+    def test_real_time_has_a_network(self) -> None:
         line = self.line("--image", self.image, "--realtime")
         forward = line[line.index("-netdev") + 1]
         self.assertRegex(forward, r"^user,id=net0,hostfwd=tcp:127\.0\.0\.1:\d+-:22$")
@@ -202,7 +205,7 @@ class Lines(OwnCase):
         self.assertIn("e1000e,netdev=net0,romfile=", self.line("--image", self.image, "--realtime", "--net", "e1000e"))
         self.assertNotIn("-netdev", self.line("--image", self.image, "--realtime", "--net", "none"))
 
-    def test_own_kernel(self):
+    def test_own_kernel(self) -> None:
         kernel, initrd = self.write("vmlinuz", "k"), self.write("initrd", "i")
         line = self.line("--kernel", kernel, "--initrd", initrd, "--append", "root=/dev/vda1 quiet")
         for option, value in (("-kernel", kernel), ("-initrd", initrd), ("-append", "root=/dev/vda1 quiet")):
@@ -211,13 +214,13 @@ class Lines(OwnCase):
         self.assertEqual(line[line.index("-append") + 1], "console=ttyS0")
         self.assertIn("virtio-blk-pci,drive=image", self.line("--kernel", kernel, "--image", self.image))
 
-    def test_iommu_comes_before_the_devices(self):
+    def test_iommu_comes_before_the_devices(self) -> None:
         line = self.line("--image", self.image, "--iommu", "--share", self.folder)
         devices = [value for option, value in itertools.pairwise(line) if option == "-device"]
         self.assertTrue(devices[0].startswith("intel-iommu,"))
         self.assertEqual(devices[-1], "virtio-9p-pci,fsdev=share,mount_tag=share")
 
-    def test_boot_from_ssd(self):
+    def test_boot_from_ssd(self) -> None:
         drive = self.folder / "new.slate"
         options = self.own("--image", self.image, "--boot-from-ssd", "--drive", drive)
         self.assertEqual((options.fill, options.age), (0, 0))
@@ -228,7 +231,7 @@ class Lines(OwnCase):
         self.assertIn(f"drive-file={drive.resolve()}", words[-1])
         self.assertIn("set.0=precondition.fill_permille=0", words[-1])
 
-    def test_repeat_command_is_taken_again(self):
+    def test_repeat_command_is_taken_again(self) -> None:
         options = self.own("--image", self.image, "--boot-from-ssd", "--realtime", "--iommu")
         words = facts.repeat_command(options)
         for word in ("--image", "--boot-from-ssd", "--iommu", "--net virtio", "--realtime"):
@@ -236,7 +239,7 @@ class Lines(OwnCase):
         for word in ("--shell", "--job", "--kernel"):
             self.assertNotIn(word, words)
 
-    def test_default_run_is_as_it_was(self):
+    def test_default_run_is_as_it_was(self) -> None:
         line = command.build(self.parse(), NO_FILES)
         self.assertIn("-no-reboot", line)
         self.assertFalse({"-netdev", "-machine", "-fsdev"} & set(line))
@@ -245,7 +248,7 @@ class Lines(OwnCase):
 class Seeds(OwnCase):
     """The seed that cloud-init reads."""
 
-    def test_files(self):
+    def test_files(self) -> None:
         found = seed.files(self.own("--image", self.image, "--ssh-key", self.key).own)
         head, config = found["user-data"].split("\n", 1)
         self.assertEqual(head, "#cloud-config")
@@ -253,7 +256,7 @@ class Seeds(OwnCase):
         self.assertEqual((user["name"], user["ssh_authorized_keys"]), ("slate", [KEY]))
         self.assertRegex(json.loads(found["meta-data"])["instance-id"], "^slate-[0-9a-f]{12}$")
 
-    def test_disk_is_labelled_and_holds_them(self):
+    def test_disk_is_labelled_and_holds_them(self) -> None:
         own = self.own("--image", self.image, "--ssh-key", self.key).own
         path = seed.write(own)
         made = path.stat().st_mtime_ns
@@ -268,31 +271,31 @@ class Seeds(OwnCase):
 class Libvirt(OwnCase):
     """--print-libvirt."""
 
-    def check(self, *args):
+    def check(self, *args: Any) -> str:
         domain = self.folder / "domain.xml"
         domain.write_text(owncommand.libvirt(self.own(*args)), encoding="utf-8")
         done = subprocess.run(["virt-xml-validate", str(domain), "domain"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return domain.read_text(encoding="utf-8")
 
-    def test_image_with_everything(self):
+    def test_image_with_everything(self) -> None:
         text = self.check(
             *("--image", self.image, "--realtime", "--ssh-key", self.key, "--share", self.folder, "--iommu")
         )
         self.assertIn("driver=nand-ssd", text)
         self.assertIn("nvme,serial=slate,drive=ssd0", text)
 
-    def test_slots(self):
+    def test_slots(self) -> None:
         """libvirt fills q35's bus from slot 1 upward; the devices that it does not know lie above."""
         text = self.check(*("--image", self.image, "--realtime", "--ssh-key", self.key))
         devices = re.findall(r'value="-device" />\s*<qemu:arg value="(.*?)"', text)
         self.assertEqual([re.search(r",bus=pcie.0,addr=(.*)", one)[1] for one in devices], ["0x10", "0x11"])
 
-    def test_kernel(self):
+    def test_kernel(self) -> None:
         text = self.check("--kernel", self.write("vmlinuz", "k"), "--append", "a & b", "--realtime")
         self.assertIn("<cmdline>a &amp; b</cmdline>", text)
 
-    def test_virtual_time(self):
+    def test_virtual_time(self) -> None:
         with self.assertRaises(SlateError) as caught:
             owncommand.libvirt(self.own("--image", self.image))
         self.assertIn("--realtime", caught.exception.fix)
@@ -301,14 +304,14 @@ class Libvirt(OwnCase):
 class Lives(OwnCase):
     """A guest that does not boot."""
 
-    def life(self, text, timeout=0.0):
+    def life(self, text: str, timeout: float = 0.0) -> Any:
         own = self.own("--image", self.image).own
         console = self.folder / "console.log"
         console.write_text(text, encoding="utf-8")
-        watcher = ownrun.Watcher(console, self.folder / "results", 1, mock.Mock(), False)
+        watcher = Watcher(console, self.folder / "results", 1, mock.Mock(), False)
         return ownrun.Life(own, watcher, timeout)
 
-    def test_silence(self):
+    def test_silence(self) -> None:
         life = self.life("Booting from Hard Disk...\n", 0.0)
         life._listen()
         with self.assertRaises(MachineError) as caught:
@@ -316,7 +319,7 @@ class Lives(OwnCase):
         self.assertIn("did not come up", str(caught.exception))
         self.assertIn("| Booting from Hard Disk...", str(caught.exception))
 
-    def test_what_it_said_does_not_steer_the_terminal(self):
+    def test_what_it_said_does_not_steer_the_terminal(self) -> None:
         """SeaBIOS begins with sequences that would clear the screen, and the message with it."""
         life = self.life("\033c\033[?7l\033[2J\033[0mSeaBIOS (version 1)\r\n\033(B\033]0;a\atab\there\b\x9b2J\n", 0.0)
         life._listen()
@@ -324,7 +327,7 @@ class Lives(OwnCase):
             life._listen()
         self.assertIn("lines:\n  | SeaBIOS (version 1)\n  | 0;atab  here2J\n  fix:", str(caught.exception))
 
-    def test_panic(self):
+    def test_panic(self) -> None:
         life = self.life("VFS: Unable to mount root\nKernel panic - not syncing: VFS\n", 99.0)
         life._listen()
         life.panic -= 60
@@ -333,7 +336,7 @@ class Lives(OwnCase):
         self.assertIn("panicked", str(caught.exception))
         self.assertIn("| VFS: Unable to mount root", str(caught.exception))
 
-    def test_prompt(self):
+    def test_prompt(self) -> None:
         life = self.life("slate login: ", 0.0)
         life._listen()
         self.assertTrue(life.prompt)

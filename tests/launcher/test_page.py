@@ -21,6 +21,7 @@ import urllib.parse
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import ROOT
@@ -50,12 +51,12 @@ from slate_lib.errors import SlateError
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def raw(name):
+def raw(name: str) -> Any:
     return json.loads((GOLDEN / name).read_text())
 
 
 @functools.cache
-def page_of_golden():
+def page_of_golden() -> str:
     """Return the page of the golden run, which takes some seconds."""
     return htmlreport.render(runfiles.load(GOLDEN))
 
@@ -65,7 +66,7 @@ class Markup(unittest.TestCase):
 
     NAME = "<script>x</script>\"'&"
 
-    def rendered(self, **more):
+    def rendered(self, **more: Any) -> str:
         table = page.Table(self.NAME, ("", self.NAME))
         table.add(self.NAME, [(self.NAME, 1.5), self.NAME])
         chart = Chart("<svg></svg>")
@@ -80,7 +81,7 @@ class Markup(unittest.TestCase):
         sections = [page.Section(self.NAME, self.NAME, blocks)]
         return page.render(self.NAME, [self.NAME], sections, **{"alarms": [self.NAME], "notes": [self.NAME], **more})
 
-    def test_every_place_is_escaped(self):
+    def test_every_place_is_escaped(self) -> None:
         text = self.rendered()
         self.assertNotIn("<script", text)
         self.assertEqual(text.count("<svg></svg>"), 3)
@@ -88,7 +89,7 @@ class Markup(unittest.TestCase):
         # three figures: title, about; two cards; sentence; alarm, note. Data and file of a figure have no markup.
         self.assertEqual(text.count("&lt;script&gt;x&lt;/script&gt;&#34;&#39;&amp;"), 3 + 2 + 3 + 6 + 6 + 2 + 1 + 2)
 
-    def test_nothing_is_blank_by_mistake(self):
+    def test_nothing_is_blank_by_mistake(self) -> None:
         with self.assertRaisesRegex(Exception, "has no attribute"):
             page.render("a", [], [page.Section("b", blocks=[mock.Mock(kind="table", spec=["kind"])])])
 
@@ -96,12 +97,12 @@ class Markup(unittest.TestCase):
 class Page(unittest.TestCase):
     """slate report --html."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.run_ = runfiles.load(GOLDEN)
         self.text = page_of_golden()
         self.tables = Tables(self.text).tables
 
-    def test_latencies_are_fios_and_the_drives(self):
+    def test_latencies_are_fios_and_the_drives(self) -> None:
         table = [row for row in self.tables["latency"] if row]
         shown = {}
         job = ""
@@ -124,7 +125,7 @@ class Page(unittest.TestCase):
         self.assertEqual(shown["psync", "read", "drive"][3], psync["latency-sum-ns"] / psync["ios"])
         self.assertEqual(shown["psync", "read", "drive"][8], psync["latency-max-ns"])
 
-    def test_the_parts_add_up_to_the_guests_mean(self):
+    def test_the_parts_add_up_to_the_guests_mean(self) -> None:
         seen = 0
         for row in self.tables["parts"]:
             if not row or row[3][1] in (None, "None"):
@@ -134,12 +135,12 @@ class Page(unittest.TestCase):
             seen += 1
         self.assertGreaterEqual(seen, 1)
 
-    def test_the_drives_lines_are_the_text_reports(self):
+    def test_the_drives_lines_are_the_text_reports(self) -> None:
         text = report.Report(self.run_.device, self.run_.fio, self.run_.record).text()
         for name, told in [[cell[0] for cell in row] for row in self.tables["drive"]]:
             self.assertIn(f"{name:<10}{told}".rstrip(), text)
 
-    def test_what_limited_each_job(self):
+    def test_what_limited_each_job(self) -> None:
         """test_limits.py computes these by hand."""
         told = {row[0][0]: row for row in self.tables["limits"] if row}
         cells = {job: (row[1][0], row[2][1], row[5][0], row[6][0]) for job, row in told.items()}
@@ -155,7 +156,7 @@ class Page(unittest.TestCase):
         parts = [row for row in self.tables["parts"] if row]
         self.assertEqual([row[-1][0] for row in parts], ["20 %", *["50 %"] * 3, *["30 %"] * 3])
 
-    def test_a_run_without_processors_has_a_page(self):
+    def test_a_run_without_processors_has_a_page(self) -> None:
         """Older runs, and runs in real time."""
         run = runfiles.load(GOLDEN)
         del run.device["processors"], run.series.raw["processors"]
@@ -167,7 +168,7 @@ class Page(unittest.TestCase):
         self.assertFalse(any("processor" in label for label in labels))
         self.assertEqual(next(row for row in found.tables["limits"] if row and row[0][0] == "psync")[5][0], "-")
 
-    def test_what_is_drawn(self):
+    def test_what_is_drawn(self) -> None:
         labels = [attrs["aria-label"] for tag, attrs in Tables(self.text).tags if tag == "svg"]
         for start in (
             "Latency of deep",
@@ -185,26 +186,26 @@ class Page(unittest.TestCase):
         ids = [attrs["id"] for tag, attrs in Tables(self.text).tags if "id" in attrs]
         self.assertEqual(len(ids), len(set(ids)))
 
-    def test_nothing_is_fetched_or_run(self):
+    def test_nothing_is_fetched_or_run(self) -> None:
         for tag, attrs in Tables(self.text).tags:
             self.assertNotIn(tag, ("script", "iframe", "object"))
             for key in ("src", "href", "xlink:href"):
                 self.assertRegex(attrs.get(key, "#"), "^(#|data:)")
         self.assertNotRegex(self.text, r"url\((?!#)|@import|#00000[12]|#0000a\d")
 
-    def test_a_chart_is_the_same_bytes_each_time(self):
+    def test_a_chart_is_the_same_bytes_each_time(self) -> None:
         one = figures.wear(Charts(), self.run_.blocks, "erases", "Erases")
         self.assertEqual(one, figures.wear(Charts(), self.run_.blocks, "erases", "Erases"))
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
-    def test_a_browser_has_nothing_to_say(self):
+    def test_a_browser_has_nothing_to_say(self) -> None:
         done, asked = browse(self.text)
         self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
         self.assertEqual(Tables(done.stdout).tables, self.tables)
         self.assertEqual(asked, set())
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
-    def test_a_browser_would_say_so(self):
+    def test_a_browser_would_say_so(self) -> None:
         """The check in the test above can fail."""
         done, asked = browse('<script>console.error("x")</script><img src="http://slate.invalid/a.png">')
         self.assertIn("CONSOLE", done.stderr)
@@ -220,7 +221,7 @@ while (words.nextNode()) {
 </script>"""
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
-    def test_a_narrow_screen_cuts_nothing_off(self):
+    def test_a_narrow_screen_cuts_nothing_off(self) -> None:
         """All text ends within the screen, though a table that is too wide scrolls in its box."""
         script = self.text.replace("default-src 'none'", "default-src 'unsafe-inline'")
         longest = "latency 79 % path; busiest channel 100 % busy; dies 100 % behind buffer"
@@ -231,7 +232,7 @@ while (words.nextNode()) {
         wide = page.replace("</style>", "td { white-space: nowrap !important }</style>")
         self.assertIn("CUT OFF latency 79", browse(wide)[0].stderr)
 
-    def of_a_job(self, name):
+    def of_a_job(self, name: str) -> Any:
         """Make a run of one job of that name."""
         run = runfiles.load(GOLDEN)
         run.series = run.blocks = None
@@ -241,7 +242,7 @@ while (words.nextNode()) {
         run.device = {**run.device, "marks": marks}
         return run
 
-    def test_any_name_of_a_job(self):
+    def test_any_name_of_a_job(self) -> None:
         """Names with special characters of regular expressions, formulas, legends and fonts."""
         for name in ("a\\d\\1", "$x", "$\\bad{$", "_x", "\u6e2c\u8a66", "<b>&\"'", "x" * 300, ""):
             with self.subTest(name=name), warnings.catch_warnings():
@@ -252,7 +253,7 @@ while (words.nextNode()) {
                 labels = [attrs["aria-label"] for tag, attrs in found.tags if tag == "svg"]
                 self.assertEqual(labels[:2], [f"Latency of {name}: share of I/Os by latency", "Mean latency by cause"])
 
-    def test_contents_lead_to_every_heading(self):
+    def test_contents_lead_to_every_heading(self) -> None:
         tags = Tables(self.text).tags
         ids = [attrs["id"] for _, attrs in tags if "id" in attrs]
         self.assertEqual(len(ids), len(set(ids)), "no id twice")
@@ -262,7 +263,7 @@ while (words.nextNode()) {
         jobs = [job["jobname"] for job in raw("fio.json")["jobs"]]
         self.assertEqual(re.findall(r'<h3 id="[^"]*">([^<]*)</h3>', self.text), jobs)
 
-    def test_a_jobs_charts_are_in_one_card(self):
+    def test_a_jobs_charts_are_in_one_card(self) -> None:
         cards = self.text.split('<section class="card">')[1:]
         for job, card in zip(("psync", "deep", "beside"), cards):
             drawn = list(re.findall(r'aria-label="([^"]*)"', card.partition("</section>")[0]))
@@ -270,12 +271,12 @@ while (words.nextNode()) {
                 drawn, [f"Latency of {job}: share of I/Os by latency", f"IOPS and latency of {job} over time"]
             )
 
-    def data(self, file):
+    def data(self, file: str) -> Any:
         """Return the CSV beside a chart: tables of rows."""
         (link,) = re.findall(rf'download="{file}\.csv" href="data:text/csv,([^"]*)"', self.text)
         return [list(csv.reader(table.splitlines())) for table in urllib.parse.unquote(link).split("\n\n")]
 
-    def test_every_chart_has_its_data(self):
+    def test_every_chart_has_its_data(self) -> None:
         self.assertEqual(self.text.count('class="csv"'), self.text.count("<svg "))
         drive, guest = self.data("psync-Share-of-I-Os-up-to-a-latency")
         self.assertEqual((drive[0], guest[0]), (["us", "read, drive"], ["us", "read, guest"]))
@@ -286,7 +287,7 @@ while (words.nextNode()) {
         seconds = raw("series.json")["interval-ns"] / 1e9
         self.assertEqual(round(sum(float(row[1]) for row in rows[1:]) * seconds), found["N"])
 
-    def test_tips(self):
+    def test_tips(self) -> None:
         told = re.findall(r"<title>([^<]*)</title>", self.text)
         psync = next(row for row in rows.build(raw("device.json"), raw("fio.json")) if row.job == "psync")
         shown = units.us(psync.guest.percentile_ns(990))
@@ -294,14 +295,14 @@ while (words.nextNode()) {
         self.assertTrue(any(re.fullmatch(r"psync read: cell \d+\.\d %, 99\.0 µs", words) for words in told), told)
         self.assertRegex("\n".join(told), r"\d\.\d{3} s: read [\d,]+ IOPS, mean 122\.6, longest 122\.6 µs")
 
-    def test_a_narrow_screen_has_the_heads(self):
+    def test_a_narrow_screen_has_the_heads(self) -> None:
         """If the head of a table is not shown, each number has its own label; paper is narrow and shows heads."""
         self.assertEqual(re.findall(r"@media ([^{]*max-width[^{]*) {", self.text), ["screen and (max-width: 46rem)"])
         for tag, attrs in Tables(self.text).tags:
             if tag == "td" and "data-v" in attrs:
                 self.assertTrue(attrs["data-h"])
 
-    def test_processors_have_whole_numbers(self):
+    def test_processors_have_whole_numbers(self) -> None:
         """A map of one processor has the label 0, not parts of a processor."""
         (svg,) = re.findall(r'<svg [^>]*aria-label="How busy each processor.*?</svg>', self.text, re.DOTALL)
         words = re.findall(r"<text[^>]*>(?:<[^>]*>)*([^<]*)<", svg)
@@ -309,10 +310,10 @@ while (words.nextNode()) {
         self.assertEqual(processors, 1)
         self.assertNotRegex(" ".join(words), "[-−]0", words)
 
-    def test_it_is_small(self):
+    def test_it_is_small(self) -> None:
         self.assertLess(len(self.text.encode()), 400_000)
 
-    def test_a_name_is_no_html(self):
+    def test_a_name_is_no_html(self) -> None:
         run = runfiles.load(GOLDEN)
         run.record["settings"]["job"] = "<script>alert(1)</script>&.fio"
         run.series = run.blocks = None
@@ -325,7 +326,7 @@ while (words.nextNode()) {
 class Series(unittest.TestCase):
     """series.json and the figures made from it."""
 
-    def test_rows_add_up_to_the_account(self):
+    def test_rows_add_up_to_the_account(self) -> None:
         found, total = raw("series.json"), raw("device.json")
         for op in ("read", "write", "trim", "flush"):
             self.assertEqual(sum(found[op]["ios"]), total["total"][op]["ios"], op)
@@ -335,11 +336,11 @@ class Series(unittest.TestCase):
         self.assertEqual([sum(die) for die in found["dies"]], [sum(die.values()) for die in total["dies"]])
         self.assertEqual(sum(raw("blocks.json")["erases"]), total["total"]["nand"]["erase-count-sum"])
 
-    def test_text_is_json(self):
+    def test_text_is_json(self) -> None:
         found = raw("series.json")
         self.assertEqual(series.text(found), (GOLDEN / "series.json").read_text())
 
-    def test_the_log_by_columns(self):
+    def test_the_log_by_columns(self) -> None:
         import struct
 
         words = list(range(48)) + list(range(100, 110)) + [7, 8, 9]
@@ -354,13 +355,13 @@ class Series(unittest.TestCase):
         with self.assertRaises(ValueError):
             series.decode_series(head[:-1] + rows_)
 
-    def test_busy_time_is_carried_over(self):
+    def test_busy_time_is_carried_over(self) -> None:
         found = series.Series(
             {"rows": 4, "begin-ns": 0, "interval-ns": 100, "dies": [[250, 0, 0, 30]], "channels": []}, 400
         )
         self.assertEqual(found.busy("dies"), [[1.0, 1.0, 0.5, 0.3]])
 
-    def test_a_part_of_it(self):
+    def test_a_part_of_it(self) -> None:
         found = series.Series({"rows": 5, "begin-ns": 0, "interval-ns": 100, "a": {"b": [0, 1, 2, 3, 4]}}, 450)
         self.assertEqual(found.part(150, 300).column("a", "b"), [1, 2])
         self.assertEqual(found.part(420, 9999).column("a", "b"), [4])
@@ -370,7 +371,7 @@ class Series(unittest.TestCase):
 class Live(unittest.TestCase):
     """The progress line on a terminal."""
 
-    def test_from_counters(self):
+    def test_from_counters(self) -> None:
         before = live.Counters(1_000_000_000, 100, 4096, 1, 0)
         now = live.Counters(1_500_000_000, 1100, 8192, 6, 3)
         self.assertEqual(live.words(None, before, 4096, 0), " · 1.00 s virtual · WAF 1.00")
@@ -382,19 +383,19 @@ class Live(unittest.TestCase):
 class Terminal(io.StringIO):
     """A stream on which progress is shown."""
 
-    def isatty(self):
+    def isatty(self) -> bool:
         return True
 
 
 class Shown(unittest.TestCase):
     """Progress is shown only on a terminal."""
 
-    def draw(self, stream):
+    def draw(self, stream: Any) -> str:
         with mock.patch.object(sys, "stderr", stream), Charts().figure([], "Latency of x") as axes:
             axes.plot([1, 2])
-        return stream.getvalue()
+        return str(stream.getvalue())
 
-    def test_charts(self):
+    def test_charts(self) -> None:
         self.assertEqual(self.draw(io.StringIO()), "")
         self.assertEqual(
             self.draw(Terminal()),
@@ -402,7 +403,7 @@ class Shown(unittest.TestCase):
             "\r\033[Kpage      chart 1: Latency of x\r\033[K",
         )
 
-    def test_a_cache_that_can_not_be_written(self):
+    def test_a_cache_that_can_not_be_written(self) -> None:
         """If the cache cannot be written, as for another user, matplotlib makes one elsewhere without a message."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
@@ -411,7 +412,7 @@ class Shown(unittest.TestCase):
             )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_a_drive_that_is_being_filled(self):
+    def test_a_drive_that_is_being_filled(self) -> None:
         run = slate_run.Run.__new__(slate_run.Run)
         run.options = options.RunOptions(profile=Path("small.ini"), fill=100.0, age=2.0)
         for seconds, shown in (
@@ -428,7 +429,7 @@ class Shown(unittest.TestCase):
 class Compare(unittest.TestCase):
     """slate compare."""
 
-    def test_figures_and_ratios(self):
+    def test_figures_and_ratios(self) -> None:
         other = runfiles.load(GOLDEN)
         other.device = json.loads(json.dumps(other.device))
         other.device["total"]["ftl"]["gc-runs"] *= 2
@@ -444,7 +445,7 @@ class Compare(unittest.TestCase):
         cells = next(row for row in table if row and row[0][0].strip() == "GC runs")
         self.assertEqual([float(cell[1]) for cell in cells[1:]], [runs, 2 * runs])
 
-    def test_inputs_that_differ(self):
+    def test_inputs_that_differ(self) -> None:
         """The page has every setting, version and checksum of run.json, except the launcher's Python."""
         first, other = runfiles.load(GOLDEN), runfiles.load(GOLDEN)
         first.record.update(versions={"python": "3.11", "qemu": "10.0", "fio": "3.33"}, sha256={"initrd": "cd" * 32})
@@ -462,11 +463,11 @@ class Compare(unittest.TestCase):
             },
         )
 
-    def test_nothing_differs(self):
+    def test_nothing_differs(self) -> None:
         text = compare.text(compare.Comparison([runfiles.load(GOLDEN), runfiles.load(GOLDEN)]), False)
         self.assertIn("nothing that the runs record: equal settings, versions and checksums of the inputs", text)
 
-    def test_what_limited_each(self):
+    def test_what_limited_each(self) -> None:
         """psync on a processor that was busy for twice as long."""
         other = runfiles.load(GOLDEN)
         at = {("psync", "end"): 797_523_644}
@@ -483,7 +484,7 @@ class Compare(unittest.TestCase):
         cells = [row for row in Tables(compare.render(found)).tables["compare"] if row and row[0][0].strip() == "limit"]
         self.assertEqual([cell[0] for cell in cells[0][1:]], ["depth", "depth"])
 
-    def test_runs_without_a_common_job(self):
+    def test_runs_without_a_common_job(self) -> None:
         one, other = runfiles.load(GOLDEN), runfiles.load(GOLDEN)
         said = "no job is in two of the runs: only the whole runs compare"
         self.assertNotIn(said, compare.text(compare.Comparison([one, other]), False))
@@ -493,7 +494,7 @@ class Compare(unittest.TestCase):
         self.assertIn(f"\n{said}\n", compare.text(found, False))
         self.assertIn(said, compare.render(found))
 
-    def test_any_name_of_a_folder(self):
+    def test_any_name_of_a_folder(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             names = ["_one", "$two", "x" * 200, os.fsdecode(b"\xff")]
             for name in names:
@@ -509,7 +510,7 @@ class Compare(unittest.TestCase):
         for legend in ("\N{ZERO WIDTH SPACE}_one", "$two", long, "\N{REPLACEMENT CHARACTER}"):
             self.assertIn(f">{legend}</text>", text)
 
-    def test_a_cdf_ends_at_all(self):
+    def test_a_cdf_ends_at_all(self) -> None:
         row = next(row for row in rows.build(raw("device.json"), raw("fio.json")) if row.drive)
         xs, ys = figures.cdf(row.drive)
         self.assertEqual((ys[0], ys[-1], xs[-1]), (1.0, 0.0, row.drive.latency_max_ns / 1000))
@@ -533,7 +534,7 @@ for (const svg of document.querySelectorAll("svg")) {
     }));
 }</script>"""
 
-    def test_ends_and_ticks(self):
+    def test_ends_and_ticks(self) -> None:
         for low, high, ends, ticks in (
             (122.6, 128.7, (100, 200), [100, 120, 150, 200]),
             (100, 100, (100, 200), [100, 120, 150, 200]),
@@ -546,7 +547,7 @@ for (const svg of document.querySelectorAll("svg")) {
             found = charts.log_ticks(low, high)
             self.assertEqual([f"{at:g}" for at in (*found[0], *found[1])], [f"{at:g}" for at in (*ends, *ticks)])
 
-    def test_rules(self):
+    def test_rules(self) -> None:
         """Ends enclose the data at less than one step's distance; 3 to 12 ticks, sorted, inside, most often round."""
         for low, high in self.RANGES:
             (first, last), ticks = charts.log_ticks(low, high)
@@ -556,7 +557,7 @@ for (const svg of document.querySelectorAll("svg")) {
             self.assertTrue(all(f"{tick:e}"[0] in "12345678" for tick in ticks), ticks)
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
-    def test_no_text_of_a_chart_is_on_another(self):
+    def test_no_text_of_a_chart_is_on_another(self) -> None:
         made = Charts()
         out: list[str] = []
         for low, high in self.RANGES[:8]:
@@ -579,13 +580,13 @@ for (const svg of document.querySelectorAll("svg")) {
 class BadInput(unittest.TestCase):
     """Messages that name the fault and the fix."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name) / "run"
         shutil.copytree(GOLDEN, self.folder)
 
-    def refused(self, *words):
+    def refused(self, *words: Any) -> str:
         errors = io.StringIO()
         with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
             with self.assertRaises(SlateError) as caught:
@@ -595,16 +596,16 @@ class BadInput(unittest.TestCase):
                     compare.run([Path(word) for word in words[1:]], None)
         return str(caught.exception)
 
-    def test_no_such_run(self):
+    def test_no_such_run(self) -> None:
         self.assertIn("nowhere is not there", self.refused("report", self.folder / "nowhere"))
         self.assertIn("not a file in it", self.refused("report", self.folder / "device.json"))
 
-    def test_a_run_that_failed(self):
+    def test_a_run_that_failed(self) -> None:
         (self.folder / "device.json").unlink()
         (self.folder / "console.log").write_text("")
         self.assertIn("that run failed", self.refused("report", self.folder))
 
-    def test_half_a_file(self):
+    def test_half_a_file(self) -> None:
         path = self.folder / "series.json"
         path.write_text(path.read_text()[:1000])
         self.assertIn("series.json: it is cut short", self.refused("report", self.folder))
@@ -613,7 +614,7 @@ class BadInput(unittest.TestCase):
         (self.folder / "device.json").write_text("[]")
         self.assertIn("it is no object", self.refused("report", self.folder))
 
-    def change(self, name, *where, to):
+    def change(self, name: str, *where: Any, to: Any) -> None:
         """Change a value in a file of the run."""
         path = self.folder / name
         whole = inner = json.loads(path.read_text())
@@ -622,7 +623,7 @@ class BadInput(unittest.TestCase):
         inner[where[-1]] = to
         path.write_text(json.dumps(whole))
 
-    def test_what_does_not_fit(self):
+    def test_what_does_not_fit(self) -> None:
         for name, where, to, said in (
             ("device.json", ("total", "read", "ios"), None, "'total.read.ios' is not a whole number"),
             ("device.json", ("total", "read", "ios"), -1, "'total.read.ios' is not a whole number"),
@@ -648,7 +649,7 @@ class BadInput(unittest.TestCase):
                 self.assertIn(said, said_now)
                 shutil.copy(GOLDEN / name, self.folder / name)
 
-    def test_what_is_odd_and_does_fit(self):
+    def test_what_is_odd_and_does_fit(self) -> None:
         """A report can be made from odd values that fit the shape."""
         for name, where, to in (
             ("device.json", ("settings",), "ftl.unit_bytes=0\ngeometry.channels=\u00b2"),
@@ -667,32 +668,32 @@ class BadInput(unittest.TestCase):
                 for job in raw("fio.json")["jobs"]:
                     figures.guest_points(run.fio, job["jobname"], "read")
 
-    def test_nothing_steers_the_terminal(self):
+    def test_nothing_steers_the_terminal(self) -> None:
         self.change("fio.json", "jobs", 0, "jobname", to="a\033[2J\udc80")
         run = runfiles.load(self.folder)
         text = report.Report(run.device, run.fio, run.record).text()
         self.assertIn("a\N{REPLACEMENT CHARACTER}[2J\N{REPLACEMENT CHARACTER}", text)
         self.assertNotIn("\033", text)
 
-    def test_nested_too_deep(self):
+    def test_nested_too_deep(self) -> None:
         (self.folder / "fio.json").write_text("[" * 200000)
         self.assertIn("nested too deep", self.refused("report", self.folder))
 
-    def test_a_script_wrote_its_own_fio_json(self):
+    def test_a_script_wrote_its_own_fio_json(self) -> None:
         for text in (b'{"jobs": 3}', b'{"jobs": [{"jobname": 1}]}', b"[", b"\xff", b"[" * 200000):
             self.assertIsNone(slate_run._fio_json({"fio.json": text}))
         self.assertEqual(slate_run._fio_json({"fio.json": b'{"jobs": []}'}), {"jobs": []})
         self.assertIsNone(slate_run._fio_json({}))
 
-    def test_one_run_alone(self):
+    def test_one_run_alone(self) -> None:
         self.assertIn("two or more", self.refused("compare", self.folder))
 
-    def test_where_nothing_can_be_written(self):
+    def test_where_nothing_can_be_written(self) -> None:
         with self.assertRaises(SlateError) as caught:
             htmlreport.write(self.folder / "no" / "x.html", "")
         self.assertIn("no such file", str(caught.exception))
 
-    def test_a_page_into_a_pipe(self):
+    def test_a_page_into_a_pipe(self) -> None:
         """A pipe is written to and not replaced, and so is the target of a link."""
         pipe, link = self.folder / "pipe", self.folder / "link"
         os.mkfifo(pipe)
@@ -706,7 +707,7 @@ class BadInput(unittest.TestCase):
         self.assertTrue(link.is_symlink())
         self.assertEqual((self.folder / "page.html").read_text(), "another")
 
-    def test_where_standard_output_goes(self):
+    def test_where_standard_output_goes(self) -> None:
         """Full standard output is an error. Closed standard output is not, because the reader has read enough."""
         line: list[str | Path] = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
         with open("/dev/full", "w", encoding="utf-8") as full:
@@ -721,7 +722,7 @@ class BadInput(unittest.TestCase):
             self.assertEqual(started.stderr.read(), "")
         self.assertEqual(started.returncode, 0)
 
-    def test_exit_codes(self):
+    def test_exit_codes(self) -> None:
         for words in (["report", "/nonexistent"], ["compare", "/nonexistent"], ["report", "/nonexistent", "--html"]):
             with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
                 saved = sys.stdout, sys.stderr

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import support  # noqa: F401  (sets the path)
@@ -23,7 +24,7 @@ README = paths.PROFILES / "README.md"
 MIB, GIB = 1 << 20, 1 << 30
 
 
-def spared(raw, op_permille, unit=4096):
+def spared(raw: int, op_permille: int, unit: int = 4096) -> tuple[int, int]:
     """Return raw and exported bytes: raw is larger by op_permille, and exported is a number of whole units."""
     return raw, raw * 1000 // (1000 + op_permille) // unit * unit
 
@@ -69,7 +70,7 @@ erase                   3500.0       0.0    3500.0
 """
 
 
-def slate(*args):
+def slate(*args: Any) -> tuple[int, str, str]:
     """Return exit code, stdout, stderr."""
     out, err = io.StringIO(), io.StringIO()
     for stream in (out, err):
@@ -79,7 +80,7 @@ def slate(*args):
     return code, out.getvalue(), err.getvalue()
 
 
-def facts(name, *settings):
+def facts(name: str, *settings: Any) -> Any:
     """Return the JSON of a profile."""
     code, out, err = slate("show", name, "--json", *[f"--set={line}" for line in settings])
     if code:
@@ -95,7 +96,7 @@ class Case(unittest.TestCase):
 class Tool(Case):
     """The tool of 'slate profiles', called directly."""
 
-    def test_words(self):
+    def test_words(self) -> None:
         for words, code, say in (
             (("--help",), 0, "usage: slate-profile FILE"),
             ((), 2, "slate-profile: usage: slate-profile FILE"),
@@ -110,7 +111,7 @@ class Tool(Case):
 class Listing(Case):
     """All shipped profiles."""
 
-    def test_every_shipped_profile_is_valid(self):
+    def test_every_shipped_profile_is_valid(self) -> None:
         code, out, err = slate("--json")
         self.assertEqual((code, err), (0, ""))
         rows = json.loads(out)
@@ -120,7 +121,7 @@ class Listing(Case):
         self.assertEqual([row["name"] for row in rows if not row["about"]], [])
         self.assertEqual([row["name"] for row in rows if not row["runs"]], [])
 
-    def test_the_table(self):
+    def test_the_table(self) -> None:
         code, out, err = slate()
         lines = out.split("real drives")[0].splitlines()  # the others: test_realdrives.py
         self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 1))
@@ -136,13 +137,13 @@ class Listing(Case):
             lines,
         )
 
-    def test_from_any_directory(self):
+    def test_from_any_directory(self) -> None:
         self.addCleanup(os.chdir, os.getcwd())
         for folder in (paths.ROOT, paths.ROOT.parent, paths.PROFILES):
             os.chdir(folder)
             self.assertEqual(profiles.derive(paths.PROFILES / "small.ini", [])["exported_bytes"], 256 * MIB, folder)
 
-    def test_an_array_alone(self):
+    def test_an_array_alone(self) -> None:
         folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
         self.addCleanup(shutil.rmtree, folder)
         text = (paths.PROFILES / "small.ini").read_text(encoding="utf-8")
@@ -153,7 +154,7 @@ class Listing(Case):
             self.assertIn("none *", out)
             self.assertIn("'slate run' refuses it", out.splitlines()[-1])
 
-    def test_an_invalid_one(self):
+    def test_an_invalid_one(self) -> None:
         folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
         self.addCleanup(shutil.rmtree, folder)
         shutil.copy(paths.PROFILES / "small.ini", folder)
@@ -174,7 +175,7 @@ class Listing(Case):
 class Showing(Case):
     """'slate profiles show' of a profile."""
 
-    def test_spread_is_table_3(self):
+    def test_spread_is_table_3(self) -> None:
         code, out, err = slate("show", "spread")
         self.assertEqual((code, err), (0, ""))
         self.assertIn(TABLE_3, out)
@@ -183,13 +184,13 @@ class Showing(Case):
         self.assertIn("erase all  1.8 s\n", out)
         self.assertIn("energy     not known\n", out)
 
-    def test_sub_page_reads_that_save_the_transfer_alone(self):
+    def test_sub_page_reads_that_save_the_transfer_alone(self) -> None:
         reads = facts("spread", "geometry.subpage=dma")["reads"]
         self.assertEqual([read["cell_ns"] for read in reads], [[99000]] * 8)
         self.assertEqual([read["bus_ns"] for read in reads][:2], [2501, 5002])
         self.assertEqual(len(facts("spread", "geometry.subpage=none")["reads"]), 1)
 
-    def test_pen(self):
+    def test_pen(self) -> None:
         code, out, _ = slate("show", "pen")
         self.assertEqual(code, 0)
         for line in (
@@ -204,13 +205,13 @@ class Showing(Case):
         ):
             self.assertIn(line, out)
 
-    def test_superblock(self):
+    def test_superblock(self) -> None:
         code, out, _ = slate("show", "superblock")
         self.assertEqual(code, 0)
         self.assertIn("FTL        superblock\n", out)
         self.assertIn("erase 9 pages           9270.0       0.0    9270.0\n", out)
 
-    def test_ippbe(self):
+    def test_ippbe(self) -> None:
         # 175 ns of cycles, 2048 bytes of 25 ns; two planes share the bus, then program together.
         found = facts("ippbe")
         self.assertEqual(found["program"], {"bus_ns": 51375, "cell_ns": [1500000]})
@@ -228,7 +229,7 @@ class Showing(Case):
         single = facts("ippbe", "geometry.erase_group_max=1", "ftl.parallel_erase=no")
         self.assertEqual(single["erase_all_ns"], 2048 * (2 * 175 + 3800000))
 
-    def test_what_gc_uses_of_the_array(self):
+    def test_what_gc_uses_of_the_array(self) -> None:
         _, out, _ = slate("show", "ippbe")
         self.assertIn("FTL        page\n", out)
         _, out, _ = slate("show", "ippbe", "--set=ftl.parallel_erase=no")
@@ -241,14 +242,14 @@ class Showing(Case):
         _, out, _ = slate("show", "spread", "--set=geometry.subpage=none")  # pageFTL
         self.assertIn("FTL        page\n", out)
 
-    def test_page_types_have_rows_of_their_own(self):
+    def test_page_types_have_rows_of_their_own(self) -> None:
         _, out, _ = slate("show", "rps")
         for line in ("read 4 KiB LSB            30.0", "read 4 KiB MSB            60.0",
                      "program LSB              600.0", "program MSB             2000.0"):  # fmt: skip
             self.assertIn(line, out)
         self.assertIn("FTL        flex\n", out)
 
-    def test_an_ftl_that_is_not_power_safe(self):
+    def test_an_ftl_that_is_not_power_safe(self) -> None:
         _, out, _ = slate("show", "rps", "--set=ftl.type=page")
         self.assertIn("page; keeps no copy of paired pages: a power cut may lose flushed data\n", out)
         self.assertIn("backs up no LSB pages", facts("rps", "ftl.type=page")["not_safe"])
@@ -262,7 +263,7 @@ class Showing(Case):
             self.assertEqual(facts(profile, sets[0])["not_safe"], "")
             self.assertEqual(facts(profile, sets[1])["not_safe"], "")
 
-    def test_one_shot(self):
+    def test_one_shot(self) -> None:
         # Six transfers, then a word line of each of two planes.
         one_shot = ("ftl.type=none", "geometry.bits_per_cell=3", "geometry.pages_per_block=66",
                     "geometry.one_shot=yes", "timing.program_ns=2100000")  # fmt: skip
@@ -271,21 +272,21 @@ class Showing(Case):
         rate = found["bytes_per_second"]["program"]["die"]
         self.assertEqual(rate, round(6 * 16384e9 / (6 * 22380 + 2100000)))
 
-    def test_a_free_bus(self):
+    def test_a_free_bus(self) -> None:
         found = facts("small", "timing.bus_ps_per_byte=0", "timing.cmd_ns=0")
         self.assertIsNone(found["bytes_per_second"]["read"]["channel"])
         code, out, _ = slate("show", "small", "--set=timing.bus_ps_per_byte=0", "--set=timing.cmd_ns=0")
         self.assertEqual(code, 0)
         self.assertIn("(the channels alone: 0.0 ms)", out)
 
-    def test_memory_without_payload(self):
+    def test_memory_without_payload(self) -> None:
         found, without = facts("small"), facts("small", "ftl.payload=no")
         self.assertEqual(found["memory"]["payload_bytes"], 320 << 20)
         self.assertEqual(without["memory"]["payload_bytes"], 320 << 20)
         self.assertLess(without["memory"]["array_bytes"], found["memory"]["array_bytes"])
         self.assertIn("no data (ftl.payload=yes: 320 MiB)", slate("show", "small", "--set=ftl.payload=no")[1])
 
-    def test_settings_can_be_fed_back(self):
+    def test_settings_can_be_fed_back(self) -> None:
         for name in CAPACITIES:
             first = facts(name)
             lines = [f"{key}={value}" for key, value in first["settings"].items()]
@@ -295,7 +296,7 @@ class Showing(Case):
                 again.pop(mine)
             self.assertEqual(first, again, name)
 
-    def test_the_drives_of_before_are_what_they_were(self):
+    def test_the_drives_of_before_are_what_they_were(self) -> None:
         """Keys that older profiles lack have defaults that change nothing."""
         neutral = {
             "geometry.bits_per_cell": "1",
@@ -317,7 +318,7 @@ class Showing(Case):
             settings = facts(name)["settings"]
             self.assertEqual({key: settings[key] for key in neutral}, neutral)
 
-    def test_what_is_refused(self):
+    def test_what_is_refused(self) -> None:
         for args, words in (
             (("show", "nope"), ["no such profile: nope", "'slate profiles' lists"]),
             (("show", "./nope.ini"), ["no such profile: nope.ini"]),
@@ -331,13 +332,13 @@ class Showing(Case):
             for word in words:
                 self.assertIn(word, err)
 
-    def test_a_path(self):
+    def test_a_path(self) -> None:
         code, out, _ = slate("show", str(paths.PROFILES / "small.ini"))
         self.assertEqual(code, 0)
         self.assertIn("small: 256 MiB for tests", out)
 
 
-def table(rows):
+def table(rows: Any) -> list[str]:
     """Return the README's table of one section, made from 'slate-profile --keys'."""
     lines, before = ["| key | value | default | |", "|---|---|---|---|"], ""
     for key, values, default, owners, says in rows:
@@ -351,7 +352,7 @@ def table(rows):
     return lines
 
 
-def with_tables(text):
+def with_tables(text: str) -> str:
     """Return the README with new tables."""
     done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
     by_section: dict[str, list[list[str]]] = {}
@@ -377,12 +378,12 @@ def with_tables(text):
 class Documentation(Case):
     """nand-emu/profiles/README.md. Its tables are made by 'python3 tests/launcher/test_profiles.py --record'."""
 
-    def test_every_key_with_its_range_default_ftls_and_sentence(self):
+    def test_every_key_with_its_range_default_ftls_and_sentence(self) -> None:
         written = README.read_text(encoding="utf-8")
         self.maxDiff = None
         self.assertEqual(written, with_tables(written))
 
-    def test_every_key_says_what_it_is(self):
+    def test_every_key_says_what_it_is(self) -> None:
         done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         self.assertEqual([row for row in rows if len(row) != 5 or not row[4] or "|" in row[4]], [])
@@ -393,7 +394,7 @@ class Documentation(Case):
 class NotBuilt(unittest.TestCase):
     """The message if the core has not been built."""
 
-    def test_it_says_what_to_build(self):
+    def test_it_says_what_to_build(self) -> None:
         with mock.patch.object(paths, "PROGRAMS", (Path("/none"),)):
             code, _, err = slate("show", "small")
         self.assertEqual(code, 2)

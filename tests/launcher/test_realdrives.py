@@ -8,6 +8,9 @@ import math
 import re
 import subprocess
 import unittest
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import support  # noqa: F401  (sets the path)
 
@@ -22,12 +25,12 @@ MAP_NS = 200  # the default of ftl.map_ns
 LANE = {1: 2.5e9 / 10, 2: 5e9 / 10, 3: 8e9 * 16 / 130, 4: 16e9 * 16 / 130, 5: 32e9 * 16 / 130}
 
 
-def settings(path):
+def settings(path: Path) -> Any:
     """Return every key of the profile."""
     return profiles.derive(path, [])["settings"]
 
 
-def fitted(text):
+def fitted(text: str) -> dict[str, Any]:
     """Return the keys that were fitted, with their section: value and target."""
     found, section = {}, ""
     for line in text.splitlines():
@@ -42,20 +45,20 @@ def fitted(text):
 class Drives(unittest.TestCase):
     """Each test is of all drives."""
 
-    def each(self):
+    def each(self) -> Iterator[Any]:
         self.assertGreaterEqual(len(DRIVES), 1)
         for path in DRIVES:
             with self.subTest(path.stem):
                 yield path, path.read_text(encoding="utf-8"), fitsheet.read(fit.find(path.stem))
 
-    def test_names_its_sheet(self):
+    def test_names_its_sheet(self) -> None:
         for path, text, sheet in self.each():
             self.assertEqual(sheet.path, paths.PROFILES / "sheets" / path.name)
             self.assertIn(f"; {path.name} - {sheet.texts['about']}\n", text)
             self.assertIn(f"; Made by 'slate fit {path.stem}' from: {sheet.texts['source']}\n", text)
             self.assertIn("\n; The capacity is cut: ", text)
 
-    def test_head_has_the_sheets_numbers_within_5_percent(self):
+    def test_head_has_the_sheets_numbers_within_5_percent(self) -> None:
         for _, text, sheet in self.each():
             rows = {match[1]: match for match in ROW.finditer(text)}
             self.assertEqual(set(rows), {t.words for t in fitsheet.TARGETS if t.key in sheet.targets})
@@ -65,7 +68,7 @@ class Drives(unittest.TestCase):
                     self.assertEqual(wanted, sheet.targets[target.key], target.key)
                     self.assertLessEqual(abs(found / wanted - 1), 0.05, target.key)
 
-    def test_is_what_fit_writes(self):
+    def test_is_what_fit_writes(self) -> None:
         """Every line below the head: the base, the sheet's keys, the cut, and fitted keys with these values."""
         for path, text, sheet in self.each():
             search = fit.Fit(sheet, lambda _: None)
@@ -73,12 +76,12 @@ class Drives(unittest.TestCase):
                 search._set(key, int(value), target)
             made = fit.profile_text(sheet, search, path.stem, {})
 
-            def body(words):
+            def body(words: str) -> str:
                 return words[words.index("\n[") :]
 
             self.assertEqual(body(text), body(made))
 
-    def test_parallelism_is_not_cut(self):
+    def test_parallelism_is_not_cut(self) -> None:
         for path, _, sheet in self.each():
             found, base = settings(path), settings(sheet.base)
             for key in ("channels", "dies_per_chip", "planes_per_die", "page_bytes"):
@@ -89,7 +92,7 @@ class Drives(unittest.TestCase):
             cut = int(found["geometry.pages_per_block"])
             self.assertEqual(int(found["timing.erase_ns"]), erase * cut // pages)
 
-    def test_capacity(self):
+    def test_capacity(self) -> None:
         for path, _, _ in self.each():
             facts = profiles.derive(path, [])
             found = {key.partition(".")[2]: value for key, value in facts["settings"].items()}
@@ -102,7 +105,7 @@ class Drives(unittest.TestCase):
             self.assertEqual(facts["raw_bytes"], raw)
             self.assertEqual(facts["exported_bytes"], raw * 1000 // (1000 + int(found["op_permille"])) // unit * unit)
 
-    def replayed(self, path, what, n):
+    def replayed(self, path: Path, what: Any, n: int) -> Any:
         """Return the latencies of 4 KiB at depth 1 on a filled drive, without caches."""
         few = [word for key, value in {**fit.FEW, **fit.NO_READ_CACHE}.items() for word in ("--set", f"{key}={value}")]
         done = subprocess.run(
@@ -112,7 +115,7 @@ class Drives(unittest.TestCase):
         )  # fmt: skip
         return json.loads(done.stdout)["host"]
 
-    def test_link_and_latencies_by_arithmetic(self):
+    def test_link_and_latencies_by_arithmetic(self) -> None:
         for path, _, sheet in self.each():
             found = settings(path)
             number = {key: int(value) for key, value in found.items() if re.fullmatch("[0-9]+", value)}
@@ -136,7 +139,7 @@ class Drives(unittest.TestCase):
                 mean = fit.Drive(path, {}).read_us({})
                 self.assertAlmostEqual(mean, sheet.targets["read_us"] - 2.62, delta=0.01)
 
-    def test_listed_apart(self):
+    def test_listed_apart(self) -> None:
         out = io.StringIO()
         setattr(out, "reconfigure", lambda **_: None)  # noqa: B010 (cli.main() asks for it; StringIO has none)
         with contextlib.redirect_stdout(out):
@@ -146,13 +149,13 @@ class Drives(unittest.TestCase):
         self.assertEqual(len(at), 1)
         self.assertEqual([line.split()[0] for line in lines[at[0] + 1 :]], [path.stem for path in DRIVES])
 
-    def test_found_by_name(self):
+    def test_found_by_name(self) -> None:
         for path in DRIVES:
             for word in (path.stem, path.name):
                 self.assertEqual(names.find(word, names.PROFILE), path)
             self.assertIn(path.stem, names.shipped(names.PROFILE))
 
-    def test_names_are_not_used_twice(self):
+    def test_names_are_not_used_twice(self) -> None:
         self.assertEqual(len(set(names.shipped(names.PROFILE))), len(names.shipped(names.PROFILE)))
 
 

@@ -5,6 +5,7 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import account, busy, device, fio, mark, op, record
@@ -16,7 +17,9 @@ from slate_lib.report import WIDTH, Report
 from slate_lib.reports import print_again
 
 
-def one_job(guest_mean=97000.0, ios=4, section="read", ftl=None, nand=None, **more):
+def one_job(
+    guest_mean: float = 97000.0, ios: int = 4, section: str = "read", ftl: Any = None, nand: Any = None, **more: Any
+) -> tuple[Any, Any]:
     drive = op([65536] * 4, cell=4 * 50000, bus=4 * 15000, map=4 * 536)
     interval = account(ftl, nand, **{section: drive})
     dev = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 1001000, interval)])
@@ -26,16 +29,16 @@ def one_job(guest_mean=97000.0, ios=4, section="read", ftl=None, nand=None, **mo
 class Rows(unittest.TestCase):
     """Pairing the guest's figures with the drive's."""
 
-    def test_path(self):
+    def test_path(self) -> None:
         (row,) = rows.build(*one_job())
         self.assertEqual(row.path_ns(), 97000 - 65536)
 
-    def test_no_path_when_the_drive_saw_other_ios(self):
+    def test_no_path_when_the_drive_saw_other_ios(self) -> None:
         (row,) = rows.build(*one_job(ios=2))
         self.assertIsNone(row.path_ns())
         self.assertIn("fio counted 2 I/Os, the drive 4", row.notes[0])
 
-    def test_no_path_when_shared(self):
+    def test_no_path_when_shared(self) -> None:
         dev, result = one_job()
         dev["marks"].insert(1, mark("begin", "other", 2000))
         dev["marks"].insert(2, mark("end", "other", 3000))
@@ -43,7 +46,7 @@ class Rows(unittest.TestCase):
         self.assertIsNone(row.path_ns())
         self.assertIn("shared with other", row.notes[0])
 
-    def test_clones_join(self):
+    def test_clones_join(self) -> None:
         dev, _ = one_job()
         both = {"jobs": [fio("job-a", "read", 1, 10.0, 20), fio("job-a", "read", 3, 30.0, 40)]}
         (row,) = rows.build(dev, both)
@@ -52,44 +55,44 @@ class Rows(unittest.TestCase):
         )
         self.assertIn("worst of 2 clones", row.notes[-1])
 
-    def test_without_fio_the_marks_show(self):
+    def test_without_fio_the_marks_show(self) -> None:
         dev, _ = one_job()
         (row,) = rows.build(dev, None)
         self.assertEqual((row.job, row.guest, row.drive.ios), ("job-a", None, 4))
 
-    def test_without_anything_the_whole_run_shows(self):
+    def test_without_anything_the_whole_run_shows(self) -> None:
         (row,) = rows.build(device(account(write=op([5]))), None)
         self.assertEqual((row.job, row.op), (rows.WHOLE_RUN, "write"))
 
-    def test_a_lone_job_without_marks_shares_with_the_boot(self):
+    def test_a_lone_job_without_marks_shares_with_the_boot(self) -> None:
         (row,) = rows.build(device(account(read=op([5]))), {"jobs": [fio("job-a", "read", 1, 10.0)]})
         self.assertEqual(row.account.shared, ["boot"])
 
-    def test_flushes(self):
+    def test_flushes(self) -> None:
         dev, _ = one_job(section="flush")
         (row,) = rows.build(dev, {"jobs": [fio("job-a", "sync", 4, 70000.0)]})
         self.assertEqual((row.op, row.path_ns()), ("flush", 70000 - 65536))
 
-    def test_lat_percentiles_are_preferred(self):
+    def test_lat_percentiles_are_preferred(self) -> None:
         result = {"jobs": [fio("job-a", "read", 1, 100.0)]}
         result["jobs"][0]["read"]["lat_ns"]["percentile"] = {"50.000000": 99}
         (row,) = fioresult.rows(result)
         self.assertEqual((row.which, row.percentile_ns(500), row.percentile_ns(990)), ("lat", 99, None))
 
-    def test_one_kind_of_latency(self):
+    def test_one_kind_of_latency(self) -> None:
         """With percentiles of clat alone, mean and maximum are those of clat, too."""
         result = {"jobs": [fio("job-a", "read", 1, 50.0)]}
         result["jobs"][0]["read"]["lat_ns"] |= {"mean": 60.0, "max": 61}
         (row,) = fioresult.rows(result)
         self.assertEqual((row.which, row.mean_ns, row.max_ns, row.percentile_ns(990)), ("clat", 50.0, 50, 22))
 
-    def test_no_percentile_above_the_maximum(self):
+    def test_no_percentile_above_the_maximum(self) -> None:
         """fio names a bucket by its middle, which may be above the one value in it."""
         result = {"jobs": [fio("job-a", "read", 1, 147_708.0)]}
         result["jobs"][0]["read"]["clat_ns"]["percentile"] = {"99.900000": 148_480}
         self.assertEqual(fioresult.rows(result)[0].percentile_ns(999), 147_708)
 
-    def test_percentiles_of_all_clones(self):
+    def test_percentiles_of_all_clones(self) -> None:
         """9 I/Os of 2,048 ns and one of 5,000: buckets of 2 and of 4 ns, named by their middles."""
         result = {"jobs": [fio("job-a", "read", 5, 2048.0), fio("job-a", "read", 5, 2638.4, 5000)]}
         for job, bins in zip(result["jobs"], ({"2049": 5}, {"2049": 4, "5002": 1})):
@@ -98,7 +101,7 @@ class Rows(unittest.TestCase):
         self.assertEqual((row.clones, row.histogram.histogram), (2, {2048: 9, 5000: 1}))
         self.assertEqual([row.percentile_ns(share) for share in (500, 900, 901)], [2049, 2049, 5000])
 
-    def test_flushes_have_a_rate(self):
+    def test_flushes_have_a_rate(self) -> None:
         """fio gives their number and the time of the job's other I/O: 17 in 0.5 s."""
         result = {"jobs": [fio("job-a", "write", 1, 10.0)]}
         result["jobs"][0]["write"]["runtime"] = 500
@@ -111,24 +114,24 @@ class Rows(unittest.TestCase):
 class Text(unittest.TestCase):
     """The text of the report."""
 
-    def text(self, dev, result, **settings):
+    def text(self, dev: Any, result: Any, **settings: Any) -> str:
         return Report(dev, result, record(**settings)).text()
 
-    def test_lines(self):
+    def test_lines(self) -> None:
         text = self.text(*one_job())
         self.assertRegex(text, r"job-a +read +1,000 +3\.9 +97\.0 +0\.01 +0\.02 +0\.03 +- +97\.0 +guest")
         self.assertRegex(text, r"\n +65\.5 +65\.5 +65\.5 +65\.5 +- +65\.5 +drive")
         self.assertRegex(text, r"job-a +read +97\.0 +31\.5 +50\.0 +15\.0 +0 +0 +0 +0\.54 +0 ")
 
-    def test_fits_the_screen(self):
+    def test_fits_the_screen(self) -> None:
         for line in self.text(*one_job()).splitlines():
             self.assertLessEqual(len(line), WIDTH + 2, line)
 
-    def test_busy(self):
+    def test_busy(self) -> None:
         sources = {"by-source": {"host": {"reads": 4, "die-busy-ns": 2_000_000, "bus-busy-ns": 500_000}}}
         self.assertRegex(self.text(*one_job(nand=sources)), r"50% +25%\n")
 
-    def test_late(self):
+    def test_late(self) -> None:
         """Lateness is shown only in real time: shares of 200 completions, 150 of which were late."""
         dev, result = one_job()
         self.assertNotIn("\nlate ", self.text(dev, result))
@@ -144,7 +147,7 @@ class Text(unittest.TestCase):
         dev["real-time"] = {"posted": none, "delivered": none}
         self.assertNotIn("\nlate ", self.text(dev, result))
 
-    def test_a_warning_of_late_completions(self):
+    def test_a_warning_of_late_completions(self) -> None:
         """Above a tenth of the drive's mean latency, 65,536 ns: 6,553.6 ns each for 200 completions."""
         dev, result = one_job()
         counted = {"requests": 200, "late-1us": 200, "late-10us": 0, "late-100us": 0, "max-ns": 9000}
@@ -153,7 +156,7 @@ class Text(unittest.TestCase):
             text = " ".join(self.text(dev, result).split())
             self.assertEqual("completions 6.55 µs late on average, the drive's mean latency being 65.5" in text, warned)
 
-    def test_waf_gc_and_wear(self):
+    def test_waf_gc_and_wear(self) -> None:
         dev, result = one_job(
             section="write",
             ftl={"host-units": 4, "gc-units": 2, "gc-runs": 1, "gc-ns": 9000},
@@ -172,12 +175,12 @@ class Text(unittest.TestCase):
         )
         self.assertIn("gc 2 r, 2 p, 1 e", text)
 
-    def test_kinds_of_gc(self):
+    def test_kinds_of_gc(self) -> None:
         ftl = {"gc-units": 6, "gc-runs": 5, "merges": 2, "mmerges": 3, "second-victims": 0}
         text = self.text(*one_job(section="write", ftl=ftl))
         self.assertIn("5 runs (2 merges, 3 M-Merges) moved 24 KiB", text)
 
-    def test_the_policy_of_gc(self):
+    def test_the_policy_of_gc(self) -> None:
         """The GC line names the policy, whether GC ran or not; an FTL with its own rules has no policy."""
         for ftl, runs, line in (
             ("page", 2, "2 runs moved 4 KiB, policy cost-benefit"),
@@ -189,7 +192,7 @@ class Text(unittest.TestCase):
             found = next(row for row in self.text(dev, result).splitlines() if row.startswith("GC "))
             self.assertEqual(found.removeprefix("GC").strip(), line)
 
-    def test_counters_without_a_line_of_their_own(self):
+    def test_counters_without_a_line_of_their_own(self) -> None:
         """Counters declared after the known ones are shown by their names, if they are not 0."""
         declared = counters.declared()
         later = {
@@ -204,12 +207,12 @@ class Text(unittest.TestCase):
         self.assertEqual(found, ["counted   late-hits 1,200, late-resets 2, toggles 5"])
         self.assertNotIn("\ncounted", self.text(dev, result))
 
-    def test_word_lines(self):
+    def test_word_lines(self) -> None:
         text = self.text(*one_job(section="write", ftl={"fast-pages": 7, "slow-pages": 5, "backup-pages": 1}))
         self.assertIn("7 LSB, 5 MSB, 1 of parity", text)
         self.assertNotIn("parity", self.text(*one_job(section="write", ftl={"fast-pages": 7})))
 
-    def test_reduction(self):
+    def test_reduction(self) -> None:
         ftl = {"raw-units": 1, "comp-units": 2, "comp-bytes": 4096, "delta-units": 4, "delta-bytes": 1024}
         text = self.text(*one_job(section="write", ftl=ftl | {"link-units": 1, "reference-hits": 3}))
         self.assertIn(
@@ -217,7 +220,7 @@ class Text(unittest.TestCase):
         )
         self.assertIn("0 read from flash, 3 found in memory", text)
 
-    def test_nand(self):
+    def test_nand(self) -> None:
         dev, result = one_job(
             nand={
                 "by-source": {
@@ -250,7 +253,7 @@ class Text(unittest.TestCase):
             ],
         )
 
-    def test_read_amplification_by_cause(self):
+    def test_read_amplification_by_cause(self) -> None:
         """A read of 4 KiB that took two words of 2 KiB; GC read a page."""
         read = {"host": 4096, "gc": 16384}
         sources = {name: {"reads": 1, "user-read-bytes": count} for name, count in read.items()}
@@ -262,15 +265,15 @@ class Text(unittest.TestCase):
             self.nand_section(dev, result),
         )
 
-    def test_nand_without_more_is_a_line(self):
+    def test_nand_without_more_is_a_line(self) -> None:
         self.assertEqual(self.nand_section(*one_job()), ["NAND      no commands"])
 
-    def nand_section(self, dev, result):
+    def nand_section(self, dev: Any, result: Any) -> list[str]:
         lines = self.text(dev, result).splitlines()
         begin = next(i for i, line in enumerate(lines) if line.startswith("NAND"))
         return lines[begin : lines.index("", begin)]
 
-    def test_a_drive_file_is_said(self):
+    def test_a_drive_file_is_said(self) -> None:
         drive = {"path": "there/aged.slate", "ephemeral": True, "made_by_this_run": False}
         text = self.text(*one_job(), profile=None, drive=drive, fill_percent=None)
         self.assertRegex(text, "^quick.fio on aged.slate .* drive file, ephemeral · ")
@@ -278,35 +281,35 @@ class Text(unittest.TestCase):
         self.assertIn(" · drive file · ", text)
         self.assertIn("filled 100 %", self.text(*one_job(), drive=drive | {"made_by_this_run": True}))
 
-    def test_unwritten_reads_warn(self):
+    def test_unwritten_reads_warn(self) -> None:
         text = " ".join(self.text(*one_job(ftl={"unwritten-reads": 1, "unwritten-units": 1})).split())
         self.assertIn("1 of 4 reads (25.0 %) found only sectors that were never written", text)
         self.assertIn("real data would cost 86.7 µs", text)  # (cell + bus) of the three others
 
-    def test_all_unwritten_reads_price_from_the_profile(self):
+    def test_all_unwritten_reads_price_from_the_profile(self) -> None:
         dev, result = one_job(ftl={"unwritten-reads": 4, "unwritten-units": 4})
         self.assertIn("real data would cost 54.2 µs", " ".join(self.text(dev, result).split()))
 
-    def test_damage_of_the_drive_file_warns(self):
+    def test_damage_of_the_drive_file_warns(self) -> None:
         text = self.text(*one_job(nand={"uncorrectable": 2, "damaged": 2}))
         self.assertIn("2 uncorrectable, 2 reads of damaged pages of the drive file", text)
         self.assertIn("media: 2 reads since the drive was opened met pages that do not match", text)
 
-    def test_fio_errors_and_violations_warn(self):
+    def test_fio_errors_and_violations_warn(self) -> None:
         text = self.text(*one_job(nand={"violations": [0, 2]}, error=84))
         self.assertIn("ended with error 84", text)
         self.assertIn("broke NAND rules 2 times (R1: 2)", text)
 
-    def test_an_empty_drive_is_said(self):
+    def test_an_empty_drive_is_said(self) -> None:
         self.assertIn("EMPTY", self.text(*one_job(), fill_percent=0))
         self.assertIn("filled 100 %, aged 2x", self.text(*one_job(), age=2))
 
-    def test_no_color_in_the_file(self):
+    def test_no_color_in_the_file(self) -> None:
         self.assertNotIn("\033", self.text(*one_job()))
         dev, result = one_job()
         self.assertIn("\033", Report(dev, result, record()).text(color=True))
 
-    def test_a_content_workload_is_called_by_its_name(self):
+    def test_a_content_workload_is_called_by_its_name(self) -> None:
         text = self.text(*one_job(), job=None, script="a/run.sh", content="pc")
         self.assertTrue(text.startswith("content pc on small.ini "), text[:60])
 
@@ -314,7 +317,7 @@ class Text(unittest.TestCase):
 class Files(unittest.TestCase):
     """device.json, and the report from files."""
 
-    def test_canonical(self):
+    def test_canonical(self) -> None:
         text = device_file.text(device(account()))
         self.assertNotIn("/some/where", text)
         self.assertEqual(json.loads(text)["profile"], "small.ini")
@@ -323,7 +326,7 @@ class Files(unittest.TestCase):
         self.assertEqual(json.loads(text)["total"], account(read=op([5, 5, 7])))
         self.assertRegex(text, r'\n +\{"count": 2, "floor-ns": 5\},\n +\{"count": 1, "floor-ns": 7\}\n')
 
-    def test_again_needs_a_run(self):
+    def test_again_needs_a_run(self) -> None:
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(SlateError) as caught:
             print_again(Path(folder))
         self.assertIn("holds no finished run", str(caught.exception))

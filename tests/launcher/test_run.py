@@ -13,6 +13,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from support import ROOT
@@ -23,7 +24,7 @@ SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
 
 
-def processes_of(folder):
+def processes_of(folder: Path) -> list[int]:
     """Return the processes that have folder in their arguments: the launcher's and QEMU's."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
@@ -38,7 +39,7 @@ def processes_of(folder):
 class RunTest(unittest.TestCase):
     """A build directory with a fake QEMU and an empty guest."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
         self.addCleanup(shutil.rmtree, self.folder)
         build = self.folder / "build"
@@ -55,7 +56,7 @@ class RunTest(unittest.TestCase):
         self.profile.write_text("[nand]\n", encoding="utf-8")
         self.out = self.folder / "run"
 
-    def start(self, *args, fake="", **env):
+    def start(self, *args: Any, fake: str = "", **env: Any) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [SLATE, "run", "--profile", self.profile, "--job", self.job, "--out", self.out, *args],
             stdout=subprocess.PIPE,
@@ -64,7 +65,7 @@ class RunTest(unittest.TestCase):
             env={**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": fake, **env},
         )
 
-    def slate(self, *args, **more):
+    def slate(self, *args: Any, **more: Any) -> tuple[int, str, str]:
         process = self.start(*args, **more)
         try:
             out, err = process.communicate(timeout=20)
@@ -74,7 +75,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual(processes_of(self.folder), [], "a process was left behind")
         return process.returncode, out, err
 
-    def wait_for(self, path, text=""):
+    def wait_for(self, path: Path, text: str = "") -> None:
         for _ in range(200):
             if path.exists() and text in path.read_text(errors="replace"):
                 return
@@ -85,7 +86,7 @@ class RunTest(unittest.TestCase):
 class Good(RunTest):
     """Runs that succeed."""
 
-    def test_files_and_report(self):
+    def test_files_and_report(self) -> None:
         code, out, err = self.slate()
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(
@@ -102,7 +103,7 @@ class Good(RunTest):
         again = subprocess.run([SLATE, "report", "--text", self.out], capture_output=True, text=True, check=True)
         self.assertEqual(again.stdout, (self.out / "report.txt").read_text(encoding="utf-8"))
 
-    def test_recordings(self):
+    def test_recordings(self) -> None:
         files = {"--record": self.folder / "calls", "--record-content": self.folder / "content"}
         words = [str(word) for pair in files.items() for word in pair]
         code, _, err = self.slate(*words)
@@ -121,7 +122,7 @@ class Good(RunTest):
         self.assertNotEqual(code, 0)
         self.assertFalse(Path(f"{before}.part").exists())
 
-    def test_small_kernel(self):
+    def test_small_kernel(self) -> None:
         small = self.folder / "build" / "guest" / "small"
         small.mkdir()
         (small / "vmlinux").write_bytes(b"small")
@@ -139,7 +140,7 @@ class Good(RunTest):
         self.assertEqual(record["settings"]["kernel_args"], ["a=b"])
         self.assertIn(str(small / "vmlinux"), record["qemu_command"])
 
-    def test_equal_runs_are_equal_files(self):
+    def test_equal_runs_are_equal_files(self) -> None:
         first, second = self.out, self.folder / "elsewhere" / "b"
         self.assertEqual(self.slate()[0], 0)
         self.out = second
@@ -147,11 +148,11 @@ class Good(RunTest):
         for name in ("fio.json", "device.json", "report.txt"):
             self.assertEqual((first / name).read_bytes(), (second / name).read_bytes(), name)
 
-    def test_keep(self):
+    def test_keep(self) -> None:
         self.assertEqual(self.slate("--keep")[0], 0)
         self.assertTrue((self.out / ".initrd").exists())
 
-    def test_dry_run_starts_nothing(self):
+    def test_dry_run_starts_nothing(self) -> None:
         code, out, _ = self.slate("--dry-run", "--set", "ftl.x=1,2", "--age", "0.5")
         self.assertEqual(code, 0)
         self.assertFalse(self.out.exists())
@@ -159,7 +160,7 @@ class Good(RunTest):
         self.assertIn("set.0=precondition.fill_permille=1000,set.1=precondition.age_permille=500", out)
         self.assertIn("=ftl.x=1,,2", out)
 
-    def test_dry_run_realtime(self):
+    def test_dry_run_realtime(self) -> None:
         out = self.slate("--dry-run", "--realtime")[1]
         self.assertNotIn("icount", out)
         self.assertNotIn("clock=vm", out)
@@ -168,7 +169,7 @@ class Good(RunTest):
 class Bad(RunTest):
     """Runs that fail."""
 
-    def failure(self, expected_code, *texts, args=(), **more):
+    def failure(self, expected_code: int, *texts: Any, args: tuple[Any, ...] = (), **more: Any) -> str:
         code, out, err = self.slate(*args, **more)
         self.assertEqual(code, expected_code, out + err)
         for text in texts:
@@ -176,36 +177,36 @@ class Bad(RunTest):
         self.assertNotIn("Traceback", err)
         return err
 
-    def test_drive_refused(self):
+    def test_drive_refused(self) -> None:
         err = self.failure(
             2, "slate: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it", fake="refuse"
         )
         self.assertNotIn("blockdev", err)
         self.assertFalse(self.out.exists())
 
-    def test_qemu_dies(self):
+    def test_qemu_dies(self) -> None:
         self.failure(3, "SIGABRT", "the sky fell", "fix:", fake="die")
         self.assertTrue((self.out / "console.log").exists())
         self.assertFalse((self.out / "run.json").exists())
 
     @unittest.skipUnless(os.access("/dev/kvm", os.R_OK | os.W_OK), "/dev/kvm can not be opened")
-    def test_kvm_that_does_not_work(self):
+    def test_kvm_that_does_not_work(self) -> None:
         kvm = ("--accel", "kvm")
         self.failure(3, "SIGABRT", "the sky fell", "fix: run again without --accel kvm", args=kvm, fake="die")
         self.out = self.folder / "second"
         said = ("no sign of life for 2 s; its console is empty", "fix: run again without --accel kvm")
         self.failure(3, *said, args=(*kvm, "--timeout", "2"), fake="no-boot")
 
-    def test_qemu_dies_after_power_off(self):
+    def test_qemu_dies_after_power_off(self) -> None:
         self.failure(3, "SIGABRT", fake="die-late")
 
-    def test_qemu_answers_no_more(self):
+    def test_qemu_answers_no_more(self) -> None:
         self.failure(3, "QEMU hangs", "fix:", fake="mute", SLATE_ANSWER_SECONDS="2")
 
-    def test_panic(self):
+    def test_panic(self) -> None:
         self.failure(3, "kernel panicked", "| Kernel panic - not syncing: fake", "--mem", fake="panic")
 
-    def test_hang(self):
+    def test_hang(self) -> None:
         self.failure(
             3,
             "no sign of life for 2 s",
@@ -215,34 +216,34 @@ class Bad(RunTest):
             fake="hang",
         )
 
-    def test_garbage(self):
+    def test_garbage(self) -> None:
         self.failure(3, "results are cut off", fake="garbage")
 
-    def test_failed_job(self):
+    def test_failed_job(self) -> None:
         self.failure(1, "status 3", "| fio: verify failed", fake="failed-job")
         self.assertTrue((self.out / "fio.json").exists())
 
-    def test_out_in_use(self):
+    def test_out_in_use(self) -> None:
         self.out.mkdir()
         (self.out / "precious").write_text("x", encoding="utf-8")
         self.failure(2, str(self.out), "something in it already")
         self.assertTrue((self.out / "precious").exists())
 
-    def test_out_is_a_file(self):
+    def test_out_is_a_file(self) -> None:
         self.out.write_text("x", encoding="utf-8")
         self.failure(2, "not a directory")
 
-    def test_out_not_writable(self):
+    def test_out_not_writable(self) -> None:
         self.out = Path("/proc/nowhere/run")
         self.failure(2, "/proc/nowhere/run", "--out")
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
-    def test_disk_full_before(self):
+    def test_disk_full_before(self) -> None:
         self.mounted("1m")
         self.failure(2, "no room", "--out")
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
-    def test_disk_full_during(self):
+    def test_disk_full_during(self) -> None:
         self.mounted("70m")
         process = self.start(fake="spam")
         self.wait_for(self.out / "console.log", "tick")
@@ -257,7 +258,7 @@ class Bad(RunTest):
         self.assertIn("filled up during the run", err)
         self.assertIn("fix:", err)
 
-    def mounted(self, size):
+    def mounted(self, size: str) -> None:
         disk = self.folder / "disk"
         disk.mkdir()
         line = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
@@ -266,11 +267,11 @@ class Bad(RunTest):
         self.addCleanup(lambda: subprocess.run(["umount", "-l", disk], check=False))
         self.out = disk / "run"
 
-    def test_not_built(self):
+    def test_not_built(self) -> None:
         (self.folder / "build" / "guest" / "vmlinux").unlink()
         self.failure(2, "vmlinux is not there", "make guest'")
 
-    def test_small_kernel_not_built(self):
+    def test_small_kernel_not_built(self) -> None:
         self.failure(
             2,
             "small/vmlinux is not there: the guest kernel has not been built",
@@ -283,14 +284,14 @@ class Bad(RunTest):
 class Shell(RunTest):
     """An interactive guest."""
 
-    def said(self, stdin):
+    def said(self, stdin: Any) -> str:
         """Return the output before QEMU starts."""
         line = [str(SLATE), "run", "--profile", str(self.profile), "--shell", "--out", str(self.out)]
         env = {**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": "die"}
         run = subprocess.run(line, stdin=stdin, capture_output=True, text=True, timeout=60, env=env, check=False)
         return run.stdout
 
-    def test_input_that_the_guest_may_lose(self):
+    def test_input_that_the_guest_may_lose(self) -> None:
         ours, theirs = os.pipe()
         terminal, other = os.openpty()
         for end in (ours, theirs, terminal, other):
@@ -303,7 +304,7 @@ class Shell(RunTest):
 class Signals(RunTest):
     """Ctrl-C and other signals."""
 
-    def interrupted(self, number, expected_code):
+    def interrupted(self, number: Any, expected_code: int) -> str:
         process = self.start(fake="hang")
         self.wait_for(self.out / "console.log", "boot-done")
         self.assertEqual(len(processes_of(self.folder)), 2)
@@ -318,15 +319,15 @@ class Signals(RunTest):
         self.assertEqual(processes_of(self.folder), [])
         return err
 
-    def test_ctrl_c(self):
+    def test_ctrl_c(self) -> None:
         self.assertIn("interrupted", self.interrupted(signal.SIGINT, 130))
         self.assertFalse(self.out.exists())
 
-    def test_term(self):
+    def test_term(self) -> None:
         self.interrupted(signal.SIGTERM, 130)
         self.assertFalse(self.out.exists())
 
-    def test_an_impatient_user(self):
+    def test_an_impatient_user(self) -> None:
         """Signals during the cleanup of a run."""
         for gap in (0.001, 0.005, 0.02):
             process = self.start(fake="hang")
@@ -338,9 +339,9 @@ class Signals(RunTest):
             self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
             self.assertFalse(self.out.exists())
 
-    def test_a_second_signal_right_behind_the_loop(self):
+    def test_a_second_signal_right_behind_the_loop(self) -> None:
         """A second signal must not interrupt the tidying up that the first one began."""
-        async def machine(*_):
+        async def machine(*_: Any) -> None:
             handler.cancel(asyncio.current_task())
             os.kill(os.getpid(), signal.SIGTERM)
             try:
@@ -359,7 +360,7 @@ class Signals(RunTest):
             finally:
                 handler._ignored = False  # this process goes on
 
-    def test_a_signal_during_the_handshake(self):
+    def test_a_signal_during_the_handshake(self) -> None:
         """A signal that comes before QEMU has greeted its QMP client."""
         process = self.start(fake="silent")
         self.wait_for(self.out / "console.log", "silent")
@@ -367,7 +368,7 @@ class Signals(RunTest):
         out, err = process.communicate(timeout=20)
         self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
 
-    def test_signals_while_no_qemu_runs(self):
+    def test_signals_while_no_qemu_runs(self) -> None:
         """Signals before QEMU starts and after it has ended act as Ctrl-C; later ones are ignored."""
         every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = [signal.getsignal(number) for number in every]
@@ -383,7 +384,7 @@ class Signals(RunTest):
             pass
         self.assertEqual([signal.getsignal(one) for one in every], before)
 
-    def test_nohup(self):
+    def test_nohup(self) -> None:
         """A SIGHUP that is ignored does not end a run."""
         was = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         self.addCleanup(signal.signal, signal.SIGHUP, was)
@@ -396,14 +397,14 @@ class Signals(RunTest):
         process.communicate(timeout=20)
         self.assertEqual(process.returncode, 130)
 
-    def test_kill(self):
+    def test_kill(self) -> None:
         self.interrupted(signal.SIGKILL, -9)
 
 
 class Busy(unittest.TestCase):
     """A QEMU that waits for a processor is not stuck, one that sleeps is."""
 
-    def busy_for_a_second(self, seconds, *line):
+    def busy_for_a_second(self, seconds: float, *line: Any) -> bool:
         """Wait until a program is busy for a second; it takes at most 0.015 of a processor itself."""
         with tempfile.TemporaryDirectory() as folder:
             program = process.Qemu([*line], Path(folder) / "log", (), False)
@@ -415,21 +416,21 @@ class Busy(unittest.TestCase):
             finally:
                 program.kill()
 
-    def test_a_processor_that_others_have(self):
+    def test_a_processor_that_others_have(self) -> None:
         spin = ["taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", "while :; do :; done"]
         with subprocess.Popen(spin) as other:
             busy = self.busy_for_a_second(30, "nice", "-n", "19", *spin)
             other.kill()
         self.assertTrue(busy)
 
-    def test_sleep(self):
+    def test_sleep(self) -> None:
         self.assertFalse(self.busy_for_a_second(3, "sleep", "60"))
 
 
 class Console(unittest.TestCase):
     """The phases in a guest's console, and similar text that is no phase."""
 
-    def test_lines(self):
+    def test_lines(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             console = Path(folder) / "console.log"
             console.write_bytes(

@@ -23,7 +23,7 @@ _SPEC.loader.exec_module(runner)
 class Tap(unittest.TestCase):
     """TAP streams."""
 
-    def test_lines(self):
+    def test_lines(self) -> None:
         tests = runner.parse_tap(
             [
                 "1..3",
@@ -41,19 +41,19 @@ class Tap(unittest.TestCase):
         )
         self.assertEqual((tests[0].seconds, tests[1].output, tests[2].skipped), (1.5, ["why"], "no disk"))
 
-    def junit(self, body):
+    def junit(self, body: str) -> list[tuple[str, bool]]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.xml"
             path.write_text(f"<testsuite>{body}</testsuite>", encoding="utf-8")
             return [(t.name, t.passed) for t in runner.parse_junit(path)]
 
-    def test_programs_that_name_cases(self):
+    def test_programs_that_name_cases(self) -> None:
         self.assertEqual(
             self.junit('<testcase name="p" status="run"><system-out>ok a\nok b\n</system-out></testcase>'),
             [("p: a", True), ("p: b", True)],
         )
 
-    def test_a_crash_after_good_cases_counts(self):
+    def test_a_crash_after_good_cases_counts(self) -> None:
         self.assertEqual(
             self.junit(
                 '<testcase name="p" status="fail"><failure/><system-out>ok a\nboom\n</system-out></testcase>'
@@ -61,7 +61,7 @@ class Tap(unittest.TestCase):
             [("p: a", True), ("p", False)],
         )
 
-    def test_a_program_without_cases(self):
+    def test_a_program_without_cases(self) -> None:
         self.assertEqual(
             self.junit('<testcase name="p" status="run"><system-out>fine\n</system-out></testcase>'),
             [("p", True)],
@@ -71,7 +71,7 @@ class Tap(unittest.TestCase):
 class Times(unittest.TestCase):
     """The report of the slowest tests."""
 
-    def test_phases_of_this_run_and_suites_of_a_second(self):
+    def test_phases_of_this_run_and_suites_of_a_second(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "build" / "log"
             log.mkdir(parents=True)
@@ -90,7 +90,7 @@ class Times(unittest.TestCase):
 class Makefile(unittest.TestCase):
     """The programs that its recipes name."""
 
-    def test_programs_can_be_run(self):
+    def test_programs_can_be_run(self) -> None:
         text = (ROOT / "Makefile").read_text(encoding="utf-8")
         run = re.findall(r"^\t@?((?:host-tools|qemu-patches|tests)/\S+)", text, re.MULTILINE)
         self.assertIn("host-tools/reproduce/summary.py", run)
@@ -114,7 +114,7 @@ class Rotation(unittest.TestCase):
         "qemu-fuzz": "qemu-patches/fuzz.sh",
     }
 
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
@@ -125,29 +125,29 @@ class Rotation(unittest.TestCase):
             self.assertTrue(os.access(ROOT / name, os.X_OK), name)
             self.script(name, "exit 0")
 
-    def script(self, name, body):
+    def script(self, name: str, body: str) -> None:
         path = self.root / name
         path.write_text(f"#!/bin/sh\necho {name} $*\n{body}\n", encoding="utf-8")
         path.chmod(0o755)
 
-    def git(self, *words):
+    def git(self, *words: Any) -> None:
         who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *who, *words], cwd=self.root, check=True, capture_output=True, timeout=60)
 
-    def rotate(self, *words, code=0):
+    def rotate(self, *words: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [self.root / "tests" / "rotation.sh", *words], capture_output=True, text=True, check=False, timeout=60
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
-    def names(self, *words, code=0):
+    def names(self, *words: Any, code: int = 0) -> list[tuple[str, bool]]:
         return [
             (t.name.partition(":")[0], t.passed)
             for t in runner.parse_tap(self.rotate(*words, code=code).stdout.splitlines())
         ]
 
-    def test_each_commit_has_its_part(self):
+    def test_each_commit_has_its_part(self) -> None:
         self.git("init", "-q")
         found = []
         for _ in range(8):
@@ -158,7 +158,7 @@ class Rotation(unittest.TestCase):
         note = f"# note: at 8 commits replay-asan has its turn, of {' '.join(self.TURNS)}; every part: "
         self.assertIn(note + "tests/rotation.sh all\n", self.rotate().stdout)
 
-    def test_a_shallow_clone_has_turns(self):
+    def test_a_shallow_clone_has_turns(self) -> None:
         self.git("init", "-q")
         self.git("add", ".")
         whole = self.root
@@ -174,20 +174,20 @@ class Rotation(unittest.TestCase):
             turn = self.TURNS[int(head[:7], 16) % len(self.TURNS)]
             self.assertEqual(self.names(), [(turn, True)])
 
-    def test_without_git_the_first(self):
+    def test_without_git_the_first(self) -> None:
         self.assertEqual(self.names(), [("gcc", True)])
 
-    def test_all_go_on_behind_one_that_fails(self):
+    def test_all_go_on_behind_one_that_fails(self) -> None:
         self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
         good = [(name, name not in ("replay-asan", "core-asan")) for name in self.PARTS]
         self.assertEqual(self.names("all", code=1), good)
         self.assertIn("# what is wrong", self.rotate("replay-asan", code=1).stdout)
 
-    def test_a_word_of_another_suite_selects_nothing(self):
+    def test_a_word_of_another_suite_selects_nothing(self) -> None:
         self.assertEqual(self.rotate("--only=thread").stdout, "")
         self.assertEqual(self.names("--only=qemu-tsan"), [("qemu-tsan", True)])
 
-    def test_no_such_part(self):
+    def test_no_such_part(self) -> None:
         done = self.rotate("qemu", code=2)
         self.assertEqual(
             done.stderr,

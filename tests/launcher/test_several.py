@@ -12,32 +12,45 @@ import unittest
 import unittest.mock
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import support
 
 import test_options
 import test_run
-from slate_lib import account, command, drivesreport, facts, live, owncommand, powercut, reports, runfiles
+from slate_lib import (
+    account,
+    command,
+    drivesreport,
+    facts,
+    live,
+    owncommand,
+    paths,
+    powercut,
+    report,
+    reports,
+    runfiles,
+)
 from slate_lib.errors import SlateError
 
 
-def files():
+def files() -> Any:
     return command.Files(Path("i"), Path("c"), Path("r"))
 
 
 class Options(test_options.Case):
     """The command line."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.other = self.write("other.ini", "[nand]\nchannels=2\n")
         self.two = ("--profile", self.other)
 
-    def blockdevs(self, some):
+    def blockdevs(self, some: Any) -> list[str]:
         line = command.build(some, files())
         return [value for option, value in itertools.pairwise(line) if option == "-blockdev"]
 
-    def test_one_drive_is_as_ever(self):
+    def test_one_drive_is_as_ever(self) -> None:
         line = command.build(self.parse(), files())
         self.assertEqual(self.blockdevs(self.parse())[0].split(",")[:2], ["driver=nand-ssd", "node-name=ssd0"])
         self.assertEqual(len(self.blockdevs(self.parse())), 1)
@@ -45,7 +58,7 @@ class Options(test_options.Case):
         self.assertNotIn("drives", facts.settings(self.parse()))
         self.assertEqual([name for name, _, _ in command.job_entries(self.parse())], ["job/env", "job/job.fio"])
 
-    def test_drives_in_the_order_given(self):
+    def test_drives_in_the_order_given(self) -> None:
         some = self.parse(*self.two)
         self.assertEqual(some.name, "some-drive-other")
         self.assertEqual([drive.label for drive in some.drives], ["nvme0", "nvme1"])
@@ -61,11 +74,11 @@ class Options(test_options.Case):
         fronts = [value for option, value in itertools.pairwise(line) if option == "-device"]
         self.assertEqual(fronts, ["nvme,serial=slate,drive=ssd0", "nvme,serial=slate1,drive=ssd1"])
 
-    def test_at_most_eight(self):
+    def test_at_most_eight(self) -> None:
         self.assertEqual(len(self.parse(*self.two * 7).drives), 8)
         self.refused(*self.two * 8, words=["9 drives: a run has 8 at most", "fix: give --profile 8 times at most"])
 
-    def test_set_is_of_all_or_of_one(self):
+    def test_set_is_of_all_or_of_one(self) -> None:
         some = self.parse(*self.two, "--set", "a.b=1", "--set", "1:a.b=2", "--set", "0:c.d=3", "--fill", "0")
         self.assertEqual([drive.settings for drive in some.drives], [["a.b=1", "c.d=3"], ["a.b=1", "a.b=2"]])
         self.assertEqual(self.parse("--set", "0:a.b=1").settings, ["a.b=1"])
@@ -78,7 +91,7 @@ class Options(test_options.Case):
             ["--set=0:a.b=1", "--set=0:c.d=3", "--set=1:a.b=1", "--set=1:a.b=2"],
         )
 
-    def test_fill_and_age_are_of_all(self):
+    def test_fill_and_age_are_of_all(self) -> None:
         some = self.parse(*self.two, "--fill", "50", "--age", "1.5", "--seed", "7")
         self.assertEqual([(drive.fill, drive.age) for drive in some.drives], [(50.0, 1.5)] * 2)
         self.assertEqual([drive.overrides()[2] for drive in some.drives],
@@ -92,7 +105,7 @@ class Options(test_options.Case):
         self.assertIn("precondition.fill_permille=1000", one.overrides())
         self.assertEqual(one.more[0].overrides()[-1], "precondition.fill_permille=0")
 
-    def test_drive_files(self):
+    def test_drive_files(self) -> None:
         names = [str(self.folder / name) for name in ("a.slate", "b.slate")]
         some = self.parse(*self.two, "--drive", names[0], "--drive", names[1])
         self.assertEqual([str(drive.drive) for drive in some.drives], names)
@@ -112,12 +125,12 @@ class Options(test_options.Case):
         self.refused(*self.two, "--drive", names[0], "--drive", names[1], "--set", "1:precondition.age_permille=0",
                      words=["--set precondition.age_permille=0: ", "b.slate holds a drive already"])
 
-    def without_profile(self, *args):
+    def without_profile(self, *args: Any) -> Any:
         from slate_lib import cli, options
 
         return options.from_arguments(cli.parser().parse_args(["run", "--job", self.job, *args]))
 
-    def test_recordings(self):
+    def test_recordings(self) -> None:
         one, two = str(self.folder / "one.txt"), str(self.folder / "two.txt")
         some = self.parse(*self.two, "--record", one, "--record", two)
         self.assertEqual(
@@ -128,7 +141,7 @@ class Options(test_options.Case):
         self.refused(*self.two, "--record", one, "--record", one, words=["name one file"])
         self.refused("--record", one, "--record-content", one, words=["name one file"])
 
-    def test_what_one_drive_alone_can_have(self):
+    def test_what_one_drive_alone_can_have(self) -> None:
         for words, what in (
             (("--app", "kv"), "--app does not go with 2 drives"),
             (("--content", "web"), "--content does not go with 2 drives"),
@@ -141,14 +154,14 @@ class Options(test_options.Case):
             with self.subTest(words=words):
                 self.refused(*self.two, *words, words=[what], job=False)
 
-    def test_a_guest_of_ones_own(self):
+    def test_a_guest_of_ones_own(self) -> None:
         some = self.parse(*self.two, "--kernel", self.job, "--frontend", "nvme", job=False)
         words = owncommand.drive_words(some)
         self.assertEqual(words[0::2], ["-blockdev", "-device"] * 2)
         self.assertEqual(words[3::4], ["nvme,serial=slate,drive=ssd0", "nvme,serial=slate1,drive=ssd1"])
         self.assertEqual([words[1::4]], [self.blockdevs(some)])
 
-    def test_power_cuts(self):
+    def test_power_cuts(self) -> None:
         all_of_them = self.parse(*self.two, "--cut-at", "1s")
         self.assertEqual(powercut.drives_of(all_of_them), all_of_them.drives)
         self.assertEqual(all_of_them.cuts.then, "off")
@@ -164,11 +177,11 @@ class Options(test_options.Case):
         self.refused("--cut-at", "1s", "--cut-drive", "0", words=["--cut-drive 0: this run has one drive"])
         self.refused("--cut-drive", "1", words=["--cut-drive without a cut"])
 
-    def test_what_goes_to_the_guest(self):
+    def test_what_goes_to_the_guest(self) -> None:
         core = self.folder / "core"
         core.mkdir()
         (core / "slate-marks").write_bytes(b"marks")
-        with unittest.mock.patch.object(command.paths, "PROGRAMS", (core,)):
+        with unittest.mock.patch.object(paths, "PROGRAMS", (core,)):
             entries = {name: data for name, _, data in command.job_entries(self.parse(*self.two))}
         self.assertEqual(
             entries["job/env"],
@@ -181,7 +194,7 @@ class Options(test_options.Case):
 class Sums(unittest.TestCase):
     """The sums over two drives."""
 
-    def test_operations_are_added(self):
+    def test_operations_are_added(self) -> None:
         each = [account.OpAccount(), account.OpAccount()]
         each[0].add(support.op([10, 12], size=512, cell=20))
         each[1].add(support.op([12, 15, 15], size=4096, cell=30))
@@ -191,7 +204,7 @@ class Sums(unittest.TestCase):
         self.assertEqual((found.parts_ns["cell"], found.percentile_ns(500)), (50, 12))
         self.assertEqual(each[0].histogram, {10: 1, 12: 1})
 
-    def test_write_amplification(self):
+    def test_write_amplification(self) -> None:
         """One drive programs (6 + 2) units of 4 KiB for 4 written, the other 3 for 1: 11 / 5."""
         each = [
             account.Device(support.device(support.account(ftl, write=support.op([3] * ios))))
@@ -199,14 +212,14 @@ class Sums(unittest.TestCase):
         ]
         self.assertEqual([drivesreport.programmed_bytes(device) for device in each], [32768, 12288])
         record = support.record(drives=[{"drive_name": "nvme0"}, {"drive_name": "nvme1"}])
-        shown = [drivesreport.Report(device.raw, None, record) for device in each]
+        shown = [report.Report(device.raw, None, record) for device in each]
         table = dict(drivesreport.DrivesReport(shown, None, record)._table(each))
         self.assertEqual(table["WAF"], ["2.000", "3.000", "2.200"])
         self.assertEqual(table["writes"], ["4", "1", "5"])
         self.assertEqual(table["capacity"], ["256 MiB", "256 MiB", "512 MiB"])
         self.assertNotIn("reads", table)
 
-    def test_live_counters(self):
+    def test_live_counters(self) -> None:
         one, two = live.Counters(5, 10, 4096, 3, 1), live.Counters(6, 20, 8192, 2, 4)
         self.assertEqual(live.together([one], [4096]), (one, 4096))
         self.assertEqual(live.together([one, two], [4096, 16384]), (live.Counters(6, 30, 12288, 45056, 5), 1))
@@ -215,13 +228,13 @@ class Sums(unittest.TestCase):
 class Runs(test_run.RunTest):
     """Runs on a stand-in for QEMU; its second drive does one more read."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         core = self.folder / "build" / "core"
         core.mkdir()
         (core / "slate-marks").write_bytes(b"marks")
 
-    def test_files_and_report(self):
+    def test_files_and_report(self) -> None:
         code, out, err = self.slate("--profile", self.profile, "--set", "1:a.b=1")
         self.assertEqual((code, err), (0, ""))
         found = sorted(str(path.relative_to(self.out)) for path in self.out.rglob("*") if path.is_file())
@@ -249,7 +262,7 @@ class Runs(test_run.RunTest):
         self.assertEqual(set(record["sha256"]), {"profile", "profile-nvme1", "job", "qemu", "vmlinux", "initrd"})
         self.assertEqual(json.loads((self.out / "nvme1/device.json").read_text())["total"]["read"]["ios"], 5)
 
-    def test_the_report_again(self):
+    def test_the_report_again(self) -> None:
         self.slate("--profile", self.profile)
         for name in ("", "nvme0", "nvme1"):
             text = io.StringIO()
@@ -259,7 +272,7 @@ class Runs(test_run.RunTest):
         with self.assertRaisesRegex(SlateError, "is a run with 2 drives\n  fix: name one of them: .*nvme0, .*nvme1"):
             runfiles.load(self.out)
 
-    def compare(self, *folders):
+    def compare(self, *folders: Any) -> str:
         run = subprocess.run(
             [sys.executable, test_run.SLATE, "compare", *folders],
             capture_output=True, text=True, check=False, env={**os.environ},
@@ -267,7 +280,7 @@ class Runs(test_run.RunTest):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return run.stdout
 
-    def test_drives_side_by_side(self):
+    def test_drives_side_by_side(self) -> None:
         """job-a used both drives: nvme0 did 4 reads in 1 us, nvme1 5."""
         self.slate("--profile", self.profile)
         first = self.out
@@ -283,7 +296,7 @@ class Runs(test_run.RunTest):
         text = (first / "nvme1" / "report.txt").read_text(encoding="utf-8")
         self.assertIn("read: fio counted 4 I/Os on all drives, this one 5:", text)
 
-    def test_recordings_of_each(self):
+    def test_recordings_of_each(self) -> None:
         paths = [self.folder / name for name in ("one", "two")]
         code, _, err = self.slate("--profile", self.profile, "--record", paths[0], "--record", paths[1])
         self.assertEqual((code, err), (0, ""))
@@ -293,7 +306,7 @@ class Runs(test_run.RunTest):
         self.assertEqual(code, 3)
         self.assertIn(f"--record {paths[0]}: the recording was not written: ", err)
 
-    def test_a_job_for_a_drive_that_is_not_there(self):
+    def test_a_job_for_a_drive_that_is_not_there(self) -> None:
         self.job.write_text("[a]\nfilename=/dev/nvme1n1\nrw=read\n", encoding="utf-8")
         code, _, err = self.slate()
         self.assertEqual(code, 2)

@@ -48,12 +48,12 @@ Failed 2 of 5 tests
 class Refuses(unittest.TestCase):
     """Errors: one sentence that names the thing, and status 2."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         temporary = tempfile.TemporaryDirectory(prefix="slate-test-")
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name)
 
-    def refused(self, *words):
+    def refused(self, *words: Any) -> str:
         done = subprocess.run(
             [sys.executable, str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=60, check=False
         )
@@ -61,7 +61,7 @@ class Refuses(unittest.TestCase):
         self.assertEqual(len(done.stderr.splitlines()), 1)
         return done.stderr
 
-    def checkout(self, suite):
+    def checkout(self, suite: suites.Suite) -> None:
         """The files of a fresh checkout of the suite."""
         for mark in suite.marks:
             path = self.folder / mark
@@ -69,31 +69,31 @@ class Refuses(unittest.TestCase):
             path.touch()
         (self.folder / suite.programs).mkdir(exist_ok=True)
 
-    def test_no_folder(self):
+    def test_no_folder(self) -> None:
         self.assertIn("DIR is missing: make suites DIR=FOLDER", self.refused(""))
         self.assertIn(f"DIR={self.folder}/none: there is no such folder", self.refused(self.folder / "none"))
 
-    def test_another_folder(self):
+    def test_another_folder(self) -> None:
         self.assertIn(f"DIR={self.folder}: is neither blktests nor xfstests", self.refused(self.folder))
 
-    def test_not_built(self):
+    def test_not_built(self) -> None:
         self.checkout(suites.SUITES[0])
         (self.folder / "src" / "script").write_text("#!/bin/sh\n", encoding="utf-8")
         (self.folder / "src" / "script").chmod(0o755)
         self.assertIn("this blktests is not built: src/ has no program", self.refused(self.folder))
 
-    def test_a_size_without_a_unit(self):
+    def test_a_size_without_a_unit(self) -> None:
         self.built(suites.SUITES[0])
         self.assertIn("--raw-size 4: give a number and M or G", self.refused(self.folder, "--raw", "--raw-size", "4"))
 
-    def built(self, suite):
+    def built(self, suite: suites.Suite) -> None:
         """A checkout with a program."""
         self.checkout(suite)
         program = self.folder / suite.programs / "program"
         program.write_bytes(b"\x7fELF")
         program.chmod(0o755)
 
-    def test_known_when_built(self):
+    def test_known_when_built(self) -> None:
         for suite in suites.SUITES:
             with self.subTest(suite.name):
                 self.built(suite)
@@ -101,7 +101,7 @@ class Refuses(unittest.TestCase):
                 for mark in suite.marks:
                     (self.folder / mark).unlink()
 
-    def test_no_image(self):
+    def test_no_image(self) -> None:
         """The message names the image's place, and the target that makes it."""
         kept = suites.IMAGES
         suites.IMAGES = suites.ROOT / "no-image"
@@ -115,7 +115,7 @@ class Refuses(unittest.TestCase):
 class Reads(unittest.TestCase):
     """Reads the output of ./check."""
 
-    def test_blktests(self):
+    def test_blktests(self) -> None:
         found = suites.read_blktests(BLKTESTS)
         self.assertEqual(
             [(one.name, one.status, one.reason) for one in found],
@@ -127,7 +127,7 @@ class Reads(unittest.TestCase):
             ],
         )
 
-    def test_xfstests(self):
+    def test_xfstests(self) -> None:
         """A test that ran to its end may have failed nevertheless; the last lines of ./check report it."""
         found = suites.read_xfstests(XFSTESTS)
         self.assertEqual(
@@ -143,14 +143,14 @@ class Reads(unittest.TestCase):
         self.assertEqual(found[1].reason, "atime related mount options have no effect")
         self.assertEqual(suites.summary(found), "2 passed, 2 failed, 1 not run")
 
-    def test_xfstests_cut_short(self):
+    def test_xfstests_cut_short(self) -> None:
         """The test in which the run ended has no result, unless ./check got to its last lines."""
         begun = "generic/001        6s\ngeneric/013       "
         self.assertEqual([one.name for one in suites.read_xfstests(begun)], ["generic/001"])
         found = suites.read_xfstests(begun + "\nRan: generic/001 generic/013\nFailures: generic/013\n")
         self.assertEqual([(one.name, one.status) for one in found], [("generic/001", "pass"), ("generic/013", "fail")])
 
-    def test_table(self):
+    def test_table(self) -> None:
         drive = [suites.Outcome("block/003", "pass"), suites.Outcome("block/007", "notrun", "no polling")]
         raw = [suites.Outcome("block/003", "fail", "a|b")]
         self.assertEqual(

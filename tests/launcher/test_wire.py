@@ -22,7 +22,7 @@ INCLUDES = [ROOT / "host-tools" / "libslate", ROOT / "ftl" / "common", ROOT / "n
 SOURCE = Path(__file__).resolve().with_name("wire.c")
 
 
-def word(number):
+def word(number: int) -> int:
     """Return the number that the program puts into a word."""
     return number * number + 1
 
@@ -42,14 +42,14 @@ def told() -> dict[str, Any]:
 class Wire(unittest.TestCase):
     """Return the content of the header as JSON."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.told = told()
 
-    def test_ids(self):
+    def test_ids(self) -> None:
         used = [live.IDENTITY_LOG, live.COUNTERS_LOG, series.SERIES_LOG, series.WEAR_LOG]
         self.assertEqual((used, series.ROWS_MAX), (self.told["ids"], self.told["rows_max"]))
 
-    def test_counters(self):
+    def test_counters(self) -> None:
         ops, ftl, per_op = self.told["op"], self.told["ftl"], len(self.told["op"])
         found = live.decode(bytes.fromhex(self.told["counters"]))
         self.assertEqual(found.at_ns, 4242)
@@ -59,7 +59,7 @@ class Wire(unittest.TestCase):
         self.assertEqual(found.programmed, sum(word(4 * per_op + ftl.index(name)) for name in units))
         self.assertEqual(found.gc_runs, word(4 * per_op + ftl.index("gc_runs")))
 
-    def test_series(self):
+    def test_series(self) -> None:
         found = series.decode_series(bytes.fromhex(self.told["series"]))
         self.assertEqual((found["begin-ns"], found["interval-ns"], found["rows"]), (17, 99, 1))
         at = 0
@@ -71,7 +71,7 @@ class Wire(unittest.TestCase):
         self.assertEqual((found["dies"], found["channels"]), ([[word(at)]], [[word(at + 1)]]))
         self.assertEqual(found["processors"], [[word(at + 2)]])
 
-    def test_wear(self):
+    def test_wear(self) -> None:
         found = series.decode_blocks(bytes.fromhex(self.told["wear"]))
         self.assertEqual(found["blocks-per-plane"], 2)
         self.assertEqual((found["erases"], found["valid-units"], found["states"]), ([5, 6], [7, 8], "Fb"))

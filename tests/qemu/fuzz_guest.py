@@ -67,7 +67,7 @@ class Broken(Exception):
 class Sequence:
     """One QEMU and the sequence of accesses to it."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         drive, clock, _ = name.split(":")
         self.name, self.threaded, self.table = name, clock == "thread", drive == "namespaces"
         self.rng = random.Random(name)
@@ -244,7 +244,8 @@ class Sequence:
 
     def power(self) -> Json:
         """Return the state of the drive's power, by QMP."""
-        return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        state: Json = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        return state
 
     def revive(self) -> None:
         """Cancel plans and faults, put the power on, and reset the controller."""

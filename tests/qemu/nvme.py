@@ -40,7 +40,7 @@ class Completion:
 class Queue:
     """A submission queue and its completion queue."""
 
-    def __init__(self, nvme: Nvme, qid: int, sq: int, cq: int, depth: int = DEPTH):
+    def __init__(self, nvme: Nvme, qid: int, sq: int, cq: int, depth: int = DEPTH) -> None:
         self.nvme, self.qid, self.sq, self.cq, self.depth = nvme, qid, sq, cq, depth
         self.tail = self.head = 0
         self.phase = 1
@@ -114,7 +114,7 @@ def power_cycle(machine: Machine, off_ns: int, css: int = 0) -> Nvme:
 class Nvme:
     """The controller at a PCI address, mapped and, after enable(), running."""
 
-    def __init__(self, machine: Machine, bus: int = 0, slot: int = 4):
+    def __init__(self, machine: Machine, bus: int = 0, slot: int = 4) -> None:
         self.machine, self.bus, self.slot = machine, bus, slot
         self.config_write(0x10, BAR)
         self.config_write(0x14, 0)

@@ -77,7 +77,7 @@ def qemu_io(*commands: str, opts: str | None = None) -> str:
 class Monitor:
     """QMP, or the qtest protocol, over a socket that QEMU connects to."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
         self.listener.listen(1)
@@ -101,7 +101,7 @@ class Monitor:
         line = self.stream.readline()
         if not line:
             raise EOFError("QEMU closed the connection")
-        return line.decode().rstrip("\n")
+        return str(line.decode()).rstrip("\n")
 
     def close(self) -> None:
         """Close the connection."""
@@ -123,7 +123,7 @@ class Machine:
         *args: str,
         accel: tuple[str, ...] = ("-accel", "qtest"),
         trace: bool = True,
-    ):
+    ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slate-qemu-"))
         self.events: list[Json] = []
         self.qmp_line = Monitor(self.folder / "qmp")
@@ -181,7 +181,8 @@ class Machine:
         """A drive's statistics."""
         for entry in self.qmp("query-blockstats", query_nodes=True):
             if entry.get("node-name") == node:
-                return entry["driver-specific"]
+                found: Json = entry["driver-specific"]
+                return found
         raise AssertionError(f"no statistics of {node}")
 
     # ---- qtest ----

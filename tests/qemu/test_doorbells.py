@@ -21,7 +21,7 @@ PAGE = bytes(range(256)) * 16
 class ShadowQueue:
     """A queue pair's doorbells, as NVMe (Updating Controller Doorbell Properties) has a host use them."""
 
-    def __init__(self, nvme: Nvme, queue: Queue):
+    def __init__(self, nvme: Nvme, queue: Queue) -> None:
         self.nvme, self.machine, self.queue = nvme, nvme.machine, queue
 
     def word(self, table: int, is_cq: int = 0) -> int:

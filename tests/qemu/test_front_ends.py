@@ -44,7 +44,9 @@ class FrontEnds(unittest.TestCase):
         self.data.write_bytes(os.urandom(MIB))
         os.truncate(self.data, EXPORTED)
 
-    def serve(self, program: str, *args: str, socket_name: str = "", mounted: Path | None = None) -> subprocess.Popen:
+    def serve(
+        self, program: str, *args: str, socket_name: str = "", mounted: Path | None = None
+    ) -> subprocess.Popen[bytes]:
         """Start the server; return when its socket, or the mounted file, exists."""
         server = subprocess.Popen([*TIMEOUT, str(QEMU / program), *args], stdin=subprocess.DEVNULL)
         self.addCleanup(server.wait)
@@ -57,12 +59,12 @@ class FrontEnds(unittest.TestCase):
             time.sleep(0.02)
         raise AssertionError("the server does not serve")
 
-    def stop(self, server: subprocess.Popen) -> None:
+    def stop(self, server: subprocess.Popen[bytes]) -> None:
         """Stop the server by SIGTERM; it must end normally."""
         server.terminate()
         self.assertEqual(server.wait(30), 0)
 
-    def daemon(self, *exports: str, **wait: Any) -> subprocess.Popen:
+    def daemon(self, *exports: str, **wait: Any) -> subprocess.Popen[bytes]:
         """A storage daemon with the drive."""
         words = ["--blockdev", file_opts(self.drive, profile=not self.drive.exists()) + ",node-name=ssd0"]
         for export in exports:

@@ -17,7 +17,7 @@ import struct
 import unittest
 
 import test_namespaces as base
-from nvme import Nvme
+from nvme import FLUSH, Nvme
 from test_namespaces import ATTACHMENT, BY_4K, DELETE, DETACH, FORMAT, MANAGEMENT, ROWS, SIZES, SPACE, UNIT, Model
 from test_power import BUS_NS, PROGRAM_NS, QUICK
 
@@ -85,7 +85,7 @@ class Cuts(base.NamespaceTest):
             if row.on and nsid not in self.data:
                 self.data[nsid] = self.rng.randbytes(16)
                 self.write(nsid, row.blocks - 1, self.data[nsid], SIZES[self.formats[nsid]])
-                self.assertEqual(self.io(base.FLUSH, nsid), 0)
+                self.assertEqual(self.io(FLUSH, nsid), 0)
 
     def check_data(self, but: int) -> None:
         """All namespaces but one have their data."""

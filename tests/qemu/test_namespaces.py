@@ -5,6 +5,7 @@ small.ini has 256 MiB, in units of 4 KiB, of which the last one holds the table.
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import struct
@@ -72,7 +73,7 @@ class Row:
 class Model:
     """Namespaces as extents of a drive, each in the first place that is free: an array of units says which."""
 
-    def __init__(self, units: int, most: int):
+    def __init__(self, units: int, most: int) -> None:
         self.units, self.most = units, most
         self.rows = {1: Row(0, units, units * UNIT // 512, True)}
 
@@ -333,9 +334,9 @@ class Life(NamespaceTest):
         """Attachment and deletion raise the event; the log names the namespaces."""
         self.begin(f"{MIB}:512;{MIB}:512")
         for nsid, command in (
-            (2, lambda: self.attachment(2, DETACH)),
-            (2, lambda: self.attachment(2)),
-            (1, lambda: self.admin(MANAGEMENT, 1, dw10=DELETE)),
+            (2, functools.partial(self.attachment, 2, DETACH)),
+            (2, functools.partial(self.attachment, 2)),
+            (1, functools.partial(self.admin, MANAGEMENT, 1, dw10=DELETE)),
         ):
             event = self.nvme.admin.put(EVENT)
             self.nvme.admin.ring()

@@ -48,7 +48,8 @@ class PowerTest(MachineTest):
 
     def power(self) -> Json:
         """Return the drive's power state."""
-        return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        state: Json = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        return state
 
     def now(self) -> int:
         """Return the drive's clock at the last request."""

@@ -46,7 +46,8 @@ class TrustTest(MachineTest):
 
     def power(self) -> Json:
         """Return the drive's power state."""
-        return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        state: Json = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        return state
 
 
 class GuestControl(TrustTest):

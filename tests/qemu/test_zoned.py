@@ -45,7 +45,7 @@ def zoned(node: str = "ssd0", **settings: Any) -> Json:
 class Zone:
     """A zone descriptor."""
 
-    def __init__(self, data: bytes):
+    def __init__(self, data: bytes) -> None:
         self.type, self.state, self.attributes, _, self.capacity, self.start, self.pointer = struct.unpack(
             "<BBBB4xQQQ32x", data
         )

@@ -107,7 +107,7 @@ def make(requests: list[Request]) -> bytes:
 class Reader:
     """Decodes the bytes of a trace, and asserts that they follow the definition."""
 
-    def __init__(self, data: bytes):
+    def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
         self.blocks: list[bytes] = []
         self.seen: set[bytes] = set()

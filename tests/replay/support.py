@@ -63,7 +63,8 @@ class Case(unittest.TestCase):
 
     def json(self, *args: Any, profile: Path = TINY, code: int = 0) -> dict[str, Any]:
         """Run slate-replay and return the report."""
-        return json.loads(self.call("--profile", profile, "--json", "-", *args, code=code).stdout)
+        found: dict[str, Any] = json.loads(self.call("--profile", profile, "--json", "-", *args, code=code).stdout)
+        return found
 
     def rows(self, *args: Any, profile: Path = TINY) -> list[dict[str, Any]]:
         """Return a row for each request, by number, with numbers parsed."""

@@ -22,17 +22,17 @@ class Arbitration(Case):
             found[row["stream"]].append(row["latency_ns"])
         return found
 
-    def test_a_stream_waits_for_one_command_of_the_other(self):
+    def test_a_stream_waits_for_one_command_of_the_other(self) -> None:
         found = self.latencies("--set", "controller.arbitration=round-robin")
         self.assertEqual(found[1], [2 * COMMAND])
         self.assertEqual(found[0], [COMMAND, *(COMMAND * n for n in range(3, 10))])
 
-    def test_first_come_first_served(self):
+    def test_first_come_first_served(self) -> None:
         """Completions come behind all commands that were there before."""
         found = self.latencies()
         self.assertEqual(found, {0: [9 * COMMAND] * 8, 1: [9 * COMMAND]})
 
-    def test_weights(self):
+    def test_weights(self) -> None:
         """Priorities are high (1) and low (3), with weights 2 and 1. The first low read finds the core free."""
         rows = [f"0 {q} read {4096 * (8 * q + i)} 4096 priority={(3, 1)[q]}" for q in (0, 1) for i in range(6)]
         how = (*CORE, "--set", "controller.arbitration=weighted", "--set", "controller.weight_high=2")
@@ -45,7 +45,7 @@ class Arbitration(Case):
         self.assertIn(" read 0 4096 priority=3\n", (self.folder / "calls.txt").read_text())
         self.call("--recorded", "calls.txt")
 
-    def test_words_of_a_row(self):
+    def test_words_of_a_row(self) -> None:
         """Every kind of request may name a priority, behind all else."""
         good = (
             "write 0 4096 fua handle=0 priority=3",
@@ -60,7 +60,7 @@ class Arbitration(Case):
             bad = self.native(f"0 0 {row}", name=f"bad{n}")
             self.assertIn("[priority=0..3]", self.call("--profile", TINY, bad, code=1).stderr, row)
 
-    def test_a_recording_has_the_queues(self):
+    def test_a_recording_has_the_queues(self) -> None:
         how = (*CORE, "--set", "controller.arbitration=round-robin", "--closed", 4)
         self.json(*how, "--record", "calls.txt", "gen:rand4k,read=500,foot=2MiB,n=300,fill=64KiB",
                   "gen:seq16k,read=1000,from=2MiB,foot=2MiB,n=300")  # fmt: skip

@@ -13,6 +13,8 @@ import struct
 import subprocess
 import unittest
 import zlib
+from collections.abc import Iterator
+from typing import Any
 
 from support import CORE, FAULTY, PLAIN, REPLAY, ROOT, TINY, Case
 
@@ -22,7 +24,7 @@ PROFILES = ROOT / "nand-emu" / "profiles"
 A, B = bytes(range(256)) * 16, b"b" * 4096
 
 
-def write(at_ns, offset, data, fua=False):
+def write(at_ns: int, offset: int, data: bytes, fua: bool = False) -> Request:
     return Request(at_ns, WRITE, offset, len(data), fua, data)
 
 
@@ -41,16 +43,16 @@ SOME = [
 class Cut(Case):
     """--cut-at: requests that had been submitted, and were in flight, at a time of the drive's clock."""
 
-    def cut(self, at_ns, *more):
+    def cut(self, at_ns: int, *more: Any) -> tuple[Any, Any]:
         drive = self.folder / "d.slate"
         drive.unlink(missing_ok=True)
         return self.json("--drive", drive, "--open", "--cut-at", at_ns, *more, self.trace), drive
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.trace = self.file("some.content", make(SOME))
 
-    def test_times(self):
+    def test_times(self) -> None:
         """The first write ends 104,096 ns after it came, at 5; the trim's own program begins at 1,900,000."""
         for at_ns, submitted, lost, torn in (
             (0, 0, 0, 0),
@@ -70,7 +72,7 @@ class Cut(Case):
                 self.assertEqual(report["power"]["lost-requests"], lost)
                 self.assertEqual(report["power"]["torn-programs"], torn)
 
-    def test_the_file(self):
+    def test_the_file(self) -> None:
         """Equal cuts leave equal files, which have all durable data."""
         look = self.file("look.content", make([Request(0, READ, 0, 4096)]))
         for at_ns, lost, torn in ((500_000, 0, 0), (50_000, 5, 2)):
@@ -83,7 +85,7 @@ class Cut(Case):
             again = self.cut(at_ns)[1].read_bytes()
             self.assertEqual(hashlib.sha256(again).hexdigest(), first)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         for words in (
             (),
             ("--open",),
@@ -104,11 +106,11 @@ class Cut(Case):
 class Bytes(Case):
     """The C reader and writer against a reader and a writer in Python."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.plain = self.file("some.content", make(SOME))
 
-    def test_rows(self):
+    def test_rows(self) -> None:
         rows = self.rows(self.plain, "--open")
         self.assertEqual(
             [(row["op"], row["offset"], row["bytes"], row["fua"], row["submit_ns"]) for row in rows],
@@ -130,7 +132,7 @@ class Bytes(Case):
         self.assertEqual(found["content"], {"name": name, "pieces": 7, "zeroes": 1, "blocks": 4})
         self.assertEqual(found["sha256"], hashlib.sha256(self.plain.read_bytes()).hexdigest())
 
-    def test_what_is_recorded_is_what_was_read(self):
+    def test_what_is_recorded_is_what_was_read(self) -> None:
         again = self.folder / "again"
         self.json(self.plain, "--open", "--check", "--record-content", again)
         requests = read(again)
@@ -138,7 +140,7 @@ class Bytes(Case):
         self.assertEqual(requests, [dataclasses.replace(request, at_ns=request.at_ns - 5) for request in SOME])
         self.assertFalse((self.folder / "again.part").exists())
 
-    def test_the_drive_holds_it(self):
+    def test_the_drive_holds_it(self) -> None:
         """The content of the drive file itself: unit 0 was written twice."""
         drive = self.folder / "a.slate"
         self.json("--drive", drive, self.plain)
@@ -146,7 +148,7 @@ class Bytes(Case):
         for page in (A[:512] + B[:3072] + A[3584:], bytes(3584) + A[:512]):
             self.assertTrue(page in content)
 
-    def test_packed_as_one_likes(self):
+    def test_packed_as_one_likes(self) -> None:
         plain = self.plain.read_bytes()
         names = set()
         for tool in (["gzip", "-n", "-c"], ["zstd", "-q", "-c"], ["zstd", "-19", "-q", "-c"], ["cat"]):
@@ -158,12 +160,12 @@ class Bytes(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(names), 1)
 
-    def test_twice(self):
+    def test_twice(self) -> None:
         found = self.json(self.plain, "--repeat", 3, "--check")
         self.assertEqual(found["requests"]["completed"], 24)
         self.assertEqual(found["check"]["wrong"], 0)
 
-    def test_recordings_are_equal(self):
+    def test_recordings_are_equal(self) -> None:
         """The same requests give the same bytes, however often the data are read."""
         for name, more in (("a", ()), ("b", ("--check",)), ("c", ("--set", "ftl.payload=no"))):
             self.json("gen:rand4k,foot=4M,n=500,content=text", "--record-content", name, *more)
@@ -177,7 +179,7 @@ class Bytes(Case):
         reader.requests()
         self.assertIn(settings[1], reader.settings)
 
-    def test_many_blocks(self):
+    def test_many_blocks(self) -> None:
         """More blocks than the writer's first table has room for, and one write larger than all buffers."""
         trace = self.folder / "a"
         self.json("gen:seq4k,foot=6M,n=3000,content=random", "--record-content", trace)
@@ -191,7 +193,7 @@ class Bytes(Case):
         self.assertEqual(self.json(big, "--check", "--fill", 100)["check"]["wrong"], 0)
 
 
-def small_files():
+def small_files() -> None:
     """Limit the child to files of 64 KiB, with an error instead of a signal."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
@@ -200,11 +202,11 @@ def small_files():
 class Damage(Case):
     """An incomplete or invalid file is reported, and no output is left."""
 
-    def bad(self, data, *words, name="bad", **more):
+    def bad(self, data: bytes, *words: Any, name: str = "bad", **more: Any) -> None:
         self.file(name, data)
         self.refused("--profile", TINY, "--json", "out", name, words=(name, *words), **more)
 
-    def test_cut_anywhere(self):
+    def test_cut_anywhere(self) -> None:
         plain = make(SOME)
         packed = subprocess.run(["zstd", "-q", "-c"], input=plain, capture_output=True, check=True).stdout
         for length in [*range(17, 60, 5), *range(60, len(plain), 997), len(plain) - 33, len(plain) - 1]:
@@ -212,7 +214,7 @@ class Damage(Case):
         for length in range(60, len(packed), 41):
             self.bad(packed[:length], "it is not the whole file")
 
-    def test_killed(self):
+    def test_killed(self) -> None:
         """A killed recorder leaves FILE.part, which is recognised as incomplete."""
         process = subprocess.Popen(
             [REPLAY, "--profile", TINY, "--record-content", "killed", "gen:rand4k,foot=4M,n=9000000,content=random"],
@@ -226,7 +228,7 @@ class Damage(Case):
         self.assertFalse((self.folder / "killed").exists())
         self.bad(part.read_bytes(), "ends inside its packed data: it is not the whole file")
 
-    def test_not_right(self):
+    def test_not_right(self) -> None:
         writer = Writer()
         writer.put(SOME[0])
         good = writer.whole()
@@ -259,12 +261,12 @@ class Damage(Case):
         ):
             self.bad(head + body, why)
 
-    def test_forced(self):
+    def test_forced(self) -> None:
         trace = self.file("b", b"0 0 8 16 1\n")
         self.refused("--profile", TINY, "--format", "content", trace, words=("slate-content 1",))
         self.refused("--profile", TINY, "--format", "x", trace, words=("fio or content",))
 
-    def test_no_room(self):
+    def test_no_room(self) -> None:
         trace = self.file("t", make(SOME))
         (self.folder / "rec.part").symlink_to("/dev/full")
         done = self.call("--profile", TINY, trace, "--record-content", "rec", code=1)
@@ -275,7 +277,7 @@ class Damage(Case):
         self.assertIn("TMPDIR", done.stderr)
         self.assertIn("No such file", done.stderr)
 
-    def test_blocks_that_find_no_room(self):
+    def test_blocks_that_find_no_room(self) -> None:
         """If the file of the stored blocks cannot grow, the message names its place."""
         data = random.Random(2).randbytes(1 << 20)
         trace = self.file("t", make([write(0, 0, data)]))
@@ -286,7 +288,7 @@ class Damage(Case):
         self.assertIn("File too large", done.stderr)
         self.assertIn("TMPDIR", done.stderr)
 
-    def test_options(self):
+    def test_options(self) -> None:
         trace = self.file("t", make(SOME))
         self.refused("--profile", TINY, "--align", "unit", trace, words=("--align unit", "leave it out"))
         self.refused("--profile", TINY, trace, "--record-content", "x", "--csv", "x", words=("name another",))
@@ -295,7 +297,7 @@ class Damage(Case):
         self.refused("--profile", TINY, "gen:rand4k,foot=4M,n=1,content=x", words=("content",))
 
 
-def crowd(seed, count, capacity, gap_ns, sectors=48):
+def crowd(seed: int, count: int, capacity: int, gap_ns: int, sectors: int = 48) -> Iterator[Request]:
     """Make overlapping reads, writes, trims and flushes, with contents that repeat."""
     rng = random.Random(seed)
     pool = [rng.randbytes(512) for _ in range(40)] + [bytes(512)]
@@ -313,7 +315,7 @@ def crowd(seed, count, capacity, gap_ns, sectors=48):
 class Check(Case):
     """--check with content: no error on a correct drive, even if requests overlap; faults are detected."""
 
-    def test_requests_that_meet(self):
+    def test_requests_that_meet(self) -> None:
         # 32 places of 24 KiB: most requests overlap others in flight
         trace = self.file("t", make(list(crowd(1, 2000, 768 * 1024, 3000))))
         for how in (("--closed", 1), ("--closed", 32), ("--open",)):
@@ -322,14 +324,14 @@ class Check(Case):
                 self.assertEqual((found["wrong"], found["unknown"]), (0, 0))
                 self.assertGreater(found["sectors"], 12000)
 
-    def test_what_may_be_returned(self):
+    def test_what_may_be_returned(self) -> None:
         """Tests the memory of older versions by itself, because the page FTL never returns one, although
         ftl.h allows it.
         """
         done = subprocess.run([PLAIN / "tests" / "replay" / "test_shadow"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_every_ftl(self):
+    def test_every_ftl(self) -> None:
         trace = self.file("t", make(list(crowd(2, 1500, 6 << 20, 100_000))))
         for profile, ftl in (("pen-small", "nftl"), ("superblock-small", "superblock"), ("small", "page")):
             found = self.json("--closed", 8, "--check", trace, profile=PROFILES / f"{profile}.ini")
@@ -338,7 +340,7 @@ class Check(Case):
             done = self.call("--profile", PROFILES / f"{profile}.ini", "--check", "--read-back", trace)
             self.assertIn(" sectors, 0 wrong", done.stderr)
 
-    def test_all_of_a_drive_with_gc(self):
+    def test_all_of_a_drive_with_gc(self) -> None:
         for profile in ("tiny", "ippbe-small"):
             path = TINY if profile == "tiny" else PROFILES / f"{profile}.ini"
             found = self.json(
@@ -349,7 +351,7 @@ class Check(Case):
             if profile == "tiny":
                 self.assertGreater(found["gc"]["calls"], 100)
 
-    def test_planted_faults(self):
+    def test_planted_faults(self) -> None:
         requests = [write(0, i * 4096, bytes([i]) * 4096) for i in range(200)]
         requests += [write(0, i * 4096, bytes([255 - i]) * 4096) for i in range(0, 200, 3)]
         trace = self.file("t", make(requests + [Request(0, READ, i * 4096, 4096) for i in range(200)]))
@@ -365,7 +367,7 @@ class Check(Case):
             self.assertIn(f"{wrong} of 1600 sectors read were wrong", done.stderr)
         self.assertIn("0 wrong", self.call("--profile", TINY, "--check", trace, program=FAULTY).stdout)
 
-    def test_read_back(self):
+    def test_read_back(self) -> None:
         """A trace without reads: only --read-back finds the faults, and its reads are in no figure."""
         trace = self.file("t", make([write(0, i * 4096, bytes([i + 1]) * 4096) for i in range(200)]))
         fault = {**os.environ, "FAULT": "misplaced:102"}
@@ -380,7 +382,7 @@ class Check(Case):
         self.assertIn("read back: 12288 sectors, 0 wrong", tags.stderr)
         self.refused("--profile", TINY, "--read-back", trace, words=("--read-back is for --check",))
 
-    def test_an_older_version_is_wrong(self):
+    def test_an_older_version_is_wrong(self) -> None:
         """Unit 0 is written twice. The fault puts the second version elsewhere, so a read returns the first."""
         same = [write(0, 0, A), write(1, 0, B), Request(2, READ, 0, 4096)]
         trace = self.file("t", make(same))
@@ -397,10 +399,10 @@ class Check(Case):
 class Told(Case):
     """Tests of 'slate content'."""
 
-    def tell(self, *args, code=0):
+    def tell(self, *args: Any, code: int = 0) -> Any:
         return self.call(*args, program=CORE / "slate-content", code=code)
 
-    def test_sums(self):
+    def test_sums(self) -> None:
         trace = self.file("t", make(SOME))
         (found,) = json.loads(self.tell("--json", trace).stdout)
         self.assertEqual(
@@ -429,7 +431,7 @@ class Told(Case):
             self.assertIn(words, text)
         self.assertEqual(self.tell("--settings", trace).stdout, "a.b=c\n")
 
-    def test_compression(self):
+    def test_compression(self) -> None:
         """Compare with zstd, page by page; random bytes do not shrink, and count with their own size."""
         rng = random.Random(3)
         data = b"".join((bytes([i]) * 4096, rng.randbytes(4096), A)[i % 3] for i in range(12))
@@ -449,7 +451,7 @@ class Told(Case):
         (found,) = json.loads(self.tell("--json", self.file("r", make([write(0, 0, rng.randbytes(8192))]))).stdout)
         self.assertEqual(found["compressed_bytes"], 8192)
 
-    def test_bad_input(self):
+    def test_bad_input(self) -> None:
         trace = self.file("t", make(SOME))
         for words, want in (
             ((), "no TRACE"),
@@ -467,12 +469,12 @@ class Told(Case):
 class Generated(Case):
     """Generators with content=."""
 
-    def data(self, kind, seed=1):
+    def data(self, kind: str, seed: int = 1) -> list[bytes]:
         trace = self.folder / f"{kind}{seed}"
         self.json(f"gen:seq16k,foot=4M,content={kind},seed={seed}", "--check", "--record-content", trace)
         return [r.data[i : i + 4096] for r in read(trace) for i in range(0, 16384, 4096)]
 
-    def test_kinds(self):
+    def test_kinds(self) -> None:
         self.assertEqual(set(self.data("zero")), {bytes(4096)})
         for kind, low, high in (("random", 1.0, 1.1), ("text", 0.2, 0.45), ("similar", 1.0, 1.1)):
             blocks = self.data(kind)
@@ -482,7 +484,7 @@ class Generated(Case):
             self.assertEqual(blocks, self.data(kind))
             self.assertNotEqual(blocks, self.data(kind, seed=2))
 
-    def test_similar_blocks(self):
+    def test_similar_blocks(self) -> None:
         """1024 blocks of 64 kinds: two blocks of a kind differ in at most 8 of 512 words."""
 
         kinds: list[tuple[int, ...]] = []
@@ -492,7 +494,7 @@ class Generated(Case):
                 kinds.append(words)
         self.assertEqual(len(kinds), 64)
 
-    def test_without_it_nothing_is_said(self):
+    def test_without_it_nothing_is_said(self) -> None:
         found = self.json("gen:rand4k,foot=4M,n=10")
         self.assertIn("ftl.payload=no", found["settings"])
         self.assertIsNone(found["inputs"][0]["content"])

@@ -2,6 +2,8 @@
 """The controller's cores: ceilings by arithmetic, on tiny.ini."""
 
 import unittest
+from pathlib import Path
+from typing import Any
 
 from support import CAPACITY, READ, TINY, WRITE, Case
 
@@ -10,14 +12,14 @@ WORK = ("--set", f"ftl.overhead_ns={COMMAND}", "--set", f"ftl.map_ns={LOOKUP}")
 N = 4800
 
 
-def cores(count, completion=COMPLETION):
+def cores(count: int, completion: int = COMPLETION) -> tuple[Any, ...]:
     return (*WORK, "--set", f"controller.cores={count}", "--set", f"controller.completion_ns={completion}")
 
 
 class Cores(Case):
     """Reads of units that were never written take only the cores' time."""
 
-    def test_the_ceiling_is_arithmetic(self):
+    def test_the_ceiling_is_arithmetic(self) -> None:
         """With twice as many requests in flight as cores, no core is idle."""
         for count in (1, 2, 4):
             for units in (1, 2):
@@ -32,11 +34,11 @@ class Cores(Case):
                 self.assertEqual(read["where_ns"]["other"], N * (COMMAND + COMPLETION))
                 self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
 
-    def pairs(self):
+    def pairs(self) -> Path:
         """Reads of two units each."""
         return self.native(*(f"0 0 read {i * 8192 % CAPACITY} 8192" for i in range(N)))
 
-    def test_one_request_at_a_time(self):
+    def test_one_request_at_a_time(self) -> None:
         """A write, then its read, by hand; the parts of each are its latency."""
         trace = self.native("0 0 write 0 8192", "1 0 read 0 4096", "2 0 flush")
         rows = self.rows(*cores(3), trace)
@@ -49,12 +51,12 @@ class Cores(Case):
             self.assertEqual(sum(row[f"{part}_ns"] for part in parts), row["latency_ns"])
             self.assertEqual(row["controller_ns"], 0)
 
-    def test_without_cores_nothing_is_said_of_them(self):
+    def test_without_cores_nothing_is_said_of_them(self) -> None:
         found = self.json(*WORK, "gen:rand4k,foot=6M,n=100,read=500")
         self.assertNotIn("controller", found["host"]["read"]["where_ns"])
         self.assertNotIn("core_busy_ns", found["ftl_counts"])
 
-    def test_a_read_cache(self):
+    def test_a_read_cache(self) -> None:
         """The second read of a unit costs no flash; with read-ahead all but the first two of a sequence are hits."""
         own = COMMAND + LOOKUP + COMPLETION
         cache = ("--set", "controller.read_cache_units=64")
@@ -66,7 +68,7 @@ class Cores(Case):
         found = self.json(*cores(1), *cache, "--set", "controller.read_ahead_units=16", "--closed", 1, order)
         self.assertEqual(found["ftl_counts"]["read_cache_hits"], 14)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         done = self.call("--profile", TINY, *cores(0), "gen:rand4k,foot=6M,n=1", code=2)
         self.assertIn("controller.completion_ns = 300: must be 0 unless controller.cores says how many", done.stderr)
 

@@ -14,7 +14,9 @@ import tempfile
 import threading
 import time
 import unittest
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -27,12 +29,12 @@ CTL = CORE / "slatectl"
 MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
 
 
-def call(*words):
+def call(*words: Any) -> subprocess.CompletedProcess[str]:
     """Run it and return its output."""
     return subprocess.run([CTL, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
 
 
-def head(log, size, version=1, magic=b"SLOG"):
+def head(log: int, size: int, version: int = 1, magic: bytes = b"SLOG") -> bytes:
     """Return the first 32 bytes of a log."""
     return struct.pack("<4sHHQQQ", magic, version, log, size, 1000, 10)
 
@@ -40,14 +42,14 @@ def head(log, size, version=1, magic=b"SLOG"):
 class Options(unittest.TestCase):
     """Command lines that are refused before the drive executes anything."""
 
-    def refused(self, *words, say, code=2):
+    def refused(self, *words: Any, say: str, code: int = 2) -> None:
         done = call(*words)
         self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
         self.assertEqual(done.stdout, "")
         self.assertTrue(done.stderr.startswith("slatectl: "), done.stderr)
         self.assertIn(say, done.stderr)
 
-    def test_words(self):
+    def test_words(self) -> None:
         for words, say in (
             ((), "no COMMAND"),
             (("frobnicate",), "frobnicate: there is no such command"),
@@ -69,7 +71,7 @@ class Options(unittest.TestCase):
         self.refused("--device", "/dev/null", "info", say="/dev/null: is no NVMe namespace", code=1)
         self.refused("--qmp", "/none", "info", say="--qmp /none: No such file", code=1)
 
-    def test_manual(self):
+    def test_manual(self) -> None:
         """The manual and --help have the same options and commands."""
         told = manual.entries(manual.help_of(CTL))
         self.assertEqual(told, manual.written_entries(MANUAL))
@@ -79,20 +81,20 @@ class Options(unittest.TestCase):
 class Monitor(unittest.TestCase):
     """A stand-in for QEMU whose answers the test chooses; the real QEMU is in tests/qemu."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "qmp"
-        self.asked = []
+        self.asked: list[Any] = []
 
-    def serve(self, answers, greeting=b'{"QMP": {}}\n'):
+    def serve(self, answers: Iterable[bytes], greeting: bytes = b'{"QMP": {}}\n') -> None:
         """Greet, then give an answer for each command that comes."""
         self.path.unlink(missing_ok=True)
         server = socket.socket(socket.AF_UNIX)
         server.bind(str(self.path))
         server.listen()
 
-        def run():
+        def run() -> None:
             connection, _ = server.accept()
             with connection, server, connection.makefile("rb") as lines:
                 connection.sendall(greeting)
@@ -107,21 +109,21 @@ class Monitor(unittest.TestCase):
         thread.start()
         self.addCleanup(thread.join, 10)
 
-    def ctl(self, *words, code=0):
+    def ctl(self, *words: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
         done = call("--qmp", self.path, *words)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
     @staticmethod
-    def data(content):
+    def data(content: bytes) -> bytes:
         return json.dumps({"return": {"data": base64.b64encode(content).decode(), "bytes": 0}}).encode() + b"\n"
 
-    def fails(self, answers, say, *words, greeting=b'{"QMP": {}}\n'):
+    def fails(self, answers: Iterable[bytes], say: str, *words: Any, greeting: bytes = b'{"QMP": {}}\n') -> None:
         self.serve(answers, greeting)
         done = self.ctl(*(words or ("faults",)), code=1)
         self.assertIn(say, done.stderr)
 
-    def test_faults(self):
+    def test_faults(self) -> None:
         """A complete session: events between answers, and a log in two parts."""
         entry = struct.pack("<IIQIIII", 3, 0xFFFFFFFF, 1, 77, 9, 4, 0)
         rest = struct.pack("<IIII", 1, 32, 31, 0) + entry
@@ -142,7 +144,7 @@ class Monitor(unittest.TestCase):
             ],
         )
 
-    def test_orders(self):
+    def test_orders(self) -> None:
         """Arguments that are converted to numbers."""
         done = b'{"return": {"result": 5}}\n'
         for words, arguments, said in (
@@ -171,7 +173,7 @@ class Monitor(unittest.TestCase):
         self.assertEqual(json.loads(self.ctl("--node", "b", "--json", "gc").stdout), {"planes": 5})
         self.assertEqual(self.asked[-1]["arguments"]["node-name"], "b")
 
-    def test_bad_words(self):
+    def test_bad_words(self) -> None:
         for words, say in (
             (("gc", "0"), "gc 0: not a whole number from 1 to "),
             (("gc", "1", "2"), "unexpected argument '2'"),
@@ -200,7 +202,7 @@ class Monitor(unittest.TestCase):
                 self.serve([])
                 self.assertIn(say, self.ctl(*words, code=2).stderr)
 
-    def test_signal_while_waiting(self):
+    def test_signal_while_waiting(self) -> None:
         """No answer, and then Ctrl-C: the exit status reports it, without a message."""
         words = [str(CTL), "--qmp", str(self.path), "faults"]
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -215,14 +217,14 @@ class Monitor(unittest.TestCase):
                     self.assertEqual(process.communicate(timeout=30), (b"", b""))
                     self.assertEqual(process.returncode, 130)
 
-    def until(self, condition):
+    def until(self, condition: Callable[[], bool]) -> None:
         for _ in range(3000):
             if condition():
                 return
             time.sleep(0.01)
         self.fail("it did not happen")
 
-    def test_output_that_cannot_be_written(self):
+    def test_output_that_cannot_be_written(self) -> None:
         """Output to a full disk, and to a reader that has closed the pipe."""
         reader, pipe = os.pipe()
         os.close(reader)
@@ -240,24 +242,24 @@ class Monitor(unittest.TestCase):
         os.close(pipe)
         os.close(full)
 
-    def watched(self, at_ns):
+    def watched(self, at_ns: int) -> list[bytes]:
         """Return the answers for one poll: no counters, only the time."""
         return [self.data(struct.pack("<4sHHQQQ", b"SLOG", 1, 0xD1, 64, at_ns, 0)), self.data(bytes(32))]
 
-    def identity(self):
+    def identity(self) -> list[bytes]:
         """Return the identity of a drive that does not exist."""
         body = bytearray(256 - 32)
         body[96:101], body[160:164] = b"small", b"page"
         return [self.data(head(0xD0, 256)), self.data(bytes(body))]
 
-    def test_watch_until_the_drive_is_gone(self):
+    def test_watch_until_the_drive_is_gone(self) -> None:
         self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
         done = self.ctl("watch", "--interval", "1", code=1)
         lines = [line.split() for line in done.stdout.splitlines()]
         self.assertEqual([line[0] for line in lines], ["drive", "2.000000", "3.000000"])
         self.assertIn("it was closed", done.stderr)
 
-    def test_watch_on_a_terminal(self):
+    def test_watch_on_a_terminal(self) -> None:
         """On a terminal one table is overwritten in place."""
         ours, theirs = os.openpty()
         self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
@@ -279,7 +281,7 @@ class Monitor(unittest.TestCase):
             )
             self.assertTrue(table.endswith("end with Ctrl-C\r\n"))
 
-    def test_monitor_that_misbehaves(self):
+    def test_monitor_that_misbehaves(self) -> None:
         size = 48
         for answers, say in (
             ([b'{"error": {"class": "GenericError", "desc": "no such node"}}\n'], "ssd0: no such node"),

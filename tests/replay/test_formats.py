@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import subprocess
 import unittest
+from typing import Any
 
 from support import RAND, TINY, TRACES, Case
 
@@ -42,7 +43,7 @@ FIO3 = "fio version 3 iolog\n0 a add\n1 a open\n10 a write 0 4096\n25 b read 409
 class Formats(Case):
     """Files made by hand."""
 
-    def test_msr(self):
+    def test_msr(self) -> None:
         rows = self.rows(self.file("a.csv", MSR), "--open")
         self.assertEqual(
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
@@ -57,14 +58,14 @@ class Formats(Case):
         self.assertEqual(one["inputs"][0]["format"], "msr")
         self.assertFalse(one["inputs"][0]["several_devices"])
 
-    def test_ssdsim(self):
+    def test_ssdsim(self) -> None:
         rows = self.rows(self.file("a", SSDSIM), "--open")
         self.assertEqual(
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
             [("read", 4096, 8192, 0), ("write", 0, 4096, 1000), ("write", 512, 512, 2000)],
         )
 
-    def test_disksim(self):
+    def test_disksim(self) -> None:
         """Times in milliseconds are exact to the nanosecond; bit 0 of the flags marks a read, other bits
         are ignored.
         """
@@ -77,7 +78,7 @@ class Formats(Case):
         self.assertEqual(self.json(path, "--device", "3")["inputs"][0]["rows"], 1)
         self.assertEqual(len(self.requests(path, "--format", "disksim")), 3)
 
-    def test_blkparse(self):
+    def test_blkparse(self) -> None:
         path = self.file("a", BLKPARSE)
         rows = self.rows(path, "--open")
         self.assertEqual(
@@ -99,7 +100,7 @@ class Formats(Case):
         self.assertEqual(len(self.requests(path, "--device", "8,16")), 8)
         self.assertEqual(self.json(path, "--device", "8,17")["inputs"][0]["other_devices"], 8)
 
-    def test_blkparse_flush_without_data(self):
+    def test_blkparse_flush_without_data(self) -> None:
         # An fsync gives a write of no data with a flush before it.
         path = self.file(
             "a",
@@ -121,7 +122,7 @@ class Formats(Case):
             code=1,
         )
 
-    def test_fio_2(self):
+    def test_fio_2(self) -> None:
         rows = self.rows(self.file("a", FIO2), "--open")
         self.assertEqual(
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
@@ -135,14 +136,14 @@ class Formats(Case):
         )
         self.assertEqual(self.requests(self.file("a", FIO2), "--device", "1"), [("read", 4096, 512)])
 
-    def test_fio_3(self):
+    def test_fio_3(self) -> None:
         rows = self.rows(self.file("a", FIO3), "--open")
         self.assertEqual(
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
             [("write", 0, 4096, 0), ("read", 4096, 512, 15_000), ("flush", 0, 0, 20_000)],
         )
 
-    def test_native(self):
+    def test_native(self) -> None:
         path = self.native(
             "# a comment",
             "7 0 write 0 4096 fua",
@@ -164,7 +165,7 @@ class Formats(Case):
         )
         self.assertEqual(self.json(path)["inputs"][0]["events_left_out"], 1)
 
-    def test_real_files(self):
+    def test_real_files(self) -> None:
         """The counts are those that other readers of the same files give (tests/traces/README.md)."""
         for name, rows, reads in (
             ("msr_wdev_1.csv.gz", 1055, 0),
@@ -182,7 +183,7 @@ class Formats(Case):
         one = self.json(TRACES / "msr_rsrch_1.csv.gz", "--fold", profile=RAND)
         self.assertEqual((one["host"]["read"]["ios"], one["host"]["write"]["ios"]), (reads, 13780 - reads))
 
-    def test_a_forced_format(self):
+    def test_a_forced_format(self) -> None:
         self.assertEqual(len(self.requests(self.file("a", SSDSIM), "--format", "ssdsim")), 3)
         self.refused(
             "--profile",
@@ -199,19 +200,19 @@ class Formats(Case):
 class Packed(Case):
     """gzip files, zstd files and standard input give the same rows."""
 
-    def same(self, *variants):
+    def same(self, *variants: Any) -> None:
         plain = self.json(*variants[0])
         for variant in variants[1:]:
             other = self.json(*variant)
             self.assertEqual(other["host"], plain["host"])
             self.assertEqual(other["inputs"][0]["rows"], plain["inputs"][0]["rows"])
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         lines = [f"{i * 700} 0 {i * 37 % 1500 * 8} 8 {i % 3 == 0:d}" for i in range(30000)]
         self.plain = self.file("plain", "\n".join(lines) + "\n")
 
-    def test_gzip(self):
+    def test_gzip(self) -> None:
         packed = self.file("packed", gzip.compress(self.plain.read_bytes()))
         half = len(self.plain.read_bytes()) // 2
         members = self.file(
@@ -225,7 +226,7 @@ class Packed(Case):
             self.assertEqual(found["bytes"], path.stat().st_size)
 
     @unittest.skipUnless(shutil.which("zstd"), "there is no zstd")
-    def test_zstd(self):
+    def test_zstd(self) -> None:
         subprocess.run(["zstd", "-q", self.plain, "-o", self.folder / "a.zst"], check=True)
         half = len(self.plain.read_bytes()) // 2
         frames = b""
@@ -235,12 +236,12 @@ class Packed(Case):
             ).stdout
         self.same([self.plain], [self.folder / "a.zst"], [self.file("frames", frames)])
 
-    def test_a_limit_leaves_the_checksum_whole(self):
+    def test_a_limit_leaves_the_checksum_whole(self) -> None:
         found = self.json(self.plain, "--limit", 10)
         self.assertEqual(found["requests"]["submitted"], 10)
         self.assertEqual(found["inputs"][0]["sha256"], hashlib.sha256(self.plain.read_bytes()).hexdigest())
 
-    def test_standard_input(self):
+    def test_standard_input(self) -> None:
         text = self.plain.read_text(encoding="utf-8")
         done = self.call("--profile", TINY, "--json", "-", "-", input=text)
         self.assertIn('"rows": 30000', done.stdout)
@@ -248,10 +249,10 @@ class Packed(Case):
         done = self.call("--profile", TINY, "--repeat", "2", "-", input=text, code=2)
         self.assertIn("only once", done.stderr)
 
-    def test_no_newline_at_the_end(self):
+    def test_no_newline_at_the_end(self) -> None:
         self.same([self.plain], [self.file("a", self.plain.read_bytes().rstrip(b"\n"))])
 
-    def test_cut_short(self):
+    def test_cut_short(self) -> None:
         packed = gzip.compress(self.plain.read_bytes())
         self.refused(
             "--profile",
@@ -266,7 +267,7 @@ class Packed(Case):
 class Bad(Case):
     """Rows that cannot be read."""
 
-    def test_each_format(self):
+    def test_each_format(self) -> None:
         for name, head, row, why in (
             ("msr", MSR, "128166372003061629,usr,0,Reed,4096,8192,1331", "Type (column 4)"),
             ("msr", MSR, "x,usr,0,Read,4096,8192,1331", "Timestamp"),
@@ -315,7 +316,7 @@ class Bad(Case):
                     code=1,
                 )
 
-    def test_the_share(self):
+    def test_the_share(self) -> None:
         """Two bad rows of a hundred are within the permitted share."""
         good = [f"{i} 0 {i * 8} 8 0" for i in range(98)]
         path = self.file("a", "\n".join([*good[:50], "x", *good[50:], "1 2 3"]) + "\n")
@@ -331,13 +332,13 @@ class Bad(Case):
             code=1,
         )
 
-    def test_before_the_limit(self):
+    def test_before_the_limit(self) -> None:
         path = self.file("a", "0 0 0 8 0\nx\n0 0 8 8 0\n0 0 16 8 0\n")
         options = ("--profile", TINY, "--format", "ssdsim", "--limit", "2", path)
         self.refused(*options, words=("a:2: bad row", "1 of 3 rows"), code=1)
         self.assertEqual(self.json(*options[2:], "--max-bad", "334")["requests"]["completed"], 2)
 
-    def test_five_are_told(self):
+    def test_five_are_told(self) -> None:
         lines = ["1 0 0 8 0"] + ["bad"] * 40
         message = self.call("--profile", TINY, "--max-bad", "999", self.file("a", "\n".join(lines))).stderr
         self.assertEqual(message.count("bad row"), 5)
@@ -346,13 +347,13 @@ class Bad(Case):
         ).stderr
         self.assertEqual(message.count("bad row"), 5)
 
-    def test_a_long_line(self):
+    def test_a_long_line(self) -> None:
         path = self.file("a", "0 0 0 8 0\n" + "9" * 300_000 + "\n5 0 8 8 0\n")
         found = self.json(path, "--max-bad", 500)["inputs"][0]
         self.assertEqual((found["rows"], found["bad"], found["lines"]), (2, 1, 3))
         self.refused("--profile", TINY, path, words=("a:2: bad row: is longer than 4096",), code=1)
 
-    def test_a_long_line_in_the_head(self):
+    def test_a_long_line_in_the_head(self) -> None:
         row = ("write", 0, 4096)
         head = "# slate-trace 1\n# " + "x" * 5000 + "\n"
         for rest, rows in (("0 0 write 0 4096\n", [row]), ("\n0 0 write 0 4096\n", [row]), ("", [])):
@@ -361,7 +362,7 @@ class Bad(Case):
             one = self.json(path, "--max-bad", 1000)["inputs"][0]
             self.assertEqual((one["lines"], one["rows"], one["bad"]), (2 + rest.count("\n"), len(rows), 1))
 
-    def test_no_trace_at_all(self):
+    def test_no_trace_at_all(self) -> None:
         for content, word in (
             ("", "is empty"),
             ("hello\n", "no known format"),
@@ -373,7 +374,7 @@ class Bad(Case):
         self.refused("--profile", TINY, self.file("a", "# slate-trace 2\n"), words=("another version",))
         self.refused("--profile", TINY, self.file("a", "fio version 1 iolog\n"), words=("newer fio",))
 
-    def test_generators(self):
+    def test_generators(self) -> None:
         for spec, word in (
             ("gen:", "randSIZE"),
             ("gen:walk4k,foot=1M", "randSIZE"),

@@ -18,7 +18,7 @@ BUILD_SH = (ROOT / "host-tools" / "guest" / "build.sh").read_text(encoding="utf-
 PROGRAMS = [*re.search(r'^OURS="(.*)"$', BUILD_SH, re.M)[1].split(), "fsyncs"]
 
 
-def readelf(option, path):
+def readelf(option: str, path: Path) -> str:
     """Return the output of readelf."""
     return subprocess.run(["readelf", option, path], capture_output=True, text=True, timeout=60, check=True).stdout
 
@@ -26,7 +26,7 @@ def readelf(option, path):
 class GuestPrograms(unittest.TestCase):
     """The stripped programs, as they are in the guest."""
 
-    def test_neither_path_nor_build_id(self):
+    def test_neither_path_nor_build_id(self) -> None:
         self.assertEqual(PROGRAMS, ["slate-load", "slatectl", "fsyncs"])
         with tempfile.TemporaryDirectory() as folder:
             for name in PROGRAMS:
@@ -37,7 +37,7 @@ class GuestPrograms(unittest.TestCase):
                     self.assertIn("Displaying notes", readelf("--notes", plain))
                     self.assertNotIn("Build ID", readelf("--notes", plain), "a hash of its debug information, too")
 
-    def test_what_goes_in_as_it_is_is_stripped(self):
+    def test_what_goes_in_as_it_is_is_stripped(self) -> None:
         sections = readelf("--section-headers", PLAIN / "fsyncs")
         self.assertIn(".text", sections)
         self.assertNotRegex(sections, r"\.(debug_\w+|symtab)\b")

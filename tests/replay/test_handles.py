@@ -20,9 +20,9 @@ class Handles(Case):
         found = self.json("--closed", 4, *args, profile=SMALL)
         self.assertEqual(found["host"]["write"]["errors"], 0)
         programs = found["nand"]["ops"]["program"]
-        return sum(programs.values()) / (found["ftl_counts"]["host_units"] / (PAGE // UNIT))
+        return float(sum(programs.values()) / (found["ftl_counts"]["host_units"] / (PAGE // UNIT)))
 
-    def test_rings_of_two_speeds_apart_are_never_copied(self):
+    def test_rings_of_two_speeds_apart_are_never_copied(self) -> None:
         """A ring is overwritten in the order in which it was written, so its oldest block has no valid unit: WAF 1."""
         fast, slow = 64 << 20, 192 << 20
         rings = (
@@ -40,7 +40,7 @@ class Handles(Case):
             self.assertNotIn("stray_pages", found["ftl_counts"])
         self.assertGreater(self.waf(*rings), 1.1)
 
-    def test_a_ring_and_random_writes(self):
+    def test_a_ring_and_random_writes(self) -> None:
         """Together, GC copies what is still valid of the ring; apart, of the random units alone."""
         mix = ("gen:seq64k,foot=64MiB,n=20000", "gen:rand4k,from=64MiB,foot=192MiB,n=80000,fill=128KiB")
         together = self.waf(*mix)
@@ -49,7 +49,7 @@ class Handles(Case):
         self.assertLess(initially, together - 0.2)
         self.assertLess(apart, initially - 0.1)
 
-    def test_rows_name_handles(self):
+    def test_rows_name_handles(self) -> None:
         """One unit for each handle, and a flush: a page each."""
         trace = self.native(
             "0 0 write 0 4096",
@@ -68,7 +68,7 @@ class Handles(Case):
         found = self.json(*three, "--handles", "none", trace, profile=SMALL)
         self.assertEqual(found["nand"]["ops"]["program"]["host"], 1 + 1 + 1)
 
-    def test_a_drive_keeps_its_handles_through_a_power_cut(self):
+    def test_a_drive_keeps_its_handles_through_a_power_cut(self) -> None:
         """Half-written blocks of both handles are continued, each by its own."""
         drive = ("--profile", SMALL, *APART, "--drive", "d.slate", "--set", "ftl.payload=yes")
         rows = [f"{i} 0 write {i * PAGE} {PAGE} handle={i % 2}" for i in range(40)]
@@ -80,7 +80,7 @@ class Handles(Case):
         done = self.call("--drive", "d.slate", "--profile", SMALL, "gen:seq4k,foot=1MiB", code=2)
         self.assertIn("oob_kept", done.stderr)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         trace = self.native("0 0 write 0 4096 handle=2")
         done = self.call("--profile", SMALL, *TWO, trace, code=2)
         self.assertIn(

@@ -17,7 +17,7 @@ UNREADABLE = -4  # enum ssd_err
 class Inside(Case):
     """Rows of the native form."""
 
-    def test_what_crosses_the_link(self):
+    def test_what_crosses_the_link(self) -> None:
         """Each request runs alone; the read of a lost unit moves no data."""
         rows = {
             f"write 0 {UNIT}": BUFFER + FRONT + UNIT + 500,
@@ -44,7 +44,7 @@ class Inside(Case):
             self.assertIn(f" 0 {text.strip()}\n", recorded)
         self.call("--recorded", "calls.txt")
 
-    def test_lost_until_written_through_restarts(self):
+    def test_lost_until_written_through_restarts(self) -> None:
         """On every FTL that takes such writes, a drive file keeps them as any flushed write."""
         for profile in ("small", "rps-small", "pen-small", "superblock-small", "dac-small"):
             path = ROOT / "nand-emu" / "profiles" / f"{profile}.ini"
@@ -58,7 +58,7 @@ class Inside(Case):
             found = self.json(*drive[2:], self.native(*rows, name="w"), profile=path)
             self.assertEqual(found["host"]["read"]["errors"], 0, profile)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         rows = (f"write 512 {UNIT} lost", "write 0 512 lost", f"write 0 {UNIT} lost")
         trace = self.native(*(f"{i} 0 {row}" for i, row in enumerate(rows)))
         self.assertEqual(self.json(trace, profile=SMALL)["host"]["write"]["errors"], 2)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -19,7 +20,7 @@ LOAD = CORE / "slate-load"
 MANUAL = ROOT / "host-tools" / "load" / "slate-load.1"
 
 
-def call(*words):
+def call(*words: Any) -> subprocess.CompletedProcess[str]:
     """Run it and return its output."""
     return subprocess.run([LOAD, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
 
@@ -27,14 +28,14 @@ def call(*words):
 class Options(unittest.TestCase):
     """Everything that is refused before the first request."""
 
-    def refused(self, *words, say):
+    def refused(self, *words: Any, say: str) -> None:
         done = call(*words)
         self.assertEqual(done.returncode, 2, f"{words}: {done.stderr}")
         self.assertEqual(done.stdout, "")
         self.assertTrue(done.stderr.startswith("slate-load: "), done.stderr)
         self.assertIn(say, done.stderr)
 
-    def test_words(self):
+    def test_words(self) -> None:
         device, trace = "/dev/null", "gen:rand4k,foot=1M,n=1"
         for words, say in (
             ((), "name a DEVICE and a TRACE"),
@@ -77,7 +78,7 @@ class Options(unittest.TestCase):
             with self.subTest(words=words):
                 self.refused(*words, say=say)
 
-    def test_manual(self):
+    def test_manual(self) -> None:
         """The manual and --help have the same options, and the same arguments for them."""
         told = manual.told(manual.help_of(LOAD))
         self.assertEqual(told, manual.written(MANUAL))
@@ -87,19 +88,19 @@ class Options(unittest.TestCase):
 class Files(unittest.TestCase):
     """--show."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "log"
 
-    def head(self, version=1, record=32, records=2):
+    def head(self, version: int = 1, record: int = 32, records: int = 2) -> bytes:
         return struct.pack("<8sIIQQ32x", b"SLATLOAD", version, record, records, 5)
 
-    def show(self, data):
+    def show(self, data: bytes) -> subprocess.CompletedProcess[str]:
         self.path.write_bytes(data)
         return call("--show", self.path)
 
-    def test_rows(self):
+    def test_rows(self) -> None:
         rows = struct.pack("<QQIIIBBh", 10, 4096, 8, 137000, 3, 1, 1, 0)
         rows += struct.pack("<QQIIIBBh", 1 << 40, 1 << 50, 0, 2**32 - 1, 0, 3, 0, -5)
         done = self.show(self.head() + rows)
@@ -113,7 +114,7 @@ class Files(unittest.TestCase):
             ],
         )
 
-    def test_bad_files(self):
+    def test_bad_files(self) -> None:
         for data, code, say in (
             (b"", 2, "is no latency file"),
             (b"x" * 100, 2, "is no latency file"),

@@ -3,6 +3,8 @@
 
 import os
 import unittest
+from collections.abc import Iterator
+from typing import Any
 
 from support import CAPACITY, RAND, READ, TINY, WRITE, Case
 
@@ -10,17 +12,17 @@ from support import CAPACITY, RAND, READ, TINY, WRITE, Case
 class Loops(Case):
     """A drive with a die on each of two channels; a write takes WRITE, a read READ."""
 
-    def times(self, *args):
+    def times(self, *args: Any) -> list[tuple[int, int]]:
         return [(row["submit_ns"], row["latency_ns"]) for row in self.rows(*args)]
 
-    def test_closed_one(self):
+    def test_closed_one(self) -> None:
         trace = self.native("5 0 write 0 4096", "6 0 write 4096 4096", "7 0 read 0 4096", "8 0 flush")
         self.assertEqual(
             self.times(trace),
             [(0, WRITE), (WRITE, WRITE), (2 * WRITE, READ), (2 * WRITE + READ, 0)],
         )
 
-    def test_closed_two(self):
+    def test_closed_two(self) -> None:
         """The third write waits for the first of the two dies to be free."""
         trace = self.native(*(f"0 0 write {i * 4096} 4096" for i in range(4)))
         self.assertEqual(
@@ -33,7 +35,7 @@ class Loops(Case):
         self.assertEqual(found["requests"]["deepest_queue"], 3)
         self.assertEqual((found["time"]["begin_ns"], found["time"]["end_ns"]), (0, 2 * WRITE))
 
-    def test_open(self):
+    def test_open(self) -> None:
         """All requests are submitted at the trace's own times, even if others are in flight."""
         lines = [f"{1000 + i * 1000} 0 write {i * 4096} 4096" for i in range(4)]
         trace = self.native(*lines, "500000 0 read 0 4096")
@@ -48,7 +50,7 @@ class Loops(Case):
             ],
         )
 
-    def test_think(self):
+    def test_think(self) -> None:
         """Bursts of two, with a window of two: a think time of 1000 ns begins when both have completed."""
         trace = self.native(
             "7 0 write 0 4096", "7 0 write 4096 4096", "1007 0 read 0 4096", "1007 0 read 4096 4096",
@@ -73,7 +75,7 @@ class Loops(Case):
         self.assertEqual(fast[2], 2 * WRITE + 250)
         self.assertTrue(self.json("--think", trace)["replay"]["think"])
 
-    def test_no_flush(self):
+    def test_no_flush(self) -> None:
         """Flushes and FUA are left out and counted; a think time is the difference between the rows before
         and after them.
         """
@@ -88,7 +90,7 @@ class Loops(Case):
         self.assertEqual((found["inputs"][0]["flushes_left_out"], found["host"]["flush"]["ios"]), (0, 2))
         self.refused("--recorded", "--no-flush", trace, words=("--recorded takes one trace as it is", "--no-flush"))
 
-    def test_think_of_several_streams(self):
+    def test_think_of_several_streams(self) -> None:
         """Each stream has its own think times: that of the second stream ends while the first one's request
         is in flight.
         """
@@ -99,7 +101,7 @@ class Loops(Case):
             [(0, 0), (1, 0), (1, WRITE + 10), (1, WRITE + 10 + READ + 10), (0, WRITE + 300000)],
         )
 
-    def test_think_and_repeat(self):
+    def test_think_and_repeat(self) -> None:
         """A pass begins at the last arrival of the previous pass, without a think time."""
         trace = self.native("0 0 write 0 4096", "500 0 read 0 4096")
         self.assertEqual(
@@ -107,7 +109,7 @@ class Loops(Case):
             [0, WRITE + 500, WRITE + 500 + READ, WRITE + 500 + READ + WRITE + 500],
         )
 
-    def test_speed(self):
+    def test_speed(self) -> None:
         trace = self.native("0 0 write 0 4096", "3000000 0 read 0 4096", "3000001 0 read 0 4096")
         for speed, times in (
             ("3", (1000000, 1000000)),
@@ -118,7 +120,7 @@ class Loops(Case):
                 [row["submit_ns"] for row in self.rows("--open", "--speed", speed, trace)], [0, *times], speed
             )
 
-    def test_a_read_waits_for_a_write_of_its_die(self):
+    def test_a_read_waits_for_a_write_of_its_die(self) -> None:
         self.assertEqual(
             self.times("--open", "--fill", 100, self.native("0 0 write 0 4096", "50000 0 read 8192 4096"))[
                 0
@@ -134,12 +136,12 @@ class Loops(Case):
         )
         self.assertEqual(sorted(row["latency_ns"] for row in rows[1:]), [READ, WRITE - 50000 + READ])
 
-    def test_time_that_goes_back(self):
+    def test_time_that_goes_back(self) -> None:
         trace = self.native("9000 0 write 0 4096", "8000 0 write 4096 4096", "9500 0 write 8192 4096")
         self.assertEqual([t for t, _ in self.times("--open", trace)], [0, 0, 500])
         self.assertEqual(self.json("--open", trace)["inputs"][0]["backwards"], 1)
 
-    def test_time_that_is_too_late(self):
+    def test_time_that_is_too_late(self) -> None:
         far = 1 << 62
         for at, arguments in ((far, ()), ((1 << 64) - 1000, ()), (1 << 53, ("--speed", "0.001"))):
             path = self.file("a", f"7 0 0 8 0\n{at + 7} 0 0 8 0\n")
@@ -151,7 +153,7 @@ class Loops(Case):
         early, late = self.file("b", "0 0 0 8 0\n"), self.file("c", f"{far} 0 0 8 0\n")
         self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
 
-    def test_fill_and_age_are_per_cent_and_times(self):
+    def test_fill_and_age_are_per_cent_and_times(self) -> None:
         """The options take per cent and multiples, as in 'slate run', and the settings are in permille.
         Finer numbers are refused, not rounded.
         """
@@ -165,13 +167,13 @@ class Loops(Case):
             self.refused("--profile", TINY, option, value, "gen:rand4k,foot=1M,n=4",
                          words=(f"{option} {value}: not a number from 0 to 100 with at most",))
 
-    def test_reads_of_what_was_never_written_are_told(self):
+    def test_reads_of_what_was_never_written_are_told(self) -> None:
         said = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=100,read=1000").stderr
         self.assertIn("note: 100 of 100 reads found only sectors that were never written", said)
         said = self.call("--profile", TINY, "--fill", 100, "gen:rand4k,foot=1M,n=100,read=1000").stderr
         self.assertNotIn("never written", said)
 
-    def test_repeat(self):
+    def test_repeat(self) -> None:
         trace = self.native("1000 0 write 0 4096", "501000 0 write 4096 4096")
         self.assertEqual(
             [t for t, _ in self.times("--open", "--repeat", 3, trace)],
@@ -179,7 +181,7 @@ class Loops(Case):
         )
         self.assertEqual(self.json("--repeat", 3, trace)["requests"]["completed"], 6)
 
-    def test_repeat_of_rows_alone(self):
+    def test_repeat_of_rows_alone(self) -> None:
         """A trace that has only rows is parsed once; one with a row of another device is parsed in each pass."""
         rows = ["5000 0 0 8 0\n", "7000 0 8 8 0\n", "9000 0 0 8 1\n"]
         alone, beside = self.file("alone", "".join(rows)), self.file("beside", "".join([*rows, "9500 7 0 8 1\n"]))
@@ -194,7 +196,7 @@ class Loops(Case):
         done = self.call("--profile", TINY, "--repeat", 2, "-", input="".join(rows), code=2)
         self.assertIn("only once", done.stderr)
 
-    def test_the_parts_add_up_behind_a_warmup(self):
+    def test_the_parts_add_up_behind_a_warmup(self) -> None:
         # The drive answers some requests before the warm-up ends, but they are delivered after it.
         found = self.json("gen:rand4k,foot=1M,n=3000,read=500", "--closed", 32, "--warmup", 1000)["host"]
         for op in ("read", "write"):
@@ -202,7 +204,7 @@ class Loops(Case):
                 self.assertGreater(found[op]["ios"], 500)
                 self.assertEqual(sum(found[op]["where_ns"].values()), found[op]["latency"]["sum_ns"])
 
-    def test_limit_and_warmup(self):
+    def test_limit_and_warmup(self) -> None:
         found = self.json("gen:rand4k,foot=4M,n=1000", "--limit", 300, "--warmup", 100)
         self.assertEqual(
             found["requests"], {"submitted": 300, "completed": 300, "counted": 200, "deepest_queue": 1}
@@ -213,7 +215,7 @@ class Loops(Case):
         done = self.call("--profile", TINY, "gen:rand4k,foot=4M,n=10", "--warmup", 11)
         self.assertIn("warm-up of 11 requests was not over after 10", done.stderr)
 
-    def test_the_loop_goes_well_together(self):
+    def test_the_loop_goes_well_together(self) -> None:
         for words, said in (
             (("--open", "--closed", "2", "x"), "exclude each other"),
             (("--speed", "2", "x"), "--open"),
@@ -241,7 +243,7 @@ class Loops(Case):
         self.refused("--profile", "none.ini", "gen:rand4k,foot=1M,n=1", words=("none.ini",))
 
 
-    def test_without_data_a_drive_does_not_keep_trims(self):
+    def test_without_data_a_drive_does_not_keep_trims(self) -> None:
         """It mounts again until it has trimmed: the bitmap of trims is data."""
         drive = ("--drive", "d", "--set", "ftl.payload=no")
         write = self.native("0 0 write 0 65536", "1 0 flush", name="w")
@@ -255,7 +257,7 @@ class Loops(Case):
 class Streams(Case):
     """Several traces at once."""
 
-    def test_open_merges_by_time(self):
+    def test_open_merges_by_time(self) -> None:
         one = self.native("100 0 write 0 4096", "900 0 write 4096 4096", name="one")
         two = self.native("7000 0 write 8192 4096", "7400 0 write 12288 4096", name="two")
         rows = self.rows("--open", one, two)
@@ -269,7 +271,7 @@ class Streams(Case):
         rows = self.rows("--open", "--common-clock", "--speed", "10", one, two)
         self.assertEqual([row["submit_ns"] for row in rows], [0, 80, 690, 730])
 
-    def test_closed_has_a_window_for_each(self):
+    def test_closed_has_a_window_for_each(self) -> None:
         """Writes of one stream wait for each other, not for those of the other stream."""
         one = self.native(*(f"0 0 write {i * 4096} 4096" for i in range(3)), name="one")
         two = self.native(*(f"0 0 write {(i + 9) * 4096} 4096" for i in range(2)), name="two")
@@ -286,30 +288,30 @@ class Streams(Case):
 class Places(Case):
     """Addresses beyond the drive, and parts of sectors and units."""
 
-    def one(self, offset, size, *args):
+    def one(self, offset: int, size: int, *args: Any) -> tuple[int, ...]:
         return self.requests(*args, self.native(f"0 0 write {offset} {size}"))[0][1:]
 
-    def counts(self, offset, size, *args):
+    def counts(self, offset: int, size: int, *args: Any) -> Any:
         return self.json(*args, self.native(f"0 0 write {offset} {size}"))["inputs"][0]
 
-    def test_beyond_is_an_error(self):
+    def test_beyond_is_an_error(self) -> None:
         trace = self.native("0 0 write 0 4096", f"1 0 write {CAPACITY} 512")
         self.refused("--profile", TINY, trace, words=("line 3", str(CAPACITY + 512), "--fold", "--scale"))
         self.assertEqual(self.one(CAPACITY - 512, 512), (CAPACITY - 512, 512))
 
-    def test_larger_than_the_drive(self):
+    def test_larger_than_the_drive(self) -> None:
         trace = self.native(f"0 0 write 0 {CAPACITY + 512}")
         for how in ("--fold", "--scale"):
             self.refused("--profile", TINY, how, trace, words=("larger than the drive",))
 
-    def test_fold(self):
+    def test_fold(self) -> None:
         self.assertEqual(self.one(3 * CAPACITY + 8192, 4096, "--fold"), (8192, 4096))
         self.assertEqual(self.one(2 * CAPACITY - 512, 4096, "--fold"), (CAPACITY - 4096, 4096))
         found = self.counts(2 * CAPACITY - 512, 4096, "--fold")
         self.assertEqual((found["folded"], found["moved"], found["aligned"]), (1, 1, 0))
         self.assertEqual(self.counts(0, 4096, "--fold")["folded"], 0)
 
-    def test_scale(self):
+    def test_scale(self) -> None:
         """The extent is 4 times the drive, so every unit is moved to a quarter of its number."""
         trace = self.native(
             f"0 0 write {4 * CAPACITY - 4096} 4096", "0 0 write 409600 512", "0 0 write 16896 512"
@@ -326,7 +328,7 @@ class Places(Case):
         )
         self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
 
-    def test_scale_of_what_can_be_read_once(self):
+    def test_scale_of_what_can_be_read_once(self) -> None:
         # A separate pass to find the extent would use up the rows, and none would be left for the replay.
         lines = "".join(f"{i} 0 {i % 50 * 8} 8 0\n" for i in range(60000))
         path = self.file("a", lines)
@@ -344,7 +346,7 @@ class Places(Case):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_align(self):
+    def test_align(self) -> None:
         self.assertEqual(self.one(700, 100), (512, 512))
         self.assertEqual(self.one(500, 100), (0, 1024))
         self.assertEqual(self.one(512, 512), (512, 512))
@@ -353,11 +355,11 @@ class Places(Case):
         self.assertEqual(self.counts(700, 100)["aligned"], 1)
         self.assertEqual(self.counts(8192, 4096, "--align", "unit")["aligned"], 0)
 
-    def test_no_bytes(self):
+    def test_no_bytes(self) -> None:
         found = self.json(self.native("0 0 write 0 0", "1 0 read 512 0", "2 0 write 0 512"))["inputs"][0]
         self.assertEqual((found["rows"], found["zero_size"], found["requests"]), (3, 2, 1))
 
-    def test_several_devices_are_noted(self):
+    def test_several_devices_are_noted(self) -> None:
         trace = self.file("a", "0 1 0 8 0\n1 2 8 8 0\n")
         done = self.call("--profile", TINY, trace)
         self.assertIn("several devices", done.stderr)
@@ -368,7 +370,7 @@ class Generators(Case):
     """The sequence is the one that trace.h promises."""
 
     @staticmethod
-    def numbers(seed):
+    def numbers(seed: int) -> Iterator[int]:
         """Return the next number of xorshift64."""
         x = seed * 0x9E3779B97F4A7C15 & (1 << 64) - 1
         while True:
@@ -377,7 +379,7 @@ class Generators(Case):
             x ^= x << 17 & (1 << 64) - 1
             yield x
 
-    def test_random(self):
+    def test_random(self) -> None:
         numbers = self.numbers(5)
         want = [
             ("write", at, min(128 << 10, (1 << 20) + 4096 - at))
@@ -386,14 +388,14 @@ class Generators(Case):
         want += [("write", next(numbers) % 257 * 4096, 4096) for _ in range(50)]
         self.assertEqual(self.requests("gen:rand4k,foot=1028KiB,n=50,seed=5,fill=128K"), want)
 
-    def test_in_order(self):
+    def test_in_order(self) -> None:
         rows = self.rows("--open", "gen:seq8k,foot=24K,n=4,gap=9")
         self.assertEqual(
             [(row["offset"], row["submit_ns"]) for row in rows], [(0, 0), (8192, 9), (16384, 18), (0, 27)]
         )
         self.assertEqual(len(self.requests("gen:seq8k,foot=24K")), 3)
 
-    def test_reads(self):
+    def test_reads(self) -> None:
         """Each request uses two numbers: one for its place, one for its operation."""
         numbers = self.numbers(1)
         want = []
@@ -402,7 +404,7 @@ class Generators(Case):
             want.append(("read" if next(numbers) % 1000 < 300 else "write", place, 4096))
         self.assertEqual(self.requests("gen:rand4k,foot=1M,n=1000,read=300"), want)
 
-    def test_of_the_benchmark(self):
+    def test_of_the_benchmark(self) -> None:
         found = self.json("gen:rand4k,foot=3400MiB,n=1000", profile=RAND)
         self.assertEqual(found["inputs"][0]["format"], "generated")
         self.assertIsNone(found["inputs"][0]["sha256"])

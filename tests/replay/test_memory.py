@@ -15,7 +15,7 @@ N = 4800
 class Memory(Case):
     """Ceilings and latencies by arithmetic, on tiny.ini."""
 
-    def test_reads(self):
+    def test_reads(self) -> None:
         """Unwritten units: the first read waits for its command. After it, the memory is never idle."""
         found = self.json(*CORES, *MEMORY, "--closed", 16, f"gen:rand4k,foot=6M,n={N},read=1000")
         self.assertEqual(found["time"]["end_ns"] - found["time"]["begin_ns"], COMMAND + LOOKUP + N * CROSS)
@@ -23,8 +23,8 @@ class Memory(Case):
         read = found["host"]["read"]
         self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
 
-    def test_one_request_at_a_time(self):
-        """A write's data cross while a core works on the command; a read's data cross after they were read from flash."""
+    def test_one_request_at_a_time(self) -> None:
+        """A write's data cross while a core works on the command, a read's data after they were read from flash."""
         trace = self.native("0 0 write 0 4096", "1 0 read 0 4096", "2 0 flush")
         rows = self.rows(*CORES, *MEMORY, trace)
         own = COMMAND + LOOKUP
@@ -32,14 +32,14 @@ class Memory(Case):
         self.assertEqual([row["controller_ns"] for row in rows], [CROSS - own, 0, 0])
         self.assertEqual([row["buffer_ns"] for row in rows], [0, CROSS, 0])
 
-    def test_lost_content_does_not_cross(self):
+    def test_lost_content_does_not_cross(self) -> None:
         """Of these requests only the first write moves data: a write of lost content and a read that fails do not."""
         trace = self.native("0 0 write 0 4096", "1 0 flush", "9000000 0 write 0 4096 lost", "18000000 0 read 0 4096")
         found = self.json(*CORES, *MEMORY, "--open", trace)
         self.assertEqual(found["host"]["read"]["errors"], 1)
         self.assertEqual(found["ftl_counts"]["dram_busy_ns"], CROSS)
 
-    def test_copies_cross(self):
+    def test_copies_cross(self) -> None:
         """At 16 MB/s the memory limits random writes with GC. The host's bytes and the copied ones cross it."""
         cross = 4096 * 1000 // 16
         found = self.json(*CORES, "--set", "controller.dram_mb_s=16", "--fill", 100, "--age", 1, "--closed", 16,
@@ -51,7 +51,7 @@ class Memory(Case):
         took = found["time"]["end_ns"] - found["time"]["begin_ns"]
         self.assertLess(abs(took - busy) / busy, 0.01)
 
-    def test_every_ftl(self):
+    def test_every_ftl(self) -> None:
         """The host's bytes cross the memory, and those of all reads that are not for the host."""
         names = ("small", "qlc-small", "superblock-small", "pen-small", "rps-small", "tlc-slc-small", "spread-small")
         for name in names:
@@ -62,7 +62,7 @@ class Memory(Case):
             host = sum(found["host"][op]["bytes"] for op in ("read", "write"))
             self.assertEqual(found["ftl_counts"]["dram_busy_ns"] * 1024, (host + others) * 1000, name)
 
-    def test_map_pages_cross(self):
+    def test_map_pages_cross(self) -> None:
         """Twelve map pages of 1024 units, of which four are in memory."""
         found = self.json(*CORES, *MEMORY, "--set", "geometry.blocks_per_plane=512", "--set", "ftl.capacity_mib=48",
                           "--set", "ftl.map_cache_pages=4", "--fill", 100, "--closed", 4,
@@ -71,7 +71,7 @@ class Memory(Case):
         self.assertGreater(pages, 500)
         self.assertEqual(found["ftl_counts"]["dram_busy_ns"], (1000 + pages) * CROSS)
 
-    def test_only_with_cores(self):
+    def test_only_with_cores(self) -> None:
         self.refused("--profile", TINY, *MEMORY, "gen:rand4k,foot=1M,n=1", words=("controller.dram_mb_s", "set cores"))
         found = self.json(*CORES, "gen:rand4k,foot=6M,n=100")
         self.assertNotIn("dram_busy_ns", found["ftl_counts"])

@@ -44,7 +44,8 @@ class Figure10(Case):
             "--profile", profile, *settings, "--open", "--check", "--read-back", "--json", "-", self.trace()
         )  # fmt: skip
         self.assertIn(f"read back: {LOGICAL * BLOCK * PAGE // 512} sectors, 0 wrong", done.stderr)
-        return json.loads(done.stdout)
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
 
     def test_with_partial_erases(self) -> None:
         """Block 0: the two valid pages of PB 14 go out and come back with 142 new ones: 146 copies, as in the figure.

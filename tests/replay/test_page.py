@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 from support import RAND, REPLAY, ROOT, TINY, Case
 
@@ -23,14 +24,14 @@ WORDS = ("--closed", 8, "--fill", 100, "--age", 1, "gen:rand4k,foot=100M,n=6000,
 
 
 @functools.cache
-def made(profile, *words):
+def made(profile: Path, *words: Any) -> str:
     """Return the text of a replay's JSON."""
     line = [REPLAY, "--profile", profile, "--json", "-", *words]
     return subprocess.run(list(map(str, line)), capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 @functools.cache
-def page_of(*words):
+def page_of(*words: Any) -> tuple[Any, str]:
     """Return the JSON and the page of a replay on small.ini."""
     text = made(PROFILES / "small.ini", *WORDS, *words)
     with tempfile.TemporaryDirectory() as folder:
@@ -42,18 +43,18 @@ def page_of(*words):
 class Replays(Case):
     """Each test has a folder for its files."""
 
-    def file(self, text, name="replay.json"):  # type: ignore[override]  # a report, not a trace
+    def file(self, text: str, name: str = "replay.json") -> Path:  # type: ignore[override]  # a report, not a trace
         """Write the JSON of a replay to a file."""
         path = self.folder / name
         path.write_text(text)
         return path
 
-    def slate(self, *words):
+    def slate(self, *words: Any) -> subprocess.CompletedProcess[str]:
         """Run the launcher."""
         line = [ROOT / "host-tools" / "slate", *words]
         return subprocess.run(list(map(str, line)), capture_output=True, text=True, check=False, timeout=120)
 
-    def text(self, raw):
+    def text(self, raw: Any) -> str:
         """Return the report of a JSON as text."""
         return reports.of(runfiles.load(self.file(json.dumps(raw)))).text()
 
@@ -61,16 +62,16 @@ class Replays(Case):
 class Page(Replays):
     """slate report --html."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.raw, self.html = page_of("--timeline")
         self.tables = Tables(self.html).tables
 
-    def numbers(self, table):
+    def numbers(self, table: Any) -> dict[str, list[float]]:
         """Return the cells of each operation, by numbers."""
         return {row[1][0]: [float(cell[1]) for cell in row[2:] if cell[1]] for row in self.tables[table] if row}
 
-    def test_latencies(self):
+    def test_latencies(self) -> None:
         shown = self.numbers("latency")
         self.assertEqual(list(shown), ["read", "write"])
         for op, found in shown.items():
@@ -80,7 +81,7 @@ class Page(Replays):
             self.assertEqual(found[3], host["latency"]["sum_ns"] / host["ios"])
             self.assertEqual(found[4:], [points["50"], points["99"], points["99.9"], host["latency"]["max_ns"]])
 
-    def test_parts(self):
+    def test_parts(self) -> None:
         for op, found in self.numbers("parts").items():
             host = self.raw["host"][op]
             self.assertEqual(found[0], host["latency"]["sum_ns"] / host["ios"])
@@ -90,7 +91,7 @@ class Page(Replays):
             self.assertAlmostEqual(found[8], self.raw["busy"]["all_dies"], places=9)
             self.assertAlmostEqual(found[9], self.raw["busy"]["all_channels"], places=9)
 
-    def test_the_drive(self):
+    def test_the_drive(self) -> None:
         told = {row[0][0]: row[1][0] for row in self.tables["drive"]}
         raw = self.raw
         self.assertTrue(told["WAF"].startswith(f"{raw['waf']:.3f} = "))
@@ -103,7 +104,7 @@ class Page(Replays):
         self.assertIn("6,000 requests in ", told["replay"])
         self.assertEqual(told["trace"], f"{WORDS[-1]}: generated, 6,000 requests")
 
-    def test_what_is_drawn(self):
+    def test_what_is_drawn(self) -> None:
         labels = [attrs["aria-label"] for tag, attrs in Tables(self.html).tags if tag == "svg"]
         self.assertEqual(labels, [
             "Latency of whole run: share of I/Os by latency", "IOPS and latency of whole run over time",
@@ -123,7 +124,7 @@ class Page(Replays):
         self.assertEqual(len([tag for tag, _ in Tables(html).tags if tag == "svg"]), 4)
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
-    def test_a_browser_has_nothing_to_say(self):
+    def test_a_browser_has_nothing_to_say(self) -> None:
         for words in (("--timeline",), ("--interval", 5)):
             _, html = page_of(*words)
             done, asked = browse(html)
@@ -131,7 +132,7 @@ class Page(Replays):
             self.assertEqual(Tables(done.stdout).tables, Tables(html).tables)
             self.assertEqual(asked, set())
 
-    def test_where_it_goes(self):
+    def test_where_it_goes(self) -> None:
         """The page is written beside the JSON, and never over it."""
         path = self.file(json.dumps(self.raw))
         done = self.slate("report", path, "--html")
@@ -146,7 +147,7 @@ class Page(Replays):
 class Text(Replays):
     """slate report."""
 
-    def test_the_same_waf_for_every_ftl(self):
+    def test_the_same_waf_for_every_ftl(self) -> None:
         """The numbers of pages programmed by each cause add up to the total."""
         kinds = ("", "pen-", "superblock-", "rps-", "dac-", "dac-flex-", "ippbe-")
         for name in (f"{kind}small" for kind in kinds):
@@ -162,7 +163,7 @@ class Text(Replays):
                     for share, ns in points.items():
                         self.assertEqual(row.drive.percentile_ns(float(share) * 10), ns, share)
 
-    def test_head(self):
+    def test_head(self) -> None:
         raw = json.loads(made(PROFILES / "small.ini", *WORDS))
         head = self.text(raw).splitlines()[0]
         self.assertEqual(" ".join(head.split()), "gen:rand4k,foot=100M,n=6000,read=300 on small 256 MiB · page FTL · "
@@ -171,7 +172,7 @@ class Text(Replays):
         raw["inputs"] = raw["inputs"] * 3
         self.assertRegex(self.text(raw), "^3 traces on small .* · open loop, speed 2.5, folded\n")
 
-    def test_alarms(self):
+    def test_alarms(self) -> None:
         raw = json.loads(made(TINY, "--check", "gen:rand4k,foot=1M,n=100,read=1000"))
         text = " ".join(self.text(raw).split())
         self.assertIn("! reads found 100 units of 4 KiB that were never written or were trimmed", text)
@@ -183,7 +184,7 @@ class Text(Replays):
                      "1 of 9 answers differ"):
             self.assertIn(f"! {said}", text)
 
-    def test_a_latency_beyond_the_histogram(self):
+    def test_a_latency_beyond_the_histogram(self) -> None:
         raw = json.loads(made(TINY, "gen:rand4k,foot=1M,n=2"))
         raw["host"]["write"]["latency"] |= {"histogram": [[1 << 48, 2]], "max_ns": 1 << 60}
         row = reports.of(runfiles.load(self.file(json.dumps(raw)))).rows[0]
@@ -193,7 +194,7 @@ class Text(Replays):
 class Compare(Replays):
     """slate compare: replays, and replays with guests."""
 
-    def test_two(self):
+    def test_two(self) -> None:
         text = made(PROFILES / "small.ini", *WORDS)
         one, two = self.file(text, "one.json"), self.file(made(RAND, *WORDS), "two.json")
         found = compare.Comparison([runfiles.load(one), runfiles.load(two)])
@@ -210,7 +211,7 @@ class Compare(Replays):
             self.assertAlmostEqual(ours, theirs, places=9)
         self.assertIn("Latency of whole run read in each run", compare.render(found))
 
-    def test_with_a_guest(self):
+    def test_with_a_guest(self) -> None:
         """A replay and a run are compared by the drive's figures for all I/O, which both have."""
         replay = self.file(made(PROFILES / "small.ini", *WORDS))
         found = compare.Comparison([runfiles.load(replay), runfiles.load(GOLDEN)])
@@ -228,23 +229,23 @@ class Compare(Replays):
 class BadFiles(Replays):
     """Messages that name the fault and the fix."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.raw = json.loads(made(TINY, "--open", "--interval", 1, "--timeline", "gen:rand4k,foot=1M,n=40,gap=200000"))
 
-    def refused(self, said):  # type: ignore[override]  # the reader refuses, not slate-replay
+    def refused(self, said: str) -> None:  # type: ignore[override]  # the reader refuses, not slate-replay
         with self.assertRaises(SlateError) as caught:
             runfiles.load(self.file(json.dumps(self.raw)))
         self.assertIn("replay.json is not what slate-replay writes with --json: ", str(caught.exception))
         self.assertIn(said, str(caught.exception))
 
-    def test_other_files(self):
+    def test_other_files(self) -> None:
         with self.assertRaisesRegex(SlateError, "its schema is not slate-replay-1"):
             runfiles.load(GOLDEN / "device.json")
         with self.assertRaisesRegex(SlateError, "cut short or no JSON"):
             runfiles.load(TINY)
 
-    def test_what_does_not_fit(self):
+    def test_what_does_not_fit(self) -> None:
         good = json.dumps(self.raw)
         for where, to, said in (
             (("host", "write", "ios"), 0, "'host.write.latency' does not go with its I/Os"),
@@ -266,12 +267,12 @@ class BadFiles(Replays):
                 inner[where[-1]] = to
                 self.refused(said)
 
-    def test_free_blocks_that_are_not_told(self):
+    def test_free_blocks_that_are_not_told(self) -> None:
         self.raw["timeline"]["drive"]["free_blocks"] = None
         path = self.file(json.dumps(self.raw))
         self.assertIn("Programmed by cause", htmlreport.render(runfiles.load(path)))
 
-    def test_intervals_of_a_week(self):
+    def test_intervals_of_a_week(self) -> None:
         """Sparse rows are joined to at most 512."""
         rows = self.raw["series"]["rows"]
         self.raw["timeline"] = None
@@ -281,7 +282,7 @@ class BadFiles(Replays):
         self.assertEqual(sum(series.raw["write"]["ios"]), 40 + rows[0]["write"]["ios"])
         self.assertEqual(series.raw["write"]["latency-max-ns"][-1], rows[0]["write"]["latency_max_ns"])
 
-    def test_by_the_command(self):
+    def test_by_the_command(self) -> None:
         done = self.slate("report", TINY)
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "^slate: can not read .*tiny.ini: it is cut short or no JSON")

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 import unittest
+from collections.abc import Iterator
+from typing import Any
 
 from support import FAULTY, RAND, READ, REPLAY, ROOT, TINY, WRITE, Case
 
@@ -120,7 +122,7 @@ EVERY_OP = (
 class Report(Case):
     """The JSON and the CSV."""
 
-    def match(self, value, shape, where="root"):
+    def match(self, value: Any, shape: Any, where: str = "root") -> None:
         """The JSON has exactly these keys and types."""
         if isinstance(shape, dict):
             self.assertIsInstance(value, dict, where)
@@ -134,16 +136,16 @@ class Report(Case):
         else:
             self.assertIsInstance(value, shape, where)
 
-    def test_schema(self):
+    def test_schema(self) -> None:
         found = self.json("--open", "--interval", 1, "--check", self.native(*EVERY_OP))
         self.match(found, SCHEMA)
         self.assertEqual(found["schema"], "slate-replay-1")
 
-    def test_the_schema_is_documented(self):
+    def test_the_schema_is_documented(self) -> None:
         text = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
         words = set(re.findall(r"[a-z0-9_]+", text))
 
-        def keys(shape):
+        def keys(shape: Any) -> Iterator[Any]:
             if isinstance(shape, list):
                 yield from keys(shape[0])
             elif isinstance(shape, dict):
@@ -153,13 +155,13 @@ class Report(Case):
 
         self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
 
-    def test_the_options_are_documented(self):
+    def test_the_options_are_documented(self) -> None:
         text = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
         options = re.findall(r"^  (--[a-z-]+)", self.call("--help").stdout, re.MULTILINE)
         self.assertGreater(len(options), 30)
         self.assertEqual([option for option in options if option not in text], [])
 
-    def test_a_counter_reaches_the_report_by_its_name(self):
+    def test_a_counter_reaches_the_report_by_its_name(self) -> None:
         """Counters in ftl_counts and nand need no list in the conversion to device.json."""
         found = self.json("--open", self.native(*EVERY_OP))
         found["ftl_counts"]["map_hits"] = 7
@@ -169,7 +171,7 @@ class Report(Case):
         by_source = total["nand"]["by-source"]
         self.assertEqual([by_source[source]["toggle-ns"] for source in BY_SOURCE], [*range(len(BY_SOURCE))])
 
-    def test_figures(self):
+    def test_figures(self) -> None:
         """40 writes one by one, then 10 reads of them: each die executes 20 programs."""
         lines = [f"0 0 write {i * 4096} 4096" for i in range(40)] + [
             f"0 0 read {i * 8192} 512" for i in range(10)
@@ -198,7 +200,7 @@ class Report(Case):
         self.assertGreaterEqual(found["map_bytes"], 1536 * 4)
         self.assertIn("ftl.payload=no", found["settings"])
 
-    def test_read_amplification_by_cause(self):
+    def test_read_amplification_by_cause(self) -> None:
         """8 pages are filled; then 6 reads of a sector, one of a page, a write of 1 KiB and one of a sector
         read pages or words.
         """
@@ -222,7 +224,7 @@ class Report(Case):
         self.assertAlmostEqual(sum(found["raf_by"].values()), 1.0 + (3072 + 3584) / asked)
         self.assertEqual(found["nand"]["subpage_reads"], 8)
 
-    def test_the_three_ftls_of_spread(self):
+    def test_the_three_ftls_of_spread(self) -> None:
         """The profiles differ in one line: shorter t_R and t_DMA, only a shorter t_DMA, or whole pages."""
         profile = ROOT / "nand-emu" / "profiles" / "spread-small.ini"
         lines = self.native("0 0 write 0 16384", "0 0 flush", "1000000 0 read 2048 2048")
@@ -236,7 +238,7 @@ class Report(Case):
             self.assertEqual((where["cell"], where["bus"]), (cell, bus), subpage)
             self.assertEqual(found["raf_by"]["host"], amplification, subpage)
 
-    def test_wear_levelling(self):
+    def test_wear_levelling(self) -> None:
         """Some data stay while one page is written again and again: wear levelling reduces the variance of
         wear to a quarter or less.
         """
@@ -252,7 +254,7 @@ class Report(Case):
         self.assertLess(even["wear"]["vep"], rough["wear"]["vep"] / 4)
         self.assertEqual(even["check"]["wrong"], 0)
 
-    def test_a_name_that_is_no_utf8(self):
+    def test_a_name_that_is_no_utf8(self) -> None:
         trace = os.fsencode(self.native(*EVERY_OP)) + b"\xff"
         os.rename(self.folder / "native.txt", trace)
         done = subprocess.run(
@@ -260,7 +262,7 @@ class Report(Case):
         )
         self.assertTrue(json.loads(done.stdout)["inputs"][0]["name"].endswith("native.txt?"))
 
-    def test_percentiles(self):
+    def test_percentiles(self) -> None:
         """99 reads of an idle drive, and one read behind a write."""
         lines = [f"{i * 1000000} 0 read 8192 4096" for i in range(1, 100)]
         trace = self.native("0 0 write 0 4096", "4096 0 read 0 512", *lines)
@@ -273,7 +275,7 @@ class Report(Case):
             exact = seen[max(0, -(-len(seen) * round(float(name) * 10000) // 1000000) - 1)]
             self.assertTrue(exact <= value <= exact * 1025 // 1024, (name, exact, value))
 
-    def test_gc(self):
+    def test_gc(self) -> None:
         """A drive is overwritten four times: every figure follows from the array's own counts."""
         found = self.json("gen:rand4k,foot=6M,n=6144", "--fill", 100)
         programs = sum(found["nand"]["ops"]["program"].values())
@@ -289,7 +291,7 @@ class Report(Case):
         self.assertAlmostEqual(wear["vep"], wear["page_erases_sq"] / 2048 - wear["aep"] ** 2, places=9)
         self.assertEqual(found["nand"]["violations"], 0)
 
-    def test_series(self):
+    def test_series(self) -> None:
         """Intervals of 1 ms: the writes; no event for 8 ms; a read."""
         trace = self.native(
             *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(8)), "9500000 0 read 0 4096"
@@ -307,7 +309,7 @@ class Report(Case):
         self.assertEqual([row["nand_programs"] for row in series["rows"]], [5, 3, 0])
         self.assertEqual(last["nand_reads"], 1)
 
-    def test_timeline(self):
+    def test_timeline(self) -> None:
         """Rows of 1 ms: the writes; a trim, which programs a page, a flush, a read; no event; a read."""
         trace = self.native(
             *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(5)),
@@ -333,7 +335,7 @@ class Report(Case):
         self.assertEqual([sum(row) for row in zip(*found["dies"])], [5 * WRITE, WRITE + READ, 0, READ])
         self.assertEqual([sum(row) for row in zip(*found["channels"])], [5 * 4096, 2 * 4096, 0, 4096])
 
-    def test_timeline_after_the_warm_up(self):
+    def test_timeline_after_the_warm_up(self) -> None:
         """The series adds up to the figures, which are the same without it; --read-back is in no count."""
         words = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--warmup", 1500, "--fill", 100)
         plain, found = self.json(*words), self.json(*words, "--timeline", "--check", "--read-back")
@@ -348,7 +350,7 @@ class Report(Case):
         for key in ("host", "gc", "time", "busy", "ftl_counts", "nand"):
             self.assertEqual(found[key], plain[key], key)
 
-    def test_csv(self):
+    def test_csv(self) -> None:
         rows = self.rows("--open", self.native(*EVERY_OP))
         self.assertEqual([row["request"] for row in rows], list(range(6)))
         parts = ("cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link")
@@ -356,7 +358,7 @@ class Report(Case):
             self.assertEqual(sum(row[f"{part}_ns"] for part in parts), row["latency_ns"])
             self.assertEqual((row["status"], row["stream"]), (0, 0))
 
-    def test_equal_runs(self):
+    def test_equal_runs(self) -> None:
         args = (
             "gen:rand4k,foot=6M,n=4000,read=400",
             "--closed",
@@ -377,7 +379,7 @@ class Report(Case):
         self.assertNotIn("wall", json.loads(texts[0][0]))
         self.assertIn("requests_per_s", self.json(*args, "--wall")["wall"])
 
-    def test_payload(self):
+    def test_payload(self) -> None:
         """All times are the same whether or not the drive keeps data."""
         args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--fill", 100)
         self.assertEqual(self.rows(*args), self.rows(*args, "--set", "ftl.payload=yes"))
@@ -386,7 +388,7 @@ class Report(Case):
             "keeps no data", self.call("--profile", TINY, *args, "--set", "ftl.payload=yes").stdout
         )
 
-    def test_a_drive_file(self):
+    def test_a_drive_file(self) -> None:
         """A replay reads the data that an earlier replay wrote to the drive file."""
         drive = self.folder / "a.slate"
         wrote = self.native("0 0 write 0 16384", name="w")
@@ -401,19 +403,19 @@ class Report(Case):
 class Check(Case):
     """--check detects every fault, and reports no false one."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         lines = [f"0 0 write {i * 4096} 4096" for i in range(200)]
         lines += [f"0 0 write {i * 4096} 4096" for i in range(0, 200, 3)]
         self.trace = self.native(*lines, *(f"0 0 read {i * 4096} 4096" for i in range(200)))
 
-    def test_a_drive_that_is_right(self):
+    def test_a_drive_that_is_right(self) -> None:
         found = self.json("--check=50", self.trace)["check"]
         self.assertEqual(
             found, {"invariant_checks": 467 // 50 + 1, "sectors": 1600, "unknown": 0, "wrong": 0}
         )
 
-    def test_deep_queues_and_every_operation(self):
+    def test_deep_queues_and_every_operation(self) -> None:
         lines, x = [], 1
         for i in range(6000):
             x = x * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
@@ -429,7 +431,7 @@ class Check(Case):
                 self.assertEqual(found["check"]["wrong"], 0)
                 self.assertGreater(found["check"]["sectors"], 20000)
 
-    def test_planted_faults(self):
+    def test_planted_faults(self) -> None:
         for fault in ("misplaced:102", "trimmed:102", "misplaced:201", "trimmed:267"):
             done = self.call(
                 "--profile",
@@ -449,7 +451,7 @@ class Check(Case):
 class Recorded(Case):
     """A replay of a recording repeats the recorded calls."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.recording = self.folder / "recording.txt"
         self.first = self.json(
@@ -457,29 +459,29 @@ class Recorded(Case):
             "--record", self.recording,
         )  # fmt: skip
 
-    def again(self, *args, code=0):
+    def again(self, *args: Any, code: int = 0) -> Any:
         return self.call("--recorded", self.recording, *args, code=code)
 
-    def test_equal(self):
+    def test_equal(self) -> None:
         found = json.loads(self.again("--json", "-").stdout)
         self.assertEqual(found["recorded"], {"compared": 3000, "differed": 0, "commands_equal": True})
         for key in ("host", "nand", "gc", "energy_nj"):
             self.assertEqual(found[key], self.first[key], key)
         self.assertIn("0 differ; the array's commands are equal", self.again("--check").stdout)
 
-    def test_from_the_arrival_times_alone(self):
+    def test_from_the_arrival_times_alone(self) -> None:
         self.assertEqual(
             self.json("--open", "--fill", 100, "--set", "ftl.buffer_units=16", self.recording)["host"],
             self.first["host"],
         )
 
-    def test_with_a_warm_up(self):
+    def test_with_a_warm_up(self) -> None:
         """The report counts from the end of the warm-up, the recording counts all commands."""
         self.json("gen:rand4k,foot=6M,n=300", "--warmup", 100, "--record", self.recording)
         self.assertIn("0 differ; the array's commands are equal", self.again().stdout)
         self.assertIn("--warmup", self.again("--warmup", 100, code=2).stderr)
 
-    def test_a_difference_is_told(self):
+    def test_a_difference_is_told(self) -> None:
         text = self.recording.read_text(encoding="utf-8")
         line = re.search(r"^\d+ 0 done 1234 (\d+) 0$", text, re.MULTILINE)
         changed = line.group().replace(f" {line[1]} 0", f" {int(line[1]) + 1} 0")
@@ -488,10 +490,10 @@ class Recorded(Case):
         self.assertIn(f"request 1234: latency, ns, was {int(line[1]) + 1} and is {line[1]}", said)
         self.assertIn("1 of 3000 requests differ", said)
 
-    def test_another_drive(self):
+    def test_another_drive(self) -> None:
         self.assertIn("differ", self.again("--set", "timing.read_ns=10001", code=1).stderr)
 
-    def test_no_recording(self):
+    def test_no_recording(self) -> None:
         text = self.recording.read_text(encoding="utf-8")
         self.recording.write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n", encoding="utf-8")
         self.assertIn("cut short", self.again(code=2).stderr)
@@ -502,7 +504,7 @@ class Recorded(Case):
         self.recording.write_text(text.replace("# state fresh", "# state mounted"), encoding="utf-8")
         self.assertIn("--drive", self.again(code=2).stderr)
 
-    def test_a_damaged_head(self):
+    def test_a_damaged_head(self) -> None:
         """The message names the file and its fault, not only a line of a profile."""
         text = self.recording.read_text(encoding="utf-8")
         for was, now, word in (
@@ -516,7 +518,7 @@ class Recorded(Case):
             self.assertIn(word, said)
             self.assertIn("head is damaged: record again", said)
 
-    def test_of_a_drive_file(self):
+    def test_of_a_drive_file(self) -> None:
         """A recording of an existing drive is replayed on a copy of the drive made before it."""
         drive, copy = self.folder / "a.slate", self.folder / "b.slate"
         self.json("--drive", drive, "gen:rand4k,foot=6M,n=2000")
@@ -532,7 +534,7 @@ class Recorded(Case):
         # The drive's content has changed by now.
         self.assertIn("differ", self.again("--drive", drive, "--ephemeral", code=1).stderr)
 
-    def test_where_it_cannot_be_written(self):
+    def test_where_it_cannot_be_written(self) -> None:
         done = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=9", "--record", "none/a", code=2)
         self.assertIn("recording none/a", done.stderr)
 
@@ -540,7 +542,7 @@ class Recorded(Case):
 class Ends(Case):
     """Signals and full disks, and the files that are left behind."""
 
-    def test_interrupted(self):
+    def test_interrupted(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen(
                 [
@@ -565,7 +567,7 @@ class Ends(Case):
             self.assertIn("interrupted", said)
             self.assertEqual(os.listdir(self.folder), [])
 
-    def test_progress(self):
+    def test_progress(self) -> None:
         """A terminal shows the number of requests, the rate, and the remaining time."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
@@ -580,7 +582,7 @@ class Ends(Case):
         os.close(ours)
         self.assertRegex(said.decode(), r"\d+ k requests, \d+ k/s, 0\.\d %, \d+ s left")
 
-    def test_full_disk(self):
+    def test_full_disk(self) -> None:
         trace = self.native(*EVERY_OP)
         for word in ("--json", "--csv"):
             done = self.call("--profile", TINY, trace, word, "/dev/full", code=1)
@@ -601,7 +603,7 @@ class Ends(Case):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("standard output", done.stderr)
 
-    def test_nothing_half_written(self):
+    def test_nothing_half_written(self) -> None:
         """If a trace turns out to be bad at its end, no report is written, and the old one stays."""
         trace = self.file("a", "0 0 0 8 0\n" * 1000 + "bad\n")
         names = ("old.json", "old.csv", "old.txt")
@@ -613,7 +615,7 @@ class Ends(Case):
         for name in names:
             self.assertEqual((self.folder / name).read_text(encoding="utf-8"), "old")
 
-    def test_places_that_are_not_there(self):
+    def test_places_that_are_not_there(self) -> None:
         trace = self.native(*EVERY_OP)
         self.refused("--profile", TINY, trace, "--csv", "none/a.csv", words=("--csv none/a.csv", "directory"))
         self.refused("--profile", TINY, trace, "--json", "none/a", words=("--json none/a", "directory"))
@@ -621,7 +623,7 @@ class Ends(Case):
         for option in ("--json", "--csv"):
             self.refused("--profile", TINY, trace, "--record", "a", option, "a", words=("--record", "name another"))
 
-    def test_slate_replay_is_the_same(self):
+    def test_slate_replay_is_the_same(self) -> None:
         done = subprocess.run(
             [ROOT / "host-tools" / "slate", "replay", "--profile", TINY, self.native(*EVERY_OP)],
             capture_output=True,

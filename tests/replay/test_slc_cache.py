@@ -2,6 +2,7 @@
 """The SLC cache of tlc-slc-small: its size and its rates are the profile's arithmetic."""
 
 import unittest
+from typing import Any
 
 from support import ROOT, Case
 
@@ -20,13 +21,13 @@ FAST, SLOW = (PLANES * PAGE * 1e9 / (4 * SEND + program) for program in (100_000
 class Cliff(Case):
     """1900 MiB in order on a new drive, in requests of 128 KiB, which are a page for each plane."""
 
-    def filled(self, *settings):
+    def filled(self, *settings: Any) -> dict[str, Any]:
         return self.json(
             "--set", "ftl.payload=no", "--set", "ftl.idle_gc_permille=0", *settings,
             "--interval", INTERVAL // 1_000_000, f"gen:seq128k,foot=1900M,n={FILL // REQUEST},read=0", profile=PROFILE,
         )  # fmt: skip
 
-    def expect(self, found, blocks):
+    def expect(self, found: Any, blocks: int) -> None:
         cache = PLANES * blocks * SLC_PAGES
         counts = found["ftl_counts"]
         self.assertEqual(counts["slc_pages"], cache)
@@ -41,17 +42,17 @@ class Cliff(Case):
             elif cache * PAGE + BUFFER < before < GC_FROM:
                 self.assert_rate(done, SLOW)
 
-    def assert_rate(self, done, rate):
+    def assert_rate(self, done: int, rate: float) -> None:
         """Whole requests end in a row, so it may have part of one too many or too few at each end."""
         self.assertLess(abs(done - rate * INTERVAL / 1e9), 2 * REQUEST)
 
-    def test_static(self):
+    def test_static(self) -> None:
         self.expect(self.filled("--set", "ftl.slc_cache=static", "--set", "ftl.slc_blocks=3"), 3)
 
-    def test_dynamic(self):
+    def test_dynamic(self) -> None:
         self.expect(self.filled(), 6)
 
-    def test_without_a_cache_nothing_is_said_of_it(self):
+    def test_without_a_cache_nothing_is_said_of_it(self) -> None:
         found = self.filled("--set", "ftl.slc_cache=none")
         self.assertEqual([key for key in found["ftl_counts"] if key.startswith("slc")], [])
 

@@ -15,7 +15,7 @@ ERASE = 2 * 300 + 3_500_000  # of both planes of a die; the dies have a channel 
 class Zones(Case):
     """Sequential writes in a circle, and what is refused."""
 
-    def test_a_circle_resets_each_zone_before_it_is_written_again(self):
+    def test_a_circle_resets_each_zone_before_it_is_written_again(self) -> None:
         foot, passes, size = 3 * ZONE, 4, 128 << 10
         load = f"gen:seq128k,foot={foot},n={passes * foot // size}"
         found = self.json("--closed", 8, "--check", "--read-back", load, profile=ZNS)
@@ -27,7 +27,7 @@ class Zones(Case):
         self.assertEqual(ops["program"]["meta"], resets)  # a record for each
         self.assertEqual(found["check"]["wrong"], 0)
 
-    def test_times(self):
+    def test_times(self) -> None:
         """Of requests that find an idle drive. A reset: its record, then all blocks at once."""
         size = ZONE // 4
         lines = [f"{i * 100_000_000} 0 write {i % 4 * size} {size}" for i in range(5)]
@@ -35,7 +35,7 @@ class Zones(Case):
         self.assertEqual([row["op"] for row in rows], ["write"] * 4 + ["trim", "write"])
         self.assertEqual(rows[4]["latency_ns"], PAGE + ERASE + FRONT)
 
-    def test_refused(self):
+    def test_refused(self) -> None:
         for trace, text in (
             (self.native("0 0 write 4096 4096", name="a"), "is not at the write pointer of zone 0, byte 0"),
             (self.native("0 0 write 0 8388608", name="b"), "crosses the end of zone 0, byte 4194304"),
@@ -57,7 +57,7 @@ class Zones(Case):
         done = self.call("--profile", ZNS, *aged, "gen:seq4k,foot=1M", code=2)
         self.assertIn("which zones do not allow", done.stderr)
 
-    def test_a_filled_drive_is_written_on(self):
+    def test_a_filled_drive_is_written_on(self) -> None:
         """Half of the zones are full; a write at a zone's begin resets it, and the next zone is empty."""
         fill = ("--set", "precondition.fill_permille=500")
         trace = self.native(

@@ -27,13 +27,13 @@ Text | with | bars.
 class Tables(unittest.TestCase):
     """Parsing."""
 
-    def test_sweep(self):
+    def test_sweep(self) -> None:
         found = holdouts.sweep(PAGE)
         self.assertEqual(list(found), ["8 chips", "16 chips"])
         self.assertEqual(found["8 chips"][1], holdouts.Figure("8 chips", "256", 450_000, 448_153, "-0.4 %"))
         self.assertEqual([one.ours for one in found["16 chips"]], [9000, 449_373])
 
-    def test_figures(self):
+    def test_figures(self) -> None:
         self.assertEqual(
             holdouts.figures(PAGE),
             [
@@ -43,7 +43,7 @@ class Tables(unittest.TestCase):
         )
         self.assertEqual(holdouts.label(holdouts.figures(PAGE)[0]), "one: reads, µs; V")
 
-    def test_a_table_or_a_number_that_is_not_there(self):
+    def test_a_table_or_a_number_that_is_not_there(self) -> None:
         with self.assertRaisesRegex(ValueError, r"no table begins with '\| depth"):
             holdouts.sweep("| other |\n")
         with self.assertRaisesRegex(ValueError, "no number in the cell 'unknown'"):
@@ -53,12 +53,12 @@ class Tables(unittest.TestCase):
 class Page(unittest.TestCase):
     """The page and its picture."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         page = holdouts.PAGE.read_text(encoding="utf-8")
         self.sweep, self.page_figures = holdouts.sweep(page), holdouts.figures(page)
         self.picture = holdouts.PICTURE.read_text(encoding="utf-8")
 
-    def test_every_error_is_arithmetic(self):
+    def test_every_error_is_arithmetic(self) -> None:
         every = [*self.page_figures, *(one for line in self.sweep.values() for one in line)]
         self.assertGreaterEqual(len(every), 20)
         for one in every:
@@ -66,7 +66,7 @@ class Page(unittest.TestCase):
             # Both numbers are rounded as the page has them.
             self.assertAlmostEqual(one.percent(), float(one.error.removesuffix(" %")), delta=0.6 * 10**-places, msg=one)
 
-    def test_the_picture_has_every_figure(self):
+    def test_the_picture_has_every_figure(self) -> None:
         """If it has not: run holdouts.py."""
         at = 0
         for one in self.page_figures[::-1]:

@@ -23,7 +23,7 @@ DATA = standin.load()
 B = realtrace.BLOCK_UNITS  # 2,304 units of 4 KiB are 9 MiB
 
 
-def maker(*drawn, **settings):
+def maker(*drawn: Any, **settings: Any) -> Any:
     """Return a maker of stand-ins that draws these numbers next."""
     want = standin.Marginals((10, 10), (10, 10), (10, 10), 10**9)
     made = standin.Maker(want, standin.shape("", DATA, settings), "")
@@ -31,7 +31,7 @@ def maker(*drawn, **settings):
     return made
 
 
-def writes(*units):
+def writes(*units: Any) -> list[tuple[int, int, int, int]]:
     """Return a write of one unit to each of these addresses."""
     return [(0, 1, unit, 1) for unit in units]
 
@@ -39,19 +39,19 @@ def writes(*units):
 class Recency(unittest.TestCase):
     """Distances computed by hand: first the octave is drawn, then the place in it."""
 
-    def test_octaves(self):
+    def test_octaves(self) -> None:
         past = list(range(100, 110))
         # 10 of 10 writes in this class and a window of 8: octaves 1, 2..3, 4..7, 8
         for octave, place, distance in ((0, 0, 1), (0.25, 0.5, 3), (0.5, 0, 4), (0.5, 0.75, 7), (0.99, 0.99, 8)):
             self.assertEqual(maker(octave, place, window=8).recent(past, 10), past[-distance])
 
-    def test_window_is_shared_by_classes(self):
+    def test_window_is_shared_by_classes(self) -> None:
         # 10 of 40 writes are of this class: 8 * 10 / 40 = 2 of its own, octaves 1 and 2
         past = list(range(100, 110))
         self.assertEqual(maker(0.49, 0.99, window=8).recent(past, 40), 109)
         self.assertEqual(maker(0.5, 0.99, window=8).recent(past, 40), 108)
 
-    def test_short_past(self):
+    def test_short_past(self) -> None:
         self.assertEqual(maker(0.99, 0.99, window=512).recent([7], 1), 7)
         # three: octaves 1 and 2..3
         self.assertEqual(maker(0.99, 0.99, window=512).recent([7, 8, 9], 3), 7)
@@ -60,19 +60,19 @@ class Recency(unittest.TestCase):
 class Regions(unittest.TestCase):
     """Regions of runs, and their places."""
 
-    def test_groups(self):
+    def test_groups(self) -> None:
         made = maker(region_kib=16)  # 4 units
         made.extents.runs = [2, 3, 4, 1, 5]
         made.extents.run_is_written = bytearray((1, 1, 0, 1, 1))
         self.assertEqual(made.regions(), [[0, 1], [2], [3, 4]])
 
-    def test_place(self):
+    def test_place(self) -> None:
         # five free units in ten: gaps of 3 and 1, sorted 1 and 3
         self.assertEqual(maker(0.5, 0.2).place([2, 3], 10, ordered=True), [1, 5])
         # With keys 0.9 and 0.1 the second region is placed first, after gap 1, and the first after gap 3.
         self.assertEqual(maker(0.9, 0.1, 0.5, 0.2).place([2, 3], 10), [6, 1])
 
-    def test_addresses(self):
+    def test_addresses(self) -> None:
         # Regions {run 0, run 1} of 4 units and {run 2} of 4; density 1/2: a span of 16. Regions of density 1 span 4
         # each, so 8 are free: order 0, 1 by the keys, gaps pick(9) = 4, 0 sorted 0, 4. Inside no unit is free.
         made = maker(0.1, 0.9, 0.5, 0, 0, 0, 0, density=0.5, region_kib=16, region_density=1)
@@ -81,7 +81,7 @@ class Regions(unittest.TestCase):
             made.extents.add(size, run)
         self.assertEqual(made.addresses(1), [0, 2, 8])
 
-    def test_span(self):
+    def test_span(self) -> None:
         want = standin.marginals("hm_0", 256, DATA)
         for density, inner in ((0.01, 1), (0.25, 0.02), (0.9, 0.25)):
             how = standin.shape("hm_0", DATA, {"region_kib": 512, "region_density": inner, "density": density})
@@ -95,7 +95,7 @@ class Regions(unittest.TestCase):
 class Sums(unittest.TestCase):
     """The marginals are exact with every setting."""
 
-    def test_exact(self):
+    def test_exact(self) -> None:
         want = standin.marginals("prn_1", 2000, DATA)
         for settings in (
             {"recent": 1, "window": 1}, {"recent": 0.9, "window": 4096}, {"region_kib": 4, "region_density": 1},
@@ -110,7 +110,7 @@ class Sums(unittest.TestCase):
                 )
                 self.assertEqual((have.count, have.units, have.cover), (want.count, want.units, want.cover))
 
-    def test_bad_settings(self):
+    def test_bad_settings(self) -> None:
         for settings, message in (
             ({"recent": 1.5}, "recent = 1.5: must be 0 .. 1"),
             ({"window": 0}, "window = 0: must be 1 or more"),
@@ -124,27 +124,27 @@ class Sums(unittest.TestCase):
 class Curves(unittest.TestCase):
     """Properties of traces, counted by hand."""
 
-    def test_misses(self):
+    def test_misses(self) -> None:
         # Five blocks for the first time; block 0 again, four others since: only a list of 4 misses; block 4: a hit
         have = realtrace.curve(writes(0, B, 2 * B, 3 * B, 4 * B, 7, 4 * B + 1))
         self.assertEqual(have, realtrace.Curve(5, (6 / 7, 5 / 7, 5 / 7, 5 / 7)))
 
-    def test_depth(self):
+    def test_depth(self) -> None:
         # block 0 again after 255 others: still in a list of 256; after 256 others: not
         self.assertEqual(realtrace.curve(writes(*range(0, 256 * B, B), 0)).misses[3], 256 / 257)
         self.assertEqual(realtrace.curve(writes(*range(0, 257 * B, B), 0)).misses[3], 1)
 
-    def test_straddling_and_reads(self):
+    def test_straddling_and_reads(self) -> None:
         have = realtrace.curve([(0, 1, B - 1, 2), (0, 0, 9 * B, 1), (0, 1, 0, 1)])
         self.assertEqual(have, realtrace.Curve(2, (2 / 3, 2 / 3, 2 / 3, 2 / 3)))
 
-    def test_cut(self):
+    def test_cut(self) -> None:
         # 512 bytes at 4095 KiB + 512: one unit; 132 KiB at 2 KiB: 34 units, of 16, 16 and 2
         self.assertEqual(realtrace.cut(5, 1, 4095 * 1024 + 512, 512), [(5, 1, 1023, 1)])
         self.assertEqual(realtrace.cut(5, 0, 2048, 132 * 1024), [(5, 0, 0, 16), (5, 0, 16, 16), (5, 0, 32, 2)])
         self.assertEqual(realtrace.cut(5, 0, 2048, 0), [])
 
-    def test_measured(self):
+    def test_measured(self) -> None:
         # written 0..3, then 1..2 again, 3 after it, and 10..11; read 3..4. Rewrites: two, of which one follows.
         # Half of the writes: 4 of 6 units, beta = log2(6 / 4) = 0.58 = 37/64.
         have = realtrace.measured([(0, 1, 0, 4), (1, 1, 1, 2), (2, 1, 3, 1), (3, 1, 10, 2), (4, 0, 3, 2)])
@@ -153,7 +153,7 @@ class Curves(unittest.TestCase):
             (37 / 64, 12, 4, 0.583, 0.5, 0.5),
         )
 
-    def test_marginals(self):
+    def test_marginals(self) -> None:
         have = realtrace.marginals([(5, 1, 0, 4), (6, 1, 2, 4), (9, 1, 0, 1)])
         self.assertEqual(have, standin.Marginals((1, 3), (1, 9), (1, 6), 4))
 
@@ -161,14 +161,14 @@ class Curves(unittest.TestCase):
 class Fitting(unittest.TestCase):
     """fit.py."""
 
-    def test_distance(self):
+    def test_distance(self) -> None:
         one, two = realtrace.Curve(10, (0.1, 0.1, 0.1, 0.1)), realtrace.Curve(20, (0.1, 0.1, 0.1, 0.1))
         self.assertEqual(fit.distance(one, one), 0)
         self.assertAlmostEqual(fit.distance(one, two), math.log(2) / math.sqrt(5), 12)
         three = realtrace.Curve(10, (0.406, 0.1, 0.1, 0.1))  # 0.408 / 0.102
         self.assertAlmostEqual(fit.distance(one, three), math.log(4) / math.sqrt(5), 12)
 
-    def test_recovers(self):
+    def test_recovers(self) -> None:
         """The settings of a stand-in are found again to a step of the grid, and its curve within 20 %."""
         want = standin.Marginals((100, 8000), (200, 16000), (100, 4000), 10**12)
         known = {"beta": 0.75, "run_kib": 64, "density": 0.01, "span_gib": 2**20, "follow": 0}
@@ -185,14 +185,14 @@ class Fitting(unittest.TestCase):
                     step = fit.GRID[key].index(have[key]) - fit.GRID[key].index(free[key])
                     self.assertLessEqual(abs(step), 1, key)
 
-    def test_medians(self):
+    def test_medians(self) -> None:
         made = {name: {"measured": {"beta": beta}, "fitted": {"recent": recent}}
                 for name, beta, recent in (("a", 1, 0.9), ("b", 3, 0.1), ("c", 2, 0.5), ("d", 4, 0.7))}  # fmt: skip
         self.assertEqual(fits.medians(made), {"beta": 2, "recent": 0.5})
         self.assertEqual(fits.medians(made, without="a"), {"beta": 3, "recent": 0.5})
         self.assertEqual(fits.settings_of(made, "b"), {"beta": 3, "recent": 0.1})
 
-    def test_like(self):
+    def test_like(self) -> None:
         made = {"a": {"measured": {"beta": 1, "span_gib": 9}, "fitted": {"recent": 0.9}}}
         self.assertEqual(standin.like("a", made), {"beta": 1, "recent": 0.9})
         self.assertEqual(standin.like("median", made), {"beta": 1, "recent": 0.9})
@@ -203,12 +203,12 @@ class Fitting(unittest.TestCase):
 class Traces(unittest.TestCase):
     """Real traces in the folder TRACES=DIR."""
 
-    def said(self, program, *args):
+    def said(self, program: Any, *args: Any) -> str:
         with redirect_stderr(io.StringIO()) as said, redirect_stdout(io.StringIO()):
             self.assertEqual(program.main(list(args)), 1)
         return said.getvalue()
 
-    def test_no_folder(self):
+    def test_no_folder(self) -> None:
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write("[cloudphysics]\n")
             file.flush()
@@ -216,7 +216,7 @@ class Traces(unittest.TestCase):
                 said = self.said(program, "TRACES=/nonexistent", *options)
                 self.assertIn("TRACES=/nonexistent: is no folder: name the one", said)
 
-    def test_bad_files(self):
+    def test_bad_files(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("has no cloudphysics.trace.gz (nor cloudphysics.trace)", self.said(fit, folder))
             self.assertIn("no trace named 'x' is known; there are cloudphysics", self.said(fit, folder, "x"))
@@ -232,14 +232,14 @@ class Traces(unittest.TestCase):
             path.with_suffix(".trace.gz").write_bytes(gzip.compress(b"0 0 8 8 0\n")[:-4])
             self.assertIn("is no request", self.said(fit, folder, "cloudphysics"))
 
-    def test_unknown_names(self):
+    def test_unknown_names(self) -> None:
         for words, message in (
             (("x",), "nothing is named 'x' here; there are cloudphysics"),
             (("--kinds", "own,x"), "nothing is named 'x' here; there are own, others, first"),
         ):
             self.assertIn(message, self.said(validate, "TRACES=/nonexistent", *words))
 
-    def test_read(self):
+    def test_read(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "cloudphysics.trace").write_text("0 3 8 8 0\n7 3 16 9 1\n", encoding="ascii")
             self.assertEqual(realtrace.read(Path(folder), "cloudphysics"), [(0, 1, 1, 1), (7, 0, 2, 2)])
@@ -248,7 +248,7 @@ class Traces(unittest.TestCase):
 class Validating(unittest.TestCase):
     """Figures of validate.py, computed by hand."""
 
-    def test_quantities(self):
+    def test_quantities(self) -> None:
         nand = {"ops": {"program": {"host": 100, "gc": 300}, "copyback": {}}}
         pen = {"ops": {"program": {"host": 100, "gc": 60}, "copyback": {}}}
         found: dict[str, dict[str, Any]] = {
@@ -260,11 +260,11 @@ class Validating(unittest.TestCase):
         for value, by_hand in zip(have.values(), (4, 2.5, -25, -25, -40), strict=True):
             self.assertAlmostEqual(value, by_hand, 12)
 
-    def test_no_gc(self):
+    def test_no_gc(self) -> None:
         found = {name: {"gc": {"ns": 0, "pages_moved": 0, "calls": 0}} for name in ("greedy", "ippbe")}
         self.assertIsNone(validate.QUANTITIES["IPPBE GC time, %"](found))
 
-    def test_summary(self):
+    def test_summary(self) -> None:
         wa, moved = "NFTL write amplification", "IPPBE pages moved, %"
         rows = [
             {"trace": t, "quantity": q, "real": real, "own": own, "others": others, "first": "-"}

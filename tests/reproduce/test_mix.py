@@ -10,13 +10,14 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 import support
 
 import mix
 
 
-def rows(name, scale, **settings):
+def rows(name: str, scale: int, **settings: Any) -> list[Any]:
     """Return all requests of a mix."""
     return list(mix.requests(mix.mix_of(name, settings), scale, random.Random("test")))
 
@@ -24,7 +25,7 @@ def rows(name, scale, **settings):
 class Mixes(unittest.TestCase):
     """mix.py."""
 
-    def test_warm_up(self):
+    def test_warm_up(self) -> None:
         # 11 GiB / 1024 = 11 MiB, once over in 4 KiB writes: 2816; then 4,800,000 / 1024 = 4687.5 requests
         made = rows("usr", 1024)
         self.assertEqual(mix.not_counted(mix.mix_of("usr"), 1024), 2816)
@@ -39,7 +40,7 @@ class Mixes(unittest.TestCase):
         # fileserver's mean write is (128 + 16) / 2 = 72 KiB: 11 MiB / 72 KiB = 156.4
         self.assertEqual(mix.warm_writes(mix.mix_of("fileserver"), 1024), 156)
 
-    def test_what_is_published(self):
+    def test_what_is_published(self) -> None:
         """Check that a count is within five standard deviations of its mean over this number of draws."""
         for name, read, sizes in (
             ("kv", 1000, {2048: 0.92, 4096: 0.08}), ("grp", 1000, {4096: 0.6, 8192: 0.4}),
@@ -62,7 +63,7 @@ class Mixes(unittest.TestCase):
                 self.assertEqual(max(offset // align % 2 for _, _, offset, _ in made), 1)
                 self.assertTrue(all(offset >= 0 and offset + size <= 2**29 // 64 for _, _, offset, size in made))
 
-    def test_skew(self):
+    def test_skew(self) -> None:
         """Zipf's law with exponent 1 over 16 chunks: the k-th most frequent has 1 / (k H) of all, H = 3.3807."""
         made = rows("usr", 1, warm=0, foot_gib=2**-12, theta=1, requests_k=100)
         found = collections.Counter(offset // 16384 for _, _, offset, _ in made)
@@ -74,7 +75,7 @@ class Mixes(unittest.TestCase):
         )
         self.assertLess(max(alike.values()) - min(alike.values()), 700)
 
-    def test_hot_part(self):
+    def test_hot_part(self) -> None:
         """The hot part has 1/64 of the 16 MiB, which is 16 of 1024 chunks of 16 KiB, and gets three
         quarters of the requests.
         """
@@ -82,7 +83,7 @@ class Mixes(unittest.TestCase):
         hot = sum(row[2] < 16 * 16384 for row in made)
         self.assertLess(abs(hot - 75000), 5 * (100000 * 0.75 * 0.25) ** 0.5)
 
-    def test_flushes(self):
+    def test_flushes(self) -> None:
         made = rows("stg", 256, warm=0, flush=3)
         self.assertEqual(
             [row[1] for row in made if row[1] != "read"][:8], ["write"] * 3 + ["flush"] + ["write"] * 3 + ["flush"]
@@ -90,7 +91,7 @@ class Mixes(unittest.TestCase):
         writes = sum(row[1] == "write" for row in made)
         self.assertEqual(sum(row[1] == "flush" for row in made), writes // 3)
 
-    def test_bursts(self):
+    def test_bursts(self) -> None:
         made = rows("varmail", 16, warm=0, settle_k=0, burst=10, foot_gib=1)
         times = [row[0] for row in made]
         gaps = [b - a for a, b in itertools.pairwise(times) if a != b]
@@ -99,7 +100,7 @@ class Mixes(unittest.TestCase):
         self.assertLess(abs(sum(gaps) / len(gaps) / 200e6 - 1), 0.02)
         self.assertEqual({row[0] for row in rows("oltp", 256)}, {0})
 
-    def test_always_the_same(self):
+    def test_always_the_same(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.trace"
             mix.write(str(path), "fileserver", 1024, {"theta": 1.1})
@@ -109,7 +110,7 @@ class Mixes(unittest.TestCase):
             hashlib.sha256(text).hexdigest(), "8ee07689f41499ab93d8105e7753da5681ed4e2f919741f1cb39a0f367c62856"
         )
 
-    def test_bad_input(self):
+    def test_bad_input(self) -> None:
         for args, said in (
             (("nothing",), "no workload named 'nothing' is known; there are kv, grp"),
             (("kv", "--set", "size=1"), "no setting named 'size'; there are read, burst"),

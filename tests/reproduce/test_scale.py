@@ -10,8 +10,10 @@ from unittest import mock
 
 import support
 
+import compare
 import measures
 import scale
+import study
 
 
 def values(command: list[str], key: str) -> list[str]:
@@ -44,7 +46,7 @@ class Drives(unittest.TestCase):
 
     def test_every_study_has_its_own_scale(self) -> None:
         for name, scales in scale.SCALES.items():
-            self.assertIn(scale.studies.KINDS[name].scale, scales)
+            self.assertIn(study.KINDS[name].scale, scales)
 
 
 class Values(unittest.TestCase):
@@ -58,8 +60,8 @@ class Values(unittest.TestCase):
     def test_forms(self) -> None:
         found = {"a": {"gc": {"ns": 3_000_000}}, "b": {"gc": {"ns": 4_000_000}}, "c": {"gc": {"ns": 0}}}
         for config, base, form, wanted in (
-            ("a", "", scale.times, 3.0), ("a", "b", scale.times, 0.75), ("a", "b", scale.change, -25.0),
-            ("a", "c", scale.change, None),
+            ("a", "", compare.times, 3.0), ("a", "b", compare.times, 0.75), ("a", "b", compare.change, -25.0),
+            ("a", "c", compare.change, None),
         ):  # fmt: skip
             row = scale.Quantity("pen", "hm_0", "time in GC", measures.gc_ms, config, base, form)
             self.assertEqual(self.of(row, found), wanted)

@@ -4,6 +4,7 @@
 import csv
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import support
@@ -14,7 +15,7 @@ import validate
 TABLE = support.ROOT / "docs/results/superblock/superblock.csv"
 
 
-def result(ms, pages, erases, squares, merges):
+def result(ms: int, pages: int, erases: float, squares: float, merges: int) -> dict[str, Any]:
     """Return a result of one write of `ms` and one page of the host, and pages in all."""
     programs = {"host": 1, "gc": pages - 1}
     host = {"ios": 1, "latency": {"sum_ns": ms * 1e6}}
@@ -27,17 +28,17 @@ def result(ms, pages, erases, squares, merges):
 class Rows(unittest.TestCase):
     """A row divides PEN's quantities by those of the same drive without PEN."""
 
-    def test_options(self):
+    def test_options(self) -> None:
         words = superblock.line("yes")
         for word in ("ftl.superblock_blocks=4", "ftl.superblock_max_blocks=5", "geometry.blocks_per_plane=250"):
             self.assertIn(word, words)
         self.assertEqual([word for word in words if word.startswith("ftl.pen=")], ["ftl.pen=yes"])
         self.assertEqual(sum(a != b for a, b in zip(words, superblock.line("no"), strict=True)), 1)
 
-    def test_arithmetic(self):
+    def test_arithmetic(self) -> None:
         found = {"no": result(8, 10, 2.0, 5.0, 3), "yes": result(2, 4, 1.5, 6.0, 1)}
 
-        def replayed(_text, options, _program):
+        def replayed(_text: str, options: Any, _program: object) -> Any:
             return found["yes" if "ftl.pen=yes" in options else "no"]
 
         with mock.patch.object(validate, "replay", replayed):
@@ -50,7 +51,7 @@ class Rows(unittest.TestCase):
 class Stored(unittest.TestCase):
     """The stored table agrees with the text of its page."""
 
-    def test_directions(self):
+    def test_directions(self) -> None:
         """AEP and VEP stay near the baseline's or fall; a fault that was mended gave a VEP of 2.7 to 53 times."""
         rows = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
         self.assertGreaterEqual(len(rows), 7)

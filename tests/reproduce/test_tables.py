@@ -25,7 +25,10 @@ import spread
 import study
 
 
-def result(write_sum_ns=40_000_000, writes=10, gc_programs=30, gc_reads=40, erases=2, calls=3):
+def result(
+    write_sum_ns: int = 40_000_000, writes: int = 10, gc_programs: int = 30, gc_reads: int = 40, erases: int = 2,
+    calls: int = 3,
+) -> dict[str, Any]:  # fmt: skip
     """100 ms of ten writes and five reads; ten host programs."""
     zero = {"host": 0, "gc": 0, "wl": 0, "meta": 0, "backup": 0}
     return {
@@ -66,7 +69,7 @@ def result(write_sum_ns=40_000_000, writes=10, gc_programs=30, gc_reads=40, eras
 class Measures(unittest.TestCase):
     """Quantities of one result."""
 
-    def test_numbers(self):
+    def test_numbers(self) -> None:
         made = result()
         self.assertEqual(measures.write_us(made), 4000)
         self.assertEqual(measures.read_us(made), 100)
@@ -83,7 +86,7 @@ class Measures(unittest.TestCase):
         self.assertEqual(measures.waiting(made), 0.405)
         self.assertEqual((measures.write_gc_us(made), measures.read_gc_us(made)), (2400, 0))
 
-    def test_write_latency_by_cause(self):
+    def test_write_latency_by_cause(self) -> None:
         # GC: 10 spare areas and 30 pages read at 70 us, 30 programs, 2 erases = 0.7 + 2.1 + 27 + 20 = 49.8 ms;
         # 24 of the 40 ms of ten writes were waits for it
         parts = measures.write_parts_us(result())
@@ -92,11 +95,11 @@ class Measures(unittest.TestCase):
             self.assertAlmostEqual(parts[name], 2400 * ms / 49.8)
         self.assertAlmostEqual(parts["write and queue"], 1600)
 
-    def test_of_a_call(self):
+    def test_of_a_call(self) -> None:
         self.assertEqual((measures.gc_call_ms(result()), measures.units_per_call(result())), (30, 40))
         self.assertIsNone(measures.gc_call_ms(result(calls=0)))
 
-    def test_wear_levelling(self):
+    def test_wear_levelling(self) -> None:
         """Two dies spend 9 ms on three blocks; 5 units of 4 KiB are moved, and 40 KiB are read for them."""
         made = {
             "busy": {"dies": [{"ns": {"wl": 5_000_000}}, {"ns": {"wl": 4_000_000}}]},
@@ -108,7 +111,7 @@ class Measures(unittest.TestCase):
         made["wear_levelling"] = {"blocks_levelled": 0, "units_moved": 0}
         self.assertEqual((measures.levelled_ms(made), measures.levelled_read(made)), (None, None))
 
-    def test_write_bandwidth_of_windows(self):
+    def test_write_bandwidth_of_windows(self) -> None:
         # 10 ms rows: 1 MiB at 0, 2 MiB at 90 ms, 3 MiB at 100 ms, 1 MiB at 350 ms; reads alone at 500 ms
         made = {"series": {"interval_ns": 10**7, "rows": [
             {"at_ns": ms * 10**6, op: {"bytes": mib * 2**20}}
@@ -119,7 +122,7 @@ class Measures(unittest.TestCase):
         self.assertEqual(measures.window_mib_s(made, 100), [30, 30, 10])
         self.assertEqual((measures.peak_mib_s(100)(made), measures.mean_mib_s(1000)(made)), (30, 7))
 
-    def test_reduction(self):
+    def test_reduction(self) -> None:
         # of 1 + 4 + 5 + 10 units of 4096 bytes five are deltas: 1024 bytes of 20480, 10240 of them alone
         made: dict[str, Any] = {
             "settings": ["ftl.unit_bytes=4096"],
@@ -138,7 +141,7 @@ class Measures(unittest.TestCase):
         made["reduction"]["delta_units"] = 0
         self.assertIsNone(measures.plain_ratio(made))
 
-    def test_nothing_was_written(self):
+    def test_nothing_was_written(self) -> None:
         made = result(writes=0)
         self.assertIsNone(measures.write_us(made))
         self.assertIsNone(measures.write_parts_us(made))
@@ -168,8 +171,8 @@ class Guest(unittest.TestCase):
 # end ops 0 0 4
 """
 
-    def make(self, folder, *names):
-        def interval(reads, size, words):
+    def make(self, folder: str, *names: Any) -> tuple[int, str]:
+        def interval(reads: int, size: int, words: int) -> dict[str, Any]:
             sources = {
                 "host": {"user-read-bytes": words, "programs": 6},
                 "gc": {"user-read-bytes": 9, "programs": 3, "erases": 2},
@@ -192,10 +195,10 @@ class Guest(unittest.TestCase):
             status = guest.main([folder, *more])
         return status, said.getvalue()
 
-    def read(self, folder, name):
+    def read(self, folder: str, name: str) -> Any:
         return json.loads((Path(folder) / f"points/{name}.json").read_text(encoding="utf-8"))
 
-    def test_result(self):
+    def test_result(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.make(folder, "one", "two"), (0, ""))
             made = self.read(folder, "one")
@@ -207,7 +210,7 @@ class Guest(unittest.TestCase):
         self.assertEqual(measures.raf_host(made), 32)
         self.assertEqual((measures.wa(made), measures.blocks_erased(made)), (1.5, 3))
 
-    def test_series(self):
+    def test_series(self) -> None:
         """Requests before or after a job do not count for it. A completion's time is that of submission
         plus latency.
         """
@@ -223,14 +226,14 @@ class Guest(unittest.TestCase):
         ]})  # fmt: skip
         self.assertEqual(measures.window_mib_s(made, 10), [100 / 1024, 300 / 1024])
 
-    def test_missing(self):
+    def test_missing(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             status, said = self.make(folder, "one", "three")
             self.assertEqual(status, 1)
             self.assertIn("no job 'three' that ran alone (there are: one, two)", said)
             self.assertFalse((Path(folder) / "points").exists())
 
-    def test_bad_input(self):
+    def test_bad_input(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for args in (("one=",), ("one", "--interval-ms", "0")):
                 with self.subTest(args), self.assertRaises(SystemExit):
@@ -241,7 +244,7 @@ class Guest(unittest.TestCase):
 class Rows(unittest.TestCase):
     """Rows made of several results."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.results = compare.Results(
             {
                 ("a", "base", "device"): result(40_000_000),
@@ -252,12 +255,12 @@ class Rows(unittest.TestCase):
             16,
         )
 
-    def rows(self, make):
+    def rows(self, make: Any) -> list[Any]:
         return [
             (r.trace, r.what, r.unit, r.ours, r.paper, r.ratio) for r in make(self.results, ("a", "b", "c"), "device")
         ]
 
-    def test_change(self):
+    def test_change(self) -> None:
         made = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change,
                                 {("average", "New"): -44.3, ("best", "New"): -60.0}, min)  # fmt: skip
         self.assertEqual(
@@ -270,7 +273,7 @@ class Rows(unittest.TestCase):
             ],
         )
 
-    def test_times_and_lower(self):
+    def test_times_and_lower(self) -> None:
         for form, unit, ours in (
             (compare.times, "x", (0.5, 0.9, 0.7)),
             (compare.lower, "x lower", (2, 10 / 9, 14 / 9)),
@@ -280,7 +283,7 @@ class Rows(unittest.TestCase):
             for row, value in zip(made, ours):
                 self.assertAlmostEqual(row[3], value)
 
-    def test_absolute_of_the_full_size(self):
+    def test_absolute_of_the_full_size(self) -> None:
         made = compare.absolute(measures.gc_calls, {"base": "Base"}, "calls", {("a", "Base"): 24}, True)
         self.assertEqual(
             self.rows(made),
@@ -291,14 +294,14 @@ class Rows(unittest.TestCase):
             ],
         )
 
-    def test_breakdown(self):
+    def test_breakdown(self) -> None:
         made = self.rows(compare.breakdown({"base": "Base"}, {("average", "Base"): 58.0}))
         share = 100 * (2400 * 29.1 / 49.8) / 3000
         self.assertEqual(made[-1][:3], ("average", "Base, copying", "%"))
         self.assertAlmostEqual(made[-1][3], share)
         self.assertEqual(made[-1][4], 58)
 
-    def test_seeds(self):
+    def test_seeds(self) -> None:
         """Mean, minimum and maximum over seeds; a seed that some traces lack is left out for all."""
         found = {}
         # us of new and base: a 10/20, 16/20 (seed 2), 20/20 (seed 3); b 18/20, 10/20 (seed 2)
@@ -315,26 +318,26 @@ class Rows(unittest.TestCase):
         self.assertEqual([(r.trace, r.ours, r.low, r.high) for r in made], want)
         self.assertEqual(made[-1].paper, -60)
 
-    def test_one_seed(self):
+    def test_one_seed(self) -> None:
         inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change, None, min)
         self.assertEqual(self.rows(compare.seeded(inner, min)), self.rows(inner))
         for row in compare.seeded(inner, min)(self.results, ("a", "b"), "device"):
             self.assertEqual((row.low, row.high), (None, None))
 
-    def test_of_traces(self):
+    def test_of_traces(self) -> None:
         """Averages cover the named traces, even if a figure has others."""
         inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change)
         made = self.rows(compare.of_traces((points.Trace("b"), points.Trace("c", (("burst", 1),))), inner))
         self.assertEqual([row[:4] for row in made], [("b", "New", "%", -10), ("average", "New", "%", -10)])
 
-    def test_nothing_was_run(self):
+    def test_nothing_was_run(self) -> None:
         self.assertEqual(self.rows(compare.relative(measures.write_us, "other", {"new": "New"}, compare.change)), [])
 
 
 class Studies(unittest.TestCase):
     """The points of each study."""
 
-    def test_scaling(self):
+    def test_scaling(self) -> None:
         # 1888 / 16 = 118 blocks, 8 % of them 9.44; 15104 / 16 = 944, 75.52; 16.5 % less of 118 is 98.53
         for name, blocks, start in (("nftl", 118, 9), ("nftl-72", 944, 75), ("pbe-165", 99, 7)):
             sets = points.Pen(16).all()[name].sets
@@ -343,7 +346,7 @@ class Studies(unittest.TestCase):
         # 7 % of 2048 / 8 is 17.92: GC while fewer than 18 are free
         self.assertIn("ftl.gc_start_blocks=18", points.Ippbe(8).all()["greedy"].sets)
 
-    def test_every_figure_has_its_points(self):
+    def test_every_figure_has_its_points(self) -> None:
         for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8)),
                             ("spread", spread.Spread(8)), ("rps", rps.Rps(4)), ("dac", dac.Dac(256))):  # fmt: skip
             made = study.of(name, False, None, None)
@@ -353,7 +356,7 @@ class Studies(unittest.TestCase):
             ids = [point.id for point in made.points()]
             self.assertEqual(len(ids), len(set(ids)))
 
-    def test_the_published_figures_are_there(self):
+    def test_the_published_figures_are_there(self) -> None:
         names = {figure.name for figure in figures.pen(16)}
         self.assertLessEqual(
             {"fig03a", "fig03b", "fig04", "fig05", "fig12a", "fig12b", "fig12c", "fig13a", "fig13b", "fig13c",
@@ -366,7 +369,7 @@ class Studies(unittest.TestCase):
             {"fig28", "table5-share", "table5-dac", "table5-normal", "fig29"}, {f.name for f in dac.dac(256)}
         )
 
-    def test_bursts_are_the_stand_ins(self):
+    def test_bursts_are_the_stand_ins(self) -> None:
         """The study has the points of figures 10 and 11. With original traces there is no such study,
         because nothing is assumed.
         """
@@ -382,7 +385,7 @@ class Studies(unittest.TestCase):
             names = {figure.name for figure in study.of("ippbe", False, None, folder).figures()}
         self.assertEqual(set(every) - names, {"bursts-write", "bursts-read"})
 
-    def test_scale_that_does_not_divide(self):
+    def test_scale_that_does_not_divide(self) -> None:
         with self.assertRaisesRegex(points.StudyError, "scale 7 does not divide PEN's 1888"):
             points.Pen(7)
         with self.assertRaisesRegex(points.StudyError, "scale 3 does not divide IPPBE's 2048"):
@@ -392,7 +395,7 @@ class Studies(unittest.TestCase):
         with self.assertRaisesRegex(points.StudyError, "scale 32 does not divide flexFTL's 512 .* up to 16"):
             rps.Rps(32)
 
-    def test_missing_originals(self):
+    def test_missing_originals(self) -> None:
         with self.assertRaisesRegex(points.StudyError, "TRACES=/nonexistent: is no folder"):
             study.of("pen", False, None, "/nonexistent")
         with tempfile.TemporaryDirectory() as folder:
@@ -401,7 +404,7 @@ class Studies(unittest.TestCase):
             with self.assertRaisesRegex(points.StudyError, re.escape(f"{folder}: has no stg_0.csv")):
                 study.of("ippbe", True, None, folder)
 
-    def test_mixes(self):
+    def test_mixes(self) -> None:
         """A drive exports the capacity that its mix covers; the warm-up is not counted."""
         made = {point.id: point for point in study.of("spread", False, None, None).points()}
         point = made["usr,foot_gib=8/sp.device"]
@@ -414,12 +417,12 @@ class Studies(unittest.TestCase):
             with self.assertRaisesRegex(points.StudyError, "rps's traces were never published: leave TRACES out"):
                 study.of("rps", False, None, folder)
 
-    def test_quick_studies_have_one_seed(self):
+    def test_quick_studies_have_one_seed(self) -> None:
         made = study.of("rps", True, None, None)
         self.assertEqual({t.tag for f in made.figures() for t in f.traces}, {"ntrx", "varmail"})
         self.assertEqual(made.guest_runs(), [])
 
-    def test_guest_runs(self):
+    def test_guest_runs(self) -> None:
         """Each section of a job file that has a row is run on the FTL's own drive."""
         for name, scale in (("spread", 8), ("rps", 4)):
             runs = study.KINDS[name].guests(scale)
@@ -439,7 +442,7 @@ class Studies(unittest.TestCase):
              "ftl.accounting=device", "ftl.payload=no"),
         )  # fmt: skip
 
-    def test_fingerprints_follow_the_trace(self):
+    def test_fingerprints_follow_the_trace(self) -> None:
         """The store has 0.5 % of the four fingerprints of each block that the recording writes; a quick
         study uses heads.
         """
@@ -455,7 +458,7 @@ class Studies(unittest.TestCase):
         for point in quick.points():
             self.assertTrue((support.ROOT / quick.trace_file(point.trace)).exists())
 
-    def test_notes_name_figures_that_exist(self):
+    def test_notes_name_figures_that_exist(self) -> None:
         for name in study.KINDS:
             known = {figure.name for figure in study.of(name, False, None, None).figures()}
             text = (support.REPRODUCE / f"{name}-notes.md").read_text(encoding="utf-8")
@@ -468,31 +471,31 @@ HEAD = ["trace", "what", "unit", "paper", "ours (device)", "ratio"]
 class Layout(unittest.TestCase):
     """Tables of the pages, from rows made by hand."""
 
-    def test_quantities_stand_side_by_side(self):
+    def test_quantities_stand_side_by_side(self) -> None:
         rows = [[trace, what, "x", "", f"{trace}-{what}", ""] for what in ("P", "Q") for trace in ("a", "average")]
         self.assertEqual(layout.shown([HEAD, *rows]), [
             "| trace [x] | P | Q |", "| --- | --- | --- |", "| a | a-P | a-Q |",
             "| **average** | **average-P** | **average-Q** |", "",
         ])  # fmt: skip
 
-    def test_a_quantity_that_is_missing(self):
+    def test_a_quantity_that_is_missing(self) -> None:
         rows = [[trace, what, "", "", ours, ""] for trace, what, ours in ("aP1", "bP2", "aQ3")]
         rows.append(["b", "Q", "", "", "", ""])
         self.assertEqual(layout.shown([HEAD, *rows])[0::3], ["| trace | P | Q |", "| b | 2 |  |"])
 
-    def test_published_numbers_have_columns(self):
+    def test_published_numbers_have_columns(self) -> None:
         rows = [["a", "P", "x", "", "1", ""], ["a", "Q", "x", "2", "3", "1.5"]]
         self.assertEqual(layout.shown([HEAD, *rows]), [
             "| trace | what [x] | paper | ours (device) | ratio |", "| --- | --- | --- | --- | --- |",
             "| a | P | - | 1 |  |", "| a | Q | 2 | 3 | 1.5 |", "",
         ])  # fmt: skip
 
-    def test_several_units_have_a_column(self):
+    def test_several_units_have_a_column(self) -> None:
         rows = [["a", "P", "x", "", "1", ""], ["a", "Q", "%", "", "3", ""]]
         found = layout.shown([HEAD, *rows])
         self.assertEqual(found[0::3], ["| trace | what | unit | ours (device) |", "| a | Q | % | 3 |"])
 
-    def test_the_rest_of_a_long_table_is_folded(self):
+    def test_the_rest_of_a_long_table_is_folded(self) -> None:
         rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(22)] + [["average", "P", "x", "9", "10", "1.1"]]
         found = layout.shown([HEAD, *rows])
         self.assertEqual(found[2:6], ["| **average** | **P** | **9** | **10** | **1.1** |", "", *layout.FOLD])

@@ -15,6 +15,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 import support
 
@@ -26,7 +27,7 @@ import study
 SMALL = ("--scale", "64")  # runs of further studies that these tests start
 
 
-def reproduce(*args, **more):
+def reproduce(*args: Any, **more: Any) -> subprocess.CompletedProcess[str]:
     """reproduce.py."""
     command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), *args]
     return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False, **more)
@@ -37,7 +38,7 @@ class Quick(unittest.TestCase):
 
     maxDiff = None
 
-    def check(self, name):
+    def check(self, name: str) -> None:
         out = f"build/reproduce/test-{name}"
         done = quick.run(name, out)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
@@ -48,31 +49,31 @@ class Quick(unittest.TestCase):
         pictures = {path.stem for path in (support.ROOT / out).glob("*.svg")}
         self.assertEqual(pictures, {path.stem for path in (support.ROOT / out).glob("*.csv")})
 
-    def test_pen(self):
+    def test_pen(self) -> None:
         self.check("pen")
 
-    def test_ippbe(self):
+    def test_ippbe(self) -> None:
         self.check("ippbe")
 
-    def test_spread(self):
+    def test_spread(self) -> None:
         self.check("spread")
 
-    def test_rps(self):
+    def test_rps(self) -> None:
         self.check("rps")
 
-    def test_dac(self):
+    def test_dac(self) -> None:
         self.check("dac")
 
 
 class Runs(unittest.TestCase):
     """A study can be started, killed and started again."""
 
-    def test_dry_run(self):
+    def test_dry_run(self) -> None:
         for name in study.KINDS:
             done = reproduce(name, "--dry-run")
             self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_every_rule_says_what_it_needs(self):
+    def test_every_rule_says_what_it_needs(self) -> None:
         """Many clusters refuse a job without a run time."""
         text = (support.REPRODUCE / "Snakefile").read_text(encoding="utf-8")
         rules = re.split(r"^ *rule(?: \w+)?:$", text, flags=re.M)[2:]  # except the first rule, which runs nothing
@@ -80,7 +81,7 @@ class Runs(unittest.TestCase):
         for rule in rules:
             self.assertEqual((rule.count("mem_mb="), rule.count("runtime=")), (1, 1), rule)
 
-    def test_what_is_shown(self):
+    def test_what_is_shown(self) -> None:
         """Progress is shown in steps of ten per cent or more; the end of a failed job's log is shown."""
         said = (
             "import sys; [print(f'{n} of 20 steps ({5 * n}%) done') for n in (1, 2, 3, 4)]; print('why'); sys.exit(3)"
@@ -95,7 +96,7 @@ class Runs(unittest.TestCase):
             lines[-2:], ["  | why", f"reproduce.py: snakemake ended with status 3: all it said is in {log}"]
         )
 
-    def test_killed_and_resumed(self):
+    def test_killed_and_resumed(self) -> None:
         made = study.of("ippbe", True, 64, None)
         folder = support.ROOT / made.folder
         shutil.rmtree(folder, ignore_errors=True)
@@ -127,7 +128,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(reproduce("ippbe", "--quick", *SMALL).returncode, 0)
         self.assertIn("Nothing to be done", (folder / "snakemake.log").read_text(encoding="utf-8"))
 
-    def test_originals(self):
+    def test_originals(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name, volume in (("hm_0", "hm_0"), ("src1_2", "src1_2"), ("stg_0", "stg_0-1M")):
                 with open(Path(folder) / f"{name}.csv", "w", encoding="ascii") as trace:
@@ -142,7 +143,7 @@ class Runs(unittest.TestCase):
         self.assertNotIn("stand-in for", text)
         shutil.rmtree(support.ROOT / study.of("ippbe", True, 64, None).folder.replace("standins", "originals"))
 
-    def test_bad_input(self):
+    def test_bad_input(self) -> None:
         for args, message in (
             (("pen", "--traces", "/nonexistent"), "TRACES=/nonexistent: is no folder"),
             (("pen", "--traces", str(support.ROOT / "tests/reproduce")), ": has no prn_0.csv"),

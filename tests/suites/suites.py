@@ -274,7 +274,7 @@ def folder_for(args: argparse.Namespace) -> Path:
     if args.out:
         if args.out.exists():
             raise Refused(f"--out {args.out}: is there already; name a new folder")
-        return args.out.resolve()
+        return Path(args.out.resolve())
     number = 1
     while (ROOT / "out" / f"suites-{number:03}").exists():
         number += 1
