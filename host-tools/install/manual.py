@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""manual.py - slate.1 on standard output: slate.1.in, with every command and option of the
-launcher's own parser where it says .SLATE-COMMANDS; so the two can not differ."""
+"""manual.py - prints slate.1: slate.1.in with all commands and options in place of .SLATE-COMMANDS. They are
+read from the launcher's parser, so that manual and launcher cannot differ."""
 
 from __future__ import annotations
 

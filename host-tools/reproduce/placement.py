@@ -104,7 +104,7 @@ class Size:
 
 
 def slate(words: list[str], out: Path, may_fail: bool = False) -> None:
-    """Run 'slate run', unless it ran already. may_fail: after the first boot."""
+    """Run 'slate run', unless `out` has that run already. may_fail: it may fail after the first boot."""
     record = out / "command.json"
     if record.exists() and json.loads(record.read_text(encoding="utf-8")) == words:
         return

@@ -48,8 +48,8 @@ SMALL_WORDS = ("nohz=off",)
 IMAGES_AT = 256 << 20
 IMAGE_ALIGN = 2 << 20
 # CPU features that are off in virtual time. A vCPU that waits by MWAIT would spin. Each step of a
-# repeated string instruction counts as an instruction: without ERMS and FSRM Linux copies and
-# clears 8 bytes in each, which at a rate of 4 is 32 GB/s; with them it would be one byte.
+# repeated string instruction counts as an instruction. Without ERMS and FSRM Linux copies and
+# clears 8 bytes in a step, 32 GB/s at a rate of 4; with them it would be one byte.
 VIRTUAL_CPU = "max,-monitor,-erms,-fsrm"
 sys.path.insert(0, str(paths.GUEST_TOOLS))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""out/<run>/: a unique directory, written completely or removed, also after Ctrl-C."""
+"""out/<run>/: the directory of a run. It is complete when the run ends, or removed, also after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from . import paths, units
 from .errors import MachineError, SlateError
 
-NEEDED_BYTES = 64 << 20  # before the boot: the initramfs with the job, console, results
-LOW_BYTES = 1 << 20  # while it runs
+NEEDED_BYTES = 64 << 20  # free before the boot, for the initramfs with the job, the console and the results
+LOW_BYTES = 1 << 20  # the same while the guest runs
 WORK_FILES = (".initrd", ".results", ".qemu.log", ".drive")
 
 

@@ -30,7 +30,7 @@ MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
 
 
 def call(*words: Any) -> subprocess.CompletedProcess[str]:
-    """Run it and return its output."""
+    """Run slatectl and return its output."""
     return subprocess.run([CTL, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -18,10 +18,10 @@ DRIVE = ("geometry.channels=1", "geometry.planes_per_die=1", "geometry.blocks_pe
 
 
 class Figure10(Case):
-    """Logical blocks of 576 pages are written once; block 0 is updated as in the figure, then each other's page 0.
+    """Logical blocks of 576 pages are written once. Block 0 is updated as in the figure, then page 0 of each other.
 
-    A block's first update takes a U-block, and there are two. So the first update of blocks 2, 3
-    and 4 each merges the block that has had its U-block longest: 0, 1 and 2.
+    The first update of a block needs a U-block, and there are two. So the first updates of blocks 2, 3 and 4
+    merge blocks 0, 1 and 2, each of which has had its U-block longest at that time.
     """
 
     def trace(self) -> Path:
