@@ -82,9 +82,9 @@ struct ftl_io {
 	uint8_t priority;		/* of that queue: enum arbiter_class */
 	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
 	uint8_t owner;			/* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
-	bool lost;			/* WRITE of whole mapping units, if ftl_ops.writes_lost: their content is lost,
-					 * so reads of a unit end with SSD_E_UNCORR until it is written whole, or
-					 * trimmed. Else as any write; copy() is not called */
+	bool lost;			/* WRITE of a multiple of ftl_lost_bytes(): its content is lost, so reads end
+					 * with SSD_E_UNCORR until all that was lost of what they read is written, or
+					 * its units are trimmed. Else as any write; copy() is not called */
 	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
@@ -370,6 +370,7 @@ struct ftl_ops {
 	const char *name;
 	enum ftl_durability durability;
 	bool writes_lost;	/* takes writes of lost content (struct ftl_io) */
+	bool loses_sectors;	/* of single sectors, if flash keeps content; else of whole mapping units */
 	/*
 	 * Returns NULL, or a sentence that says which flushed data a power cut may destroy on this
 	 * array. If the pointer is NULL, the FTL refuses such arrays.
@@ -457,6 +458,12 @@ size_t ftl_footprint(const struct ftl_ops *t, const struct ftl_config *c, const 
 /* mem: zeroed. Returns an error if the configuration is not valid or the memory too small. */
 int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_config *c, struct nand *n,
 	     const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
+
+/* Returns the unit of writes of lost content, 0: the FTL takes none. */
+static inline uint32_t ftl_lost_bytes(const struct ftl_ops *t, const struct ftl_config *c)
+{
+	return !t->writes_lost ? 0 : t->loses_sectors && c->payload ? FTL_SECTOR_BYTES : c->unit_bytes;
+}
 
 /* Settings that every FTL reads. */
 extern const struct knob_table ftl_common_knobs;

@@ -116,7 +116,7 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 		io->offset = io->bytes = 0;
 	SSD_ASSERT(!io->zone || h->base.ops->zones);
 	SSD_ASSERT(!io->lost || (h->base.ops->writes_lost && io->op == FTL_WRITE &&
-				 io->offset % h->c.unit_bytes == 0 && io->bytes % h->c.unit_bytes == 0));
+				 (io->offset | io->bytes) % ftl_lost_bytes(h->base.ops, &h->c) == 0));
 	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
 	SSD_ASSERT(io->offset <= h->c.capacity_bytes && io->bytes <= h->c.capacity_bytes - io->offset);
 	io->submit_ns = io->done_ns = h->now_ns;

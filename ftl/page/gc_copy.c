@@ -56,6 +56,8 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		if (g->of_map && !lost)
 			g->map_mark = oob_snapshot_mark(oob);
 		if (lost) {	/* the sequence is lost as well; `stable` has passed it and is used instead */
+			if (f->host.c.payload)	/* there is no record of lost sectors (lost.c) */
+				memset(g->data + (size_t)g->units * f->host.c.unit_bytes, 0, FTL_SECTOR_BYTES);
 			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
 			u->seq = f->bt.stable;
 		} else {

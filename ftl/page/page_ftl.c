@@ -295,6 +295,8 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 		host_refuse(&f->host, io, f->full ? SSD_E_NOSPC : SSD_E_WORNOUT);
 		return;
 	} else {
+		if (SSD_UNLIKELY(io->lost))
+			lost_begin(f);
 		line_join(f, now_ns, io);
 	}
 	begin_all(f, now_ns);
@@ -580,6 +582,19 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 }
 
+static void lay_out_buf(struct page_buf *b, struct ssd_arena *m, uint32_t upp, uint32_t page_bytes)
+{
+	size_t slots = (size_t)b->pages * upp;
+
+	b->slot = ssd_carve(m, slots, sizeof(*b->slot));
+	b->trim = ssd_carve(m, slots, sizeof(*b->trim));
+	b->page = ssd_carve(m, b->pages, sizeof(*b->page));
+	b->data = ssd_carve(m, b->pages, page_bytes);
+	b->bad = ssd_carve(m, slots, sizeof(*b->bad));
+	b->hash = ssd_carve(m, (size_t)b->hash_mask + 1, sizeof(*b->hash));
+	b->by_seq = ssd_carve(m, (size_t)b->by_seq_mask + 1, sizeof(*b->by_seq));
+}
+
 static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies)
 {
 	t->stripe = ssd_carve(m, dies, sizeof(*t->stripe));
@@ -628,12 +643,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * at.shape.upp, OOB_UNIT_BYTES) : NULL;
 	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
-	at.buf.slot = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.slot));
-	at.buf.trim = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.trim));
-	at.buf.page = ssd_carve(m, at.buf.pages, sizeof(*at.buf.page));
-	at.buf.data = ssd_carve(m, at.buf.pages, g->page_bytes);
-	at.buf.hash = ssd_carve(m, (size_t)at.buf.hash_mask + 1, sizeof(*at.buf.hash));
-	at.buf.by_seq = ssd_carve(m, (size_t)at.buf.by_seq_mask + 1, sizeof(*at.buf.by_seq));
+	lay_out_buf(&at.buf, m, at.shape.upp, g->page_bytes);
 	at.log.ended = ssd_carve(m, word_count(at.log.ring_mask + 1), sizeof(*at.log.ended));
 	at.log.ring = ssd_carve(m, (size_t)at.log.ring_mask + 1, sizeof(*at.log.ring));
 	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
@@ -696,6 +706,7 @@ void page_ftl_begin(struct ftl *base, struct nand *n)
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->turn.watched = f->read.suspends || c->namespaces > 1;
+	f->buf.noted = c->namespaces > 1;
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :

@@ -19,6 +19,7 @@
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
  *   heat.h      which pages are hot
+ *   lost.c      units with lost sectors
  *   owners.c    waits behind other namespaces
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
@@ -59,7 +60,7 @@ struct wslot {
 	uint32_t have;		/* bitmap of the sectors present; complete if all are set */
 	uint32_t hash_next;	/* slot number */
 	bool hashed;		/* this slot has the newest version of its LPN */
-	bool lost;		/* the rest of the unit could not be read */
+	bool lost;		/* sectors of it are lost (lost.c) */
 };
 
 struct wtrim {			/* LPNs trimmed by a slot that holds a bitmap unit; from NONE: no LPN */
@@ -228,6 +229,9 @@ struct page_buf {			/* wbuf.c */
 	struct wtrim *trim;		/* trimmed LPNs of each slot */
 	struct wpage *page;
 	uint8_t *data;
+	uint32_t *bad;			/* bitmap of the lost sectors of each slot with `lost` */
+	bool losses;			/* a slot has had lost sectors */
+	bool noted;			/* slots have more than content: namespaces are told apart, or `losses` */
 	uint32_t pages, free, free_count;
 	uint32_t first, last;		/* the queue of pages to be issued, in log order */
 	uint32_t open;			/* page being filled, the last in the queue; or NONE */
@@ -503,7 +507,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 void page_ftl_begin(struct ftl *base, struct nand *n);
 /* The members of struct ftl_ops that are the same for all page FTLs. Their policy is a struct front_policy. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
-	.durability = FTL_PREFIX, .writes_lost = true,                                      \
+	.durability = FTL_PREFIX, .writes_lost = true, .loses_sectors = true,               \
 	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault,                           \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
 	.mount = page_ftl_mount, .submit = page_ftl_submit,                                 \
@@ -533,6 +537,17 @@ extern const char *const page_ftl_online[], *const flex_ftl_online[];
 uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
+
+/* lost.c */
+void lost_slot(struct page_ftl *f, uint32_t slot, uint32_t bits);	/* these sectors of the slot are lost */
+void lost_written(struct page_ftl *f, const struct ftl_io *io, uint32_t slot, uint32_t bits);
+void lost_begin(struct page_ftl *f);	/* before the first slot with lost sectors */
+uint32_t lost_bits(const struct page_ftl *f, const uint8_t *unit);
+const uint8_t *lost_sector(const uint8_t *unit, uint32_t bad, uint32_t i);
+void lost_encode(struct page_ftl *f, uint32_t w);
+void lost_decode(struct page_ftl *f, uint32_t slot);
+void lost_decode_pages(struct page_ftl *f, const uint32_t *page, uint32_t count);
+bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, uint32_t bad);
 
 /* owners.c: what follows owners_lay_out() is called only if owners_told() */
 void owners_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, uint32_t reads);

@@ -464,6 +464,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 	if (SSD_UNLIKELY(f->map.p2l))
 		keep_p2l(f, ppn, p->used, oob);
 	f->host.stats.host_units += p->used - hidden;
+	if (SSD_UNLIKELY(f->buf.losses))
+		lost_encode(f, w);
 	if (SSD_UNLIKELY(f->heat.count && !again))
 		note_heat(f, w);
 	if (SSD_UNLIKELY(f->handles.count))
@@ -625,6 +627,8 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	if (owners_told(f))
 		owners_of_program(f, d, c, count);
 	nand_submit(f->n, now_ns, c, count);
+	if (SSD_UNLIKELY(f->buf.losses))
+		lost_decode_pages(f, d->page, count);
 	d->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);

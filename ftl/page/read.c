@@ -141,10 +141,14 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 
 		if (s->have != f->shape.sectors_mask)
 			return false;
+		bool good = true;
+
 		f->host.stats.buffer_hit_units++;
-		if (!s->lost)
+		if (SSD_UNLIKELY(s->lost))
+			good = lost_give(f, r, slot, NULL, 0);
+		else
 			give(f, r, slot_data(f, slot));
-		part_at_once(f, now_ns, r->io, true, r->gc_ns, r->map_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
+		part_at_once(f, now_ns, r->io, true, r->gc_ns, r->map_ns, good ? SSD_OK : SSD_E_UNCORR);
 		return true;
 	}
 	if (!is_trimmed(f, r->lpn) && unit_may_exist(f, r->lpn))
@@ -326,17 +330,18 @@ static inline bool is_map_read(const struct uread *u)
 	return !u->io && u->slot == NONE;
 }
 
-static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, bool lost)
+/* unit: its content on flash, of which the sectors `bad` are lost; NULL: there is none. */
+static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, uint32_t bad)
 {
 	struct wslot *s = &f->buf.slot[slot];
+	uint32_t lacks = f->shape.sectors_mask & ~s->have;
 
 	SSD_ASSERT(slot != NONE);
-	if (lost && s->have != f->shape.sectors_mask)
-		s->lost = true;
-	for (uint32_t i = 0; unit && !lost && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
-		if (!(s->have >> i & 1))
-			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES,
-			       unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
+	if (SSD_UNLIKELY(bad & lacks))
+		lost_slot(f, slot, bad & lacks);
+	for (uint32_t i = 0; unit && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
+		if (lacks & ~bad & 1u << i)
+			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES, lost_sector(unit, bad, i), FTL_SECTOR_BYTES);
 	s->have = f->shape.sectors_mask;
 }
 
@@ -383,7 +388,7 @@ void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 	for (uint32_t i = 0; f->host.c.payload && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 		if (!(f->buf.slot[u->slot].have >> i & 1))
 			memset(slot_data(f, u->slot) + i * FTL_SECTOR_BYTES, 0, FTL_SECTOR_BYTES);
-	base_arrived(f, u->slot, NULL, false);
+	base_arrived(f, u->slot, NULL, 0);
 	base_done(f, r);
 	f->turn.kick = true;
 }
@@ -397,7 +402,7 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 		uread_put(f, r);
 		return;
 	}
-	base_arrived(f, u->slot, NULL, true);
+	base_arrived(f, u->slot, NULL, f->shape.sectors_mask);
 	base_done(f, r);
 }
 
@@ -484,14 +489,14 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 
 /*
  * Copy the unit that a command has read to where it is wanted: the buffer of a host's I/O, a slot of
- * the write buffer or a page of the map. Returns false if the content is lost.
+ * the write buffer or a page of the map. Returns false if what is wanted of it is lost.
  */
 static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, uint32_t upn, const struct nand_cmd *c)
 {
 	const uint8_t *page = c->page;
 	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes : NULL;
 	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
-	uint32_t slot;
+	uint32_t slot, bad;
 
 	if (is_map_read(u)) {
 		map_arrived(f, u->lpn, page, lost);
@@ -505,11 +510,15 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 		lost = !kept;
 		unit = kept ? kept : unit;
 	}
+	bad = !lost ? 0 : c->status == NAND_UNCORR || c->status == NAND_ERASED ? f->shape.sectors_mask :
+	      lost_bits(f, unit);
 	if (!u->io) {
-		base_arrived(f, u->slot, unit, lost);
-	} else if (!lost && f->host.c.payload) {
-		slot = unit ? wbuf_find(f, u->lpn) : NONE;
-		if (slot != NONE)
+		base_arrived(f, u->slot, unit, bad);
+	} else if (f->host.c.payload) {
+		slot = wbuf_find(f, u->lpn);
+		if (bad || (slot != NONE && f->buf.slot[slot].lost))
+			return lost_give(f, u, slot, unit, bad);
+		if (slot != NONE && unit)
 			unit = overlay(f, slot, unit);
 		give(f, u, unit);
 	}
@@ -598,6 +607,8 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 
 		if (is_map_read(u))
 			return NAND_WHOLE_PAGE;
+		if (unit_upn(f, u) & OOB_LOST)	/* the record of lost sectors is in the first one */
+			words |= words_between(f, unit, f->host.c.unit_bytes);
 		if (u->io)
 			words |= words_between(f, unit + u->from, u->bytes);
 		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)

@@ -502,8 +502,11 @@ static int again(struct page_mount *s, uint32_t tag, const uint8_t *unit)
 		slot = wbuf_hidden_slot(f, lpn);
 		SSD_ASSERT(slot != NONE);
 	}
-	f->buf.slot[slot].lost = tag & OOB_LOST;
+	f->buf.slot[slot].lost = false;
+	if (tag & OOB_LOST)
+		lost_slot(f, slot, lost_bits(f, unit));
 	fill(f, slot, lpn, unit);
+	lost_decode(f, slot);
 	return SSD_OK;
 }
 

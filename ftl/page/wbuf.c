@@ -169,7 +169,7 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 }
 
 /* Read the data around a partial write into its new slot. Without payload they are not needed. */
-static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
+static SSD_APART void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
 {
 	struct wslot *s = &f->buf.slot[slot];
 
@@ -178,6 +178,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 			memcpy(slot_data(f, slot), slot_data(f, old), f->host.c.unit_bytes);
 		s->have = f->buf.slot[old].have;
 		s->lost = f->buf.slot[old].lost;
+		f->buf.bad[slot] = f->buf.bad[old];
 	} else if (is_trimmed(f, s->lpn) || !unit_may_exist(f, s->lpn)) {
 		if (f->host.c.payload)
 			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
@@ -187,6 +188,17 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 		f->buf.page[slot / f->shape.upp].bases++;
 		read_base(f, now_ns, slot);
 	}
+}
+
+/* The next sectors of the I/O are in the slot. */
+static SSD_APART void note_slot(struct page_ftl *f, const struct ftl_io *io, uint32_t slot)
+{
+	uint32_t unit = f->host.c.unit_bytes, from = (uint32_t)((io->offset + io->at) % unit);
+	uint64_t rest = io->bytes - io->at;
+
+	lost_written(f, io, slot, sector_bits(from, rest < unit - from ? (uint32_t)rest : unit - from));
+	if (owners_told(f))
+		owners_wrote(f, io, slot);
 }
 
 /* Write one unit, or a part of one. Returns false if there is no room. */
@@ -209,10 +221,8 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
-	if (whole)
-		f->buf.slot[s].lost = io->lost;
-	if (owners_told(f))
-		owners_wrote(f, io, s);
+	if (SSD_UNLIKELY(f->buf.noted))
+		note_slot(f, io, s);
 	if (f->host.c.payload)
 		host_copy(&f->host, io, io->at, slot_data(f, s) + from, bytes);
 	f->buf.slot[s].have |= whole ? f->shape.sectors_mask : sector_bits(from, bytes);

@@ -663,8 +663,8 @@ static SSD_APART bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_i
 /* Does the FTL take this write of lost content (ftl.h)? */
 static bool can_lose(const struct slate_dev *d, const struct ftl_io *io)
 {
-	return io->op == FTL_WRITE && d->profile.ops->writes_lost &&
-	       (io->offset | io->bytes) % d->profile.ftl.unit_bytes == 0;
+	uint32_t unit = ftl_lost_bytes(d->profile.ops, &d->profile.ftl);
+	return io->op == FTL_WRITE && unit && (io->offset | io->bytes) % unit == 0;
 }
 
 /* Does the drive take the I/O's lost content, zone operation or placement handle? */

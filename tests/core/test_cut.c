@@ -7,7 +7,8 @@
  * mounts it. The oracle: the content is that of some prefix of the submitted
  * unit writes and trims, and the prefix holds all that was completed as flushed. With placement
  * handles this holds of each unit instead of all together (ftl.h). Some writes make units lost
- * (tag LOST); writes to these are widened to whole units, since one of a part may leave them lost.
+ * (tag LOST). If an FTL loses whole units, writes to these are widened to whole units, since one of a part may
+ * leave them lost.
  *
  * With several submission queues the history is the order in which the controller hands requests to the FTL, which a
  * host does not know. So a second oracle has only what the host knows: a flush keeps every write that had completed
@@ -385,7 +386,7 @@ static void submit_random(struct drive *d, struct host_io *h)
 	if (at + count > all)
 		count = all - at;
 	lost = op == FTL_WRITE && d->ops->writes_lost && !(d->shape->ways & QUEUES) && rnd(&d->rng) % 16 == 0;
-	if (lost || (op == FTL_WRITE && (d->lost[at] || d->lost[at + count - 1]))) {
+	if (!d->ops->loses_sectors && (lost || (op == FTL_WRITE && (d->lost[at] || d->lost[at + count - 1])))) {
 		count = (count + at % per + per - 1) / per * per;
 		at -= at % per;
 	}

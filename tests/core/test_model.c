@@ -249,7 +249,8 @@ static void submit(struct world *w, struct request *r, enum ftl_op op, uint32_t 
 	if (sectors > MAX_SECTORS - 2 * per)
 		sectors = MAX_SECTORS - 2 * per;
 	lost = op == FTL_WRITE && ops_of->writes_lost && rnd(&w->rng) % 16 == 0;
-	if (lost || (op == FTL_WRITE && (is_lost(w, at, per) || is_lost(w, at + sectors - 1, per))))
+	if (!ops_of->loses_sectors &&
+	    (lost || (op == FTL_WRITE && (is_lost(w, at, per) || is_lost(w, at + sectors - 1, per)))))
 		widen(&at, &sectors, per);
 	r->io = (struct ftl_io){ .op = op, .host = r, .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)sectors * FTL_SECTOR_BYTES,

@@ -31,7 +31,9 @@ step copy nvme copy $dev --sdlba=4096 --slbs=0,64 --blocks=63,63
 read_back copied 4096
 step too-long nvme copy $dev --sdlba=8192 --slbs=0 --blocks=1024
 step uncor nvme write-uncor $dev -s 4096 -c 7
-step uncor-part nvme write-uncor $dev -s 4105 -c 1
+step uncor-part nvme write-uncor $dev -s 4113 -c 0
+step lost-part nvme read $dev -s 4113 -c 0 -z 512 -d /tmp/lost
+step beside-part nvme read $dev -s 4114 -c 0 -z 512 -d /tmp/lost
 step lost nvme read $dev -s 4096 -c 7 -z 4096 -d /tmp/lost
 step lost-verify nvme verify $dev -s 4096 -c 127
 step lost-copy nvme copy $dev --sdlba=8192 --slbs=4104,4096 --blocks=7,7

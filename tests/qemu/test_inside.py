@@ -105,8 +105,6 @@ class Inside(test_nvme.NvmeTest):
             self.assertEqual(self.io(opcode, 1), UNREADABLE)
         self.assertEqual(self.io(VERIFY, 0, 4), UNREADABLE)
         self.assertEqual((self.read(0), self.read(3)), (pattern(0), pattern(3)))
-        for words in ({10: 1}, {12: BLOCKS - 2}, {10: BLOCKS - 1, 12: 0}):
-            self.assertEqual(self.io(WRITE_UNCORRECTABLE, words=words), INVALID_FIELD)
         self.assertEqual(self.io(WRITE_UNCORRECTABLE, 1 << 20), LBA_RANGE)
         self.assertEqual(self.read(0), pattern(0))
         self.write(2)
@@ -197,6 +195,33 @@ class Inside(test_nvme.NvmeTest):
                 self.put_copy(200, 0, 128)
                 self.nvme.io.ring()
                 self.assertEqual(self.nvme.wait(self.nvme.io, grain_ns=1_000_000).code, 0)
+
+    def test_write_uncorrectable_of_blocks(self) -> None:
+        """Blocks are lost one by one; the others of their units can be read, from the buffer and from flash."""
+        self.begin()
+        self.write(0, 1)
+        for first, count in ((3, 1), (7, 2)):
+            self.assertEqual(self.io(WRITE_UNCORRECTABLE, words={10: first, 12: count - 1}), 0)
+        for _ in range(2):
+            self.assert_lost(3, 7, 8)
+            self.assertEqual(self.io(READ), UNREADABLE)
+            self.assertEqual(self.io(FLUSH), 0)
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        self.assert_lost(3, 7, 8)
+        self.assertEqual(self.nvme.do_write(3 * LBA, pattern(0)[:LBA]).code, 0)
+        self.assertEqual(self.nvme.do_write(8 * LBA, pattern(1)[:LBA]).code, 0)
+        self.assert_lost(7)
+        self.assertEqual(self.read(1), pattern(1))
+        self.assertEqual(self.nvme.do_write(7 * LBA, pattern(0)[:LBA]).code, 0)
+        self.assertEqual((self.read(0), self.read(1)), (pattern(0), pattern(1)))
+
+    def assert_lost(self, *blocks: int) -> None:
+        """Of the first 16 blocks only these are lost."""
+        for block in range(16):
+            if block in blocks:
+                self.assertEqual(self.io(READ, words={10: block, 12: 0}), UNREADABLE, block)
+            else:
+                self.assertEqual(self.nvme.do_read(block * LBA, LBA), pattern(block // BLOCKS)[:LBA], block)
 
     def test_copy_of_lost_units(self) -> None:
         """The ranges before the one that cannot be read are copied, and the result is its number."""
