@@ -395,6 +395,10 @@ static void put_ftl(const struct replay *r, json_t *root, const struct slate_sta
 	put(o, "merge_read_bytes", f->merge_read_bytes);
 	put(o, "fua_writes", f->fua_writes);
 	put(o, "search_reads", f->search_reads);
+	if (f->link_to_host_busy_ns || f->link_to_drive_busy_ns) {
+		put(o, "link_to_host_busy_ns", f->link_to_host_busy_ns);
+		put(o, "link_to_drive_busy_ns", f->link_to_drive_busy_ns);
+	}
 	if (slate_cores(r->dev))
 		put(o, "core_busy_ns", f->core_busy_ns);
 	FTL_COUNTERS(PUT_LATER_FTL)
