@@ -219,7 +219,8 @@ struct slate_log_error {		/* 560 bytes */
 
 /*
  * X(name, kind, value, sentence). The value is a term in slate_series.c, of the drive d and its
- * statistics s. A COUNT is the growth in the interval, a LEVEL the value at its end.
+ * statistics s. A COUNT is the growth in the interval, a LEVEL the value at its end. Rows behind
+ * free_blocks are of features that most drives lack: tools leave out those that are 0 throughout.
  */
 #define SLATE_SERIES_DRIVE_COUNTERS(X) \
 	X(host_units, COUNT, s->ftl.host_units, "Units programmed for the host.") \
@@ -232,7 +233,19 @@ struct slate_log_error {		/* 560 bytes */
 	X(nand_programs, COUNT, commands(s, NAND_PROGRAM) + commands(s, NAND_COPYBACK), \
 	  "Pages programmed, copybacks included.") \
 	X(nand_erases, COUNT, commands(s, NAND_ERASE), "Blocks erased, whole or in part.") \
-	X(free_blocks, LEVEL, free_blocks(d), "Free blocks; ~0 if the FTL does not report them.")
+	X(free_blocks, LEVEL, free_blocks(d), "Free blocks; ~0 if the FTL does not report them.") \
+	X(suspends, COUNT, s->nand.suspends, "Suspensions of programs and erases.") \
+	X(link_to_host_busy_ns, COUNT, s->ftl.link_to_host_busy_ns, "Time for which the host link sent to the host.") \
+	X(link_to_drive_busy_ns, COUNT, s->ftl.link_to_drive_busy_ns, "Time for which it sent to the drive.") \
+	X(core_busy_ns, COUNT, s->ftl.core_busy_ns, "Busy time of the controller's cores, summed.") \
+	X(dram_busy_ns, COUNT, s->ftl.dram_busy_ns, "Time for which data crossed the controller's memory.") \
+	X(read_cache_hits, COUNT, s->ftl.read_cache_hits, "Reads that the controller's read cache answered.") \
+	X(read_ahead_units, COUNT, s->ftl.read_ahead_units, "Units read ahead into the read cache.") \
+	X(map_hits, COUNT, s->ftl.map_hits, "Cached map: look-ups that found their map page in memory.") \
+	X(map_misses, COUNT, s->ftl.map_misses, "Cached map: look-ups that did not.") \
+	X(slc_pages, COUNT, s->ftl.slc_pages, "Pages programmed for the host in SLC mode.") \
+	X(slc_direct_pages, COUNT, s->ftl.slc_direct_pages, "Pages programmed for the host past the SLC cache.") \
+	X(slc_fold_units, COUNT, s->ftl.slc_fold_units, "Units folded out of the SLC cache.")
 
 #define SLATE_SERIES_ID(name, ...) SLATE_SERIES_##name,
 enum slate_series_op_counter {

@@ -602,6 +602,21 @@ static void put_columns(json_t *o, const struct slate_log_series *l, uint32_t wo
 		json_object_set_new(o, names[i], column(l, word + i));
 }
 
+/* The drive's counters; those behind free_blocks only if they are not 0 throughout. */
+static void put_drive_columns(json_t *o, const struct slate_log_series *l, uint32_t word)
+{
+	const uint64_t *rows = (const uint64_t *)(const void *)(l + 1);
+
+	for (uint32_t i = 0; i < l->drive_words; i++) {
+		bool some = i <= SLATE_SERIES_free_blocks;
+
+		for (uint32_t row = 0; row < l->rows && !some; row++)
+			some = rows[(size_t)row * (l->row_bytes / sizeof(*rows)) + word + i];
+		if (some)
+			put_columns(o, l, word + i, drive_words + i, 1);
+	}
+}
+
 static void put_columns_list(json_t *o, const char *key, const struct slate_log_series *l,
 			     uint32_t word, uint32_t count)
 {
@@ -629,7 +644,7 @@ static void put_timeline(const struct replay *r, json_t *root)
 	for (unsigned int op = 0; op < FTL_NOPS; op++)
 		put_columns(sub(o, replay_op_name(op)), l, op * l->op_words, op_words, l->op_words);
 	at = l->ops * l->op_words;
-	put_columns(sub(o, "drive"), l, at, drive_words, l->drive_words);
+	put_drive_columns(sub(o, "drive"), l, at);
 	at += l->drive_words;
 	put_columns_list(o, "dies", l, at, l->dies);
 	put_columns_list(o, "channels", l, at + l->dies, l->channels);

@@ -374,6 +374,63 @@ def _scale(picture: ScalarMappable, axes: Axes, percent: bool = False) -> None:
         bar.ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
+# ---- the drive's features over time
+
+
+def _shares_over_time(
+    made: Charts, series: Series, jobs: list[Span], what: str, shares: list[tuple[str, list[float]]]
+) -> list[str]:
+    """Draw shares of each row, a line each; nan: unknown."""
+    from matplotlib.ticker import PercentFormatter
+
+    part = series.part()
+    out: list[str] = []
+    if part.last < MIN_ROWS or not shares:
+        return out
+    with made.figure(out, what) as axes:
+        for (name, column), color in zip(shares, COLORS):
+            charts.steps(axes, part.edges(), column, color=color, label=name)
+        axes.set_ylim(0, 1.05)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+        _job_lines(axes, jobs)
+        _seconds(axes, part)
+        charts.legend(axes, 2)
+    return out
+
+
+def caches(made: Charts, series: Series, jobs: list[Span]) -> list[str]:
+    """Draw the share of the map's look-ups, the host's pages and the host's reads that each cache took."""
+    part = series.part()
+    found = []
+    for name, hit, of in (
+        ("map look-ups in memory", "map-hits", ("map-hits", "map-misses")),
+        ("pages to the SLC cache", "slc-pages", ("slc-pages", "slc-direct-pages")),
+        ("reads from the read cache", "read-cache-hits", ()),
+    ):
+        hits = part.column("drive", hit)
+        both = [sum(row) for row in zip(*(part.column("drive", key) for key in of))]
+        if any(hits) or any(both):
+            whole = both or part.column("read", "ios")
+            found.append((name, [a / b if b else math.nan for a, b in zip(hits, whole)]))
+    return _shares_over_time(made, series, jobs, "Share of each cache's hits over time", found)
+
+
+def controller(made: Charts, series: Series, device: Device, jobs: list[Span]) -> list[str]:
+    """Draw how busy the controller's cores, its memory and the host link were."""
+    part = series.part()
+    found = []
+    for name, key, count in (
+        ("cores", "core-busy-ns", device.setting("cores") or 1),
+        ("memory", "dram-busy-ns", 1),
+        ("link to the host", "link-to-host-busy-ns", 1),
+        ("link to the drive", "link-to-drive-busy-ns", 1),
+    ):
+        busy = part.column("drive", key)
+        if any(busy):
+            found.append((name, series.shares([ns / count for ns in busy])))
+    return _shares_over_time(made, series, jobs, "How busy controller and link were over time", found)
+
+
 # ---- where the time went
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ NOT_TOLD = (1 << 64) - 1
 ROWS_MAX = 512
 _MAGIC = 0x474F4C53
 _OPS = ("read", "write", "trim", "flush")
-# Columns that every file has. A newer drive's log has further ones.
+# Columns that every file has. Others are left out if they are 0 throughout: most drives lack their features.
 _OP_WORDS = (
     "ios",
     "bytes",
@@ -101,7 +102,8 @@ def decode_series(log: bytes) -> Json | None:
     for op in _OPS[: head["ops"]]:
         group, columns = columns[: head["op_words"]], columns[head["op_words"] :]
         found[op] = dict(zip(counters.names("series-op"), group))
-    found["drive"] = dict(zip(counters.names("series-drive"), columns[: head["drive_words"]]))
+    of_drive = zip(counters.names("series-drive"), columns[: head["drive_words"]])
+    found["drive"] = {name: column for name, column in of_drive if name in _DRIVE_WORDS or any(column)}
     at = head["drive_words"]
     for group_name in ("dies", "channels", "processors"):
         found[group_name] = columns[at : at + head[group_name]]
@@ -196,19 +198,20 @@ class Series:
         return Part(self, first, max(last, first + 1))
 
     def busy(self, what: str) -> list[list[float]]:
-        """Return the shares of each row in which each die, channel or vCPU was busy; []: unknown.
+        """Return the shares of each row in which each die, channel or vCPU was busy; []: unknown."""
+        return [self.shares(column) for column in self.raw.get(what, ())]
+
+    def shares(self, column: Iterable[float]) -> list[float]:
+        """Return busy times as shares of the rows.
 
         A command's time is counted whole when it is issued; the excess over its row is carried to the next
         rows.
         """
         lengths = [self.edge(row + 1) - self.edge(row) for row in range(self.rows)]
-        found = []
-        for column in self.raw.get(what, ()):
-            carried, shares = 0, []
-            for busy, length in zip(column, lengths):
-                carried += busy
-                now = min(carried, length)
-                carried -= now
-                shares.append(now / length if length else 0.0)
-            found.append(shares)
+        carried, found = 0.0, []
+        for busy, length in zip(column, lengths):
+            carried += busy
+            now = min(carried, length)
+            carried -= now
+            found.append(now / length if length else 0.0)
         return found

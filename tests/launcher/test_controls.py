@@ -61,8 +61,8 @@ class Specification(unittest.TestCase):
         """The places in a row of the series are fixed, too."""
         paragraph = next(text for text in SPEC.split("\n\n") if text.startswith("**0xd7 series**"))
         words = " ".join(paragraph.split())
-        for group, first, last in (("series-op", "ios,", "; host"), ("series-drive", "host_units,", " at the")):
-            listed = words[words.index(first) :].partition(last)[0].replace("(with copybacks)", "")
+        for group, first, last in (("series-op", "ios,", "; host"), ("series-drive", "host_units,", "; for each")):
+            listed = re.sub(r" \(.*?\)", "", words[words.index(first) :]).partition(last)[0]
             fixed = re.findall(r"[a-z_]+", listed)
             self.assertEqual([name.replace("_", "-") for name in fixed], counters.names(group)[: len(fixed)], group)
             self.assertIn(f"_words ({len(fixed)} or more)", words)

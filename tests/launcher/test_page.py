@@ -343,14 +343,16 @@ class Series(unittest.TestCase):
     def test_the_log_by_columns(self) -> None:
         import struct
 
-        words = list(range(48)) + list(range(100, 110)) + [7, 8, 9]
-        rows_ = struct.pack("<61Q", *words) * 2
-        head = struct.pack("<IHHQQQQIIIIIII12x", 0x474F4C53, 1, 0xD7, 80 + len(rows_), 5, 3, 1000, 2, 488, 4, 12,
-                           10, 2, 1)
+        words = list(range(48)) + list(range(100, 110)) + [0, 6] + [7, 8, 9]
+        rows_ = struct.pack("<63Q", *words) * 2
+        head = struct.pack("<IHHQQQQIIIIIII12x", 0x474F4C53, 1, 0xD7, 80 + len(rows_), 5, 3, 1000, 2, 504, 4, 12,
+                           12, 2, 1)
         found = series.decode_series(head + rows_)
         self.assertEqual((found["begin-ns"], found["interval-ns"], found["rows"]), (3, 1000, 2))
         self.assertEqual(found["write"]["latency-max-ns"], [15, 15])
         self.assertEqual(found["drive"]["free-blocks"], [109, 109])
+        self.assertNotIn("suspends", found["drive"])  # 0 throughout
+        self.assertEqual(found["drive"]["link-to-host-busy-ns"], [6, 6])
         self.assertEqual((found["dies"], found["channels"]), ([[7, 7], [8, 8]], [[9, 9]]))
         with self.assertRaises(ValueError):
             series.decode_series(head[:-1] + rows_)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slate report and slate compare of replays: their figures are those of the JSON."""
 
+import csv
 import functools
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,12 @@ def page_of(*words: Any) -> tuple[Any, str]:
         path = Path(folder) / "replay.json"
         path.write_text(text)
         return json.loads(text), htmlreport.render(runfiles.load(path))
+
+
+def csv_of(html: str, name: str) -> list[list[list[str]]]:
+    """Return the tables of the CSV beside a chart."""
+    (link,) = re.findall(rf'download="{name}\.csv" href="data:text/csv,([^"]*)"', html)
+    return [list(csv.reader(table.splitlines())) for table in urllib.parse.unquote(link).split("\n\n")]
 
 
 class Replays(Case):
@@ -122,6 +131,27 @@ class Page(Replays):
         self.assertIn("replay with --timeline", html)
         _, html = page_of()
         self.assertEqual(len([tag for tag, _ in Tables(html).tags if tag == "svg"]), 4)
+
+    def test_features_are_drawn(self) -> None:
+        """A cached map, cores and a link: the shares of each interval are those of the JSON's columns."""
+        words = ("controller.cores=2", "ftl.overhead_ns=500", "link.generation=3", "geometry.blocks_per_plane=512",
+                 "ftl.capacity_mib=48", "ftl.map_cache_pages=4")  # fmt: skip
+        settings = [word for one in words for word in ("--set", one)]
+        text = made(TINY, *settings, "--closed", 4, "--fill", 100, "--timeline", "gen:rand4k,foot=48M,n=3000,read=600")
+        html = htmlreport.render(runfiles.load(self.file(text)))
+        labels = [attrs["aria-label"] for tag, attrs in Tables(html).tags if tag == "svg"]
+        caches, busy = "Share of each cache's hits over time", "How busy controller and link were over time"
+        self.assertEqual([label for label in labels if label in (caches, busy)], [caches, busy])
+        drive = json.loads(text)["timeline"]["drive"]
+        (shown,) = csv_of(html, "Caches")
+        self.assertEqual(shown[0], ["drive's time, s", "map look-ups in memory"])
+        for row, hits, misses in zip(shown[1:], drive["map_hits"], drive["map_misses"], strict=True):
+            self.assertAlmostEqual(float(row[1]), hits / (hits + misses), places=4)
+        (shown,) = csv_of(html, "Controller-and-link")
+        self.assertEqual(shown[0], ["drive's time, s", "cores", "link to the host", "link to the drive"])
+        ns = json.loads(text)["timeline"]["interval_ns"]
+        for row, cores in zip(shown[1:-1], drive["core_busy_ns"][:-1], strict=True):
+            self.assertAlmostEqual(float(row[1]), cores / 2 / ns, places=4)
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
     def test_a_browser_has_nothing_to_say(self) -> None:

@@ -19,6 +19,10 @@ from support import FAULTY, RAND, READ, REPLAY, ROOT, TINY, WRITE, Case
 sys.path.insert(0, str(ROOT / "host-tools"))
 from slate_lib import counters, replayfile
 
+# Columns of the drive's timeline that are left out where they are 0.
+FEATURES = {"suspends", "link_to_host_busy_ns", "link_to_drive_busy_ns", "core_busy_ns", "dram_busy_ns",
+            "read_cache_hits", "read_ahead_units", "map_hits", "map_misses", "slc_pages", "slc_direct_pages",
+            "slc_fold_units"}  # fmt: skip
 NUMBER = (int, float)
 BY_SOURCE = {name: int for name, source in counters.declared_sources().items() if source.shown == "ALWAYS"}
 OPS = {name: BY_SOURCE for name in ("read", "program", "erase", "copyback")}
@@ -328,6 +332,7 @@ class Report(Case):
         self.assertEqual(found["read"]["bus_ns"], [0, 4096, 0, 4096])
         self.assertEqual((found["trim"]["ios"], found["flush"]["ios"]), ([0, 1, 0, 0], [0, 1, 0, 0]))
         drive = found["drive"]
+        self.assertFalse(FEATURES & drive.keys())
         self.assertEqual((drive["host_units"], drive["nand_programs"]), ([5, 0, 0, 0], [5, 1, 0, 0]))
         self.assertEqual(drive["meta_units"], [0, 1, 0, 0])
         self.assertEqual((drive["nand_reads"], drive["nand_erases"]), ([0, 1, 0, 1], [0] * 4))
@@ -349,6 +354,33 @@ class Report(Case):
         self.assertEqual([sum(die) for die in line["dies"]], [sum(die["ns"].values()) for die in found["busy"]["dies"]])
         for key in ("host", "gc", "time", "busy", "ftl_counts", "nand"):
             self.assertEqual(found[key], plain[key], key)
+
+    def test_timeline_of_features(self) -> None:
+        """The columns of each feature add up to its counters; a drive without the feature lacks them."""
+        plain = ("host_units", "gc_units", "wl_units", "pad_units", "meta_units", "gc_runs", "nand_reads",
+                 "nand_programs", "nand_erases", "free_blocks")  # fmt: skip
+        slc = ROOT / "nand-emu/profiles/tlc-slc-small.ini"
+        seen: set[str] = set()
+        for profile, settings, trace in (
+            (TINY, "controller.cores=2 ftl.overhead_ns=500 controller.dram_mb_s=1024 controller.read_cache_units=32 "
+                   "controller.read_ahead_units=16 link.generation=3", "gen:seq4k,foot=6M,n=3000,read=600"),
+            (TINY, "timing.suspend_ns=1000 timing.resume_ns=1000 timing.suspends_max=2 ftl.suspend=all",
+             "gen:rand4k,foot=6M,n=3000,read=600"),
+            (TINY, "geometry.blocks_per_plane=512 ftl.capacity_mib=48 ftl.map_cache_pages=4",
+             "gen:rand4k,foot=48M,n=3000,read=600"),
+            (slc, "ftl.payload=no", "gen:seq128k,foot=600M,n=4800"),
+            (slc, "ftl.payload=no ftl.slc_full=fold", "gen:seq128k,foot=600M,n=4800"),
+        ):  # fmt: skip
+            words = [word for one in settings.split() for word in ("--set", one)]
+            found = self.json(*words, "--closed", 4, "--timeline", trace, profile=profile)
+            counted = {**found["ftl_counts"], "suspends": found["nand"]["suspends"]}
+            columns = {key: sum(column) for key, column in found["timeline"]["drive"].items() if key not in plain}
+            self.assertEqual(columns, {key: counted[key] for key in columns})
+            self.assertNotIn(0, columns.values())
+            seen |= columns.keys()
+            for key in FEATURES - columns.keys():
+                self.assertEqual(counted.get(key, 0), 0, (settings, key))
+        self.assertEqual(seen, FEATURES)
 
     def test_csv(self) -> None:
         rows = self.rows("--open", self.native(*EVERY_OP))
