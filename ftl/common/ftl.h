@@ -185,7 +185,8 @@ enum ftl_backup_channel { FTL_BACKUP_SAME, FTL_BACKUP_NEXT };
 /* page: are frequently written pages kept apart from the others? */
 enum ftl_hot_cold {
 	FTL_HOT_COLD_OFF,
-	FTL_HOT_COLD_COUNT,	/* count writes as in ftl/page/heat.h */
+	FTL_HOT_COLD_COUNT,	/* by the number of recent writes (ftl/page/heat.h) */
+	FTL_HOT_COLD_RECENCY,	/* by the time of the last write */
 };
 
 /* page: where do copies of data of a placement handle go? */

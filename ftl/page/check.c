@@ -271,8 +271,10 @@ static void check_heat(const struct page_ftl *f)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; f->heat.count && i < f->heat.regions; i++)
-		sum += f->heat.count[i];
+	for (uint32_t i = 0; f->heat.byte && i < f->heat.regions; i++) {
+		sum += f->heat.recency ? 0 : f->heat.byte[i];
+		SSD_ASSERT(!f->heat.recency || heat_age(&f->heat, i) <= HEAT_AGE_MAX);	/* C13 */
+	}
 	SSD_ASSERT(sum == f->heat.sum);						/* C13 */
 }
 

@@ -653,7 +653,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	if (c->map_cache_pages)
 		at.read.map = ssd_carve(m, reads, sizeof(*at.read.map));
 	owners_lay_out(&at, m, c, reads);
-	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
+	at.heat.byte = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = page_ftl_oob_bytes(t, c, g);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
@@ -666,8 +666,9 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
 	pins = ssd_carve(m, c->map_cache_pages ? (size_t)at.shape.planes * at.shape.upp : 0, sizeof(*pins));
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
+	heat_begin(&at.heat, c->hot_cold == FTL_HOT_COLD_RECENCY);
 	if (!c->hot_cold)
-		at.heat.count = NULL;
+		at.heat.byte = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;

@@ -65,7 +65,7 @@ static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier whic
 
 static uint32_t stream_of(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
-	if (f->heat.count)
+	if (f->heat.byte)
 		return is_cold(f, plane, which);
 	return f->handles.count ? handles_stream(f, plane, which) : 0;
 }
@@ -466,7 +466,7 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 	f->host.stats.host_units += p->used - hidden;
 	if (SSD_UNLIKELY(f->buf.losses))
 		lost_encode(f, w);
-	if (SSD_UNLIKELY(f->heat.count && !again))
+	if (SSD_UNLIKELY(f->heat.byte && !again))
 		note_heat(f, w);
 	if (SSD_UNLIKELY(f->handles.count))
 		handles_took(f, block, p->handle, oob);

@@ -32,7 +32,9 @@ static const char *const gc_pages[] = {
 	[FTL_GC_SLOW] = "slow", [FTL_GC_FAST] = "fast", [FTL_GC_AS_HOST] = "host", NULL
 };
 static const char *const backup_channels[] = { [FTL_BACKUP_SAME] = "same", [FTL_BACKUP_NEXT] = "next", NULL };
-static const char *const hot_colds[] = { [FTL_HOT_COLD_OFF] = "off", [FTL_HOT_COLD_COUNT] = "count", NULL };
+static const char *const hot_colds[] = {
+	[FTL_HOT_COLD_OFF] = "off", [FTL_HOT_COLD_COUNT] = "count", [FTL_HOT_COLD_RECENCY] = "recency", NULL
+};
 static const char *const slc_caches[] = {
 	[FTL_SLC_NONE] = "none", [FTL_SLC_STATIC] = "static", [FTL_SLC_DYNAMIC] = "dynamic", NULL
 };
@@ -82,9 +84,10 @@ static const struct knob slc_rows[] = {
 /* Settings of `page` alone. */
 static const struct knob heat_rows[] = {
 	FTL_KNOB_IS(hot_cold, hot_colds, "off",
-		    "count: LPNs that are written more often than the mean (counted in at most 2^20 regions, a byte "
-		    "each) have blocks of their own for pages and copies. A plane keeps one more block open (two with "
-		    "gc_frontier own). Not with gc_copyback"),
+		    "hot LPNs have blocks of their own for pages and copies: count: those written more often than the "
+		    "mean; recency: those last written while the host wrote half as much as the capacity (noted in "
+		    "at most 2^20 regions, a byte each). A plane keeps one more block open (two with gc_frontier "
+		    "own). Not with gc_copyback"),
 	FTL_KNOB_LAST
 };
 

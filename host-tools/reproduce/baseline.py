@@ -61,6 +61,7 @@ class Point:
     policy: str = "greedy"
     of: int = 0  # d-choices: blocks drawn; windowed-greedy: blocks of the window
     apart: str = ""  # hot pages lie apart from cold ones, with gc_frontier "shared" or "own"
+    by: str = "count"  # what makes a page hot
 
     @property
     def capacity_mib(self) -> int:
@@ -90,7 +91,8 @@ class Point:
     def named(self) -> str:
         """Return the policy's name in the table."""
         what = {"d-choices": f" of {self.of}", "windowed-greedy": f" in {self.of} blocks"}.get(self.policy, "")
-        return self.policy + what + (f", apart, {self.apart}" if self.apart else "")
+        apart = f", apart, {self.apart}" if self.apart else ""
+        return self.policy + what + apart + (f", by {self.by}" if self.by != "count" else "")
 
     def _settings(self) -> list[str]:
         found = [f"gc_policy={self.policy}"]
@@ -99,7 +101,7 @@ class Point:
         if self.policy == "windowed-greedy":
             found.append(f"gc_window_blocks={self.of}")
         if self.apart:
-            found += ["hot_cold=count", f"gc_frontier={self.apart}", "gc_start_blocks=4", "gc_stop_blocks=4"]
+            found += [f"hot_cold={self.by}", f"gc_frontier={self.apart}", "gc_start_blocks=4", "gc_stop_blocks=4"]
         return [word for setting in found for word in ("--set", f"ftl.{setting}")]
 
     def measured(self) -> float:
@@ -157,7 +159,8 @@ def points() -> list[Point]:
     ]
     found += [Point(1024, 64, op, mix, policy="fifo") for mix in MIXES for op in (7, 28)]
     found += [Point(1024, 64, op, mix, apart="shared") for mix in MIXES for op in OVER_PROVISIONING]
-    return found + [Point(1024, 64, 14, mix, apart="own") for mix in MIXES]
+    found += [Point(1024, 64, 14, mix, apart="own") for mix in MIXES]
+    return found + [Point(1024, 64, op, mix, apart="shared", by="recency") for mix in MIXES for op in (7, 28)]
 
 
 def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:

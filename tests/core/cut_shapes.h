@@ -36,7 +36,8 @@ enum {
 	CORRECTED = 32,	/* reads of every seventh page request relocation */
 	CORES = 512,	/* a controller of two cores is in front, */
 	CACHE = 32768,	/* with a read cache */
-	APART = 2048,	/* hot and cold pages have separate blocks */
+	APART = 2048,	/* hot and cold pages have separate blocks, by count, */
+	RECENT = 2097152,	/* or by recency */
 	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
 	NEXT = 65536,		/* the parity page of a group is in the channel after the group's */
 	SET_ASIDE = 4096,	/* an SLC cache with two blocks of each plane reserved for it */
@@ -149,6 +150,8 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 6, APART, NULL, 0, 0, FTL_GC_SHARED },
 	{ "apart, own", { 1, 1, 1, 2, 14, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 10,
 	  APART | PAIRS },
+	{ "apart, recency", { 2, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4,
+	  FTL_GC_SLICED, false, 6, RECENT, NULL, 0, 0, FTL_GC_SHARED },
 	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0,
 	  FTL_GC_SLICED, false, 12, APART, NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
 	{ "slc static", { 1, 1, 1, 1, 12, 6, 512, 64, 16, 512, 0, 1, 3 }, 512, 24, 2, FTL_GC_SLICED, false, 0,

@@ -190,7 +190,7 @@ static void draw_policy(struct odd *o)
 	o->fc.gc_choices = 1 + roll(o, 4);
 	o->fc.gc_window_blocks = 1 + roll(o, 4);
 	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && !flag(o, 'y') && !flag(o, 'h') && roll(o, 2))
-		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
+		o->fc.hot_cold = o->seed % 3 ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_RECENCY;
 }
 
 /* Draw an SLC cache on cells of several bits. */

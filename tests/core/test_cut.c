@@ -256,7 +256,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.gc_frontier = s->frontier, .gc_pages = s->copies, .map_cache_pages = s->map_cache_pages,
 		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
 		.backup_channel = s->ways & NEXT ? FTL_BACKUP_NEXT : FTL_BACKUP_SAME,
-		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
+		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : s->ways & RECENT ? FTL_HOT_COLD_RECENCY : 0,
 	};
 	add_front(&d->fc, s);
 	if (s->ways & (SET_ASIDE | SPARE))
