@@ -330,6 +330,10 @@ bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 	bool hit = i != MAP_NONE && in_memory(&k->frame[i]);
 
 	*(hit ? &f->host.stats.map_hits : &f->host.stats.map_misses) += 1;
+	if (u->lpn - page * k->per == k->per / 2) {
+		k->ahead = page + 1;
+		f->turn.kick = true;
+	}
 	if (i == MAP_NONE && k->first == NONE)
 		i = fetch_for_read(f, now_ns, page);
 	if (i != MAP_NONE && in_memory(&k->frame[i])) {
@@ -385,6 +389,18 @@ static void serve_waiting(struct page_ftl *f, uint64_t now_ns)
 			go_on(f, now_ns, r, &k->frame[i]);
 		}
 	}
+}
+
+/* Load the next map page for a sequence of reads, unless that evicts the one that the sequence is in. */
+static void load_ahead(struct page_ftl *f, uint64_t now_ns)
+{
+	struct page_cache *k = &f->cache;
+	uint32_t page = k->ahead, oldest = k->list[ON_CLEAN].oldest;
+
+	k->ahead = 0;
+	if (page && page < k->pages && k->frame_of[page] == MAP_NONE && k->first == NONE && oldest != MAP_NONE &&
+	    oldest != k->frame_of[page - 1])
+		(void)fetch_for_read(f, now_ns, page);
 }
 
 /* ---- trims ----------------------------------------------------------------------- */
@@ -606,6 +622,7 @@ void map_pump(struct page_ftl *f, uint64_t now_ns)
 {
 	pin_buffer(f, now_ns);
 	serve_waiting(f, now_ns);
+	load_ahead(f, now_ns);
 	pursue_trims(f, now_ns);
 	note_stall(f, now_ns);
 }

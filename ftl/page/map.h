@@ -76,6 +76,7 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint32_t host_frames, host_max;	/* frames with host_pins, and their maximum */
 	uint32_t loads, loads_max;	/* frames being loaded for reads, and their maximum */
 	uint32_t first, last;		/* queue of ureads that wait for a frame */
+	uint32_t ahead;			/* map page to load for a sequence of reads; 0: none */
 	uint64_t pin_seq;		/* first page of the buffer whose units are not all pinned */
 	uint64_t trim_seq;		/* page of the last accepted trim */
 	uint64_t looks;			/* number of look-ups */

@@ -245,6 +245,34 @@ static void unwritten_unit_costs_a_map_read(void)
 	drop();
 }
 
+/*
+ * Reads in order, one at a time, with three frames: only the first waits for its map page, because the read in the
+ * middle of each has the next one loaded behind it. Random reads elsewhere load nothing ahead.
+ */
+static void a_sequence_waits_for_one_map_page(void)
+{
+	uint64_t reads, misses;
+
+	make(UNITS, 3, 92);
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+		alone(FTL_WRITE, lpn);
+	for (uint32_t i = 0; i < 2 * 5; i++)	/* then all frames are clean, and hold the last map pages */
+		alone(FTL_READ, i % 5 * PER);
+	reads = STAT(map_reads);
+	misses = STAT(map_misses);
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++) {
+		EXPECT_EQ(alone(FTL_READ, lpn), FRONT + READ + (lpn ? 0 : READ));
+		EXPECT_EQ(STAT(map_reads) - reads, 1 + (lpn + PER / 2) / PER - (lpn + PER / 2 >= UNITS));
+	}
+	EXPECT_EQ(STAT(map_misses) - misses, 1);
+	for (uint32_t page = 0; page < 5; page++) {	/* the frames hold 2 to 4; each load evicts the next of them */
+		alone(FTL_READ, page * PER + PER / 2 - 1);
+		alone(FTL_READ, page * PER + PER / 2 + 1);
+	}
+	EXPECT_EQ(STAT(map_reads) - reads, 5 + 5);
+	drop();
+}
+
 /* ---- the share of misses -------------------------------------------------------- */
 
 #define M 40u			/* map pages */
@@ -612,6 +640,7 @@ int main(void)
 {
 	RUN(times_of_misses);
 	RUN(unwritten_unit_costs_a_map_read);
+	RUN(a_sequence_waits_for_one_map_page);
 	RUN(uniform_reads_miss_by_arithmetic);
 	RUN(footprint_shrinks_by_the_entries);
 	RUN(refused_by_name);
