@@ -52,7 +52,7 @@ class Jobs(unittest.TestCase):
             ("p4500-1tb", "full", "seq-read", 32),
             ("pm1725a", "full", "seq-read", 64),
             ("pm1743", "empty", "seq-write", 256),
-            ("pm1743", "full", "rand-read", 1024),
+            ("pm1743", "full", "rand-read", 2048),
             ("970evoplus-1tb", "full", "rand-read", 128),
             ("980-1tb", "full", "rand-read", 512),
             ("p5600", "aged", "sustained", 256),
