@@ -8,7 +8,7 @@ A suite is a command. It prints TAP, or (CTest) leaves a JUnit file. A suite
 that ends badly without naming a failed test counts as one failed test.
 Everything is kept in build/test/: SUITE.log, and summary.json.
 
-Several suites run in two lanes: the guests', which takes as long as all the others, and the
+Several suites run in two lanes: the guests', which takes about as long as all the others, and the
 others one after another. So a lane's last test, alone, leaves no processor idle.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import contextlib
 import json
 import os
 import re
@@ -24,13 +25,14 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "test"
+PATIENCE_S = 10.0  # of an interrupted suite, before it is killed
 _TAP = re.compile(r"^(ok|not ok)\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
 _TIME = re.compile(r"\s*# time=([0-9.]+)(?: cpu=([0-9.]+))?\s*$")
 
@@ -155,7 +157,8 @@ class Screen:
     def now(self, text: str) -> None:
         """Show a text that the next one overwrites."""
         if self.live:
-            print(f"\r\033[K{text[:110]}", end="", flush=True)
+            with self.lock:
+                print(f"\r\033[K{text[:110]}", end="", flush=True)
 
     def line(self, text: str) -> None:
         """Print a line that stays."""
@@ -196,12 +199,12 @@ class Running:
             return process
 
     def end(self) -> None:
-        """End all suites, and start no other."""
+        """End all suites, and start no other. Further interrupts have no effect: the suites get all of their time."""
         with self.lock:
             self.ending = True
-        for process in self.processes:
-            if process.poll() is None:
-                _end(process)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        _end([process for process in self.processes if process.poll() is None])
 
 
 def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
@@ -243,7 +246,7 @@ def _command(suite: Suite, command: list[str], screen: Screen, running: Running)
 
     def end() -> None:
         late.set()
-        _end(process)
+        _end([process])
 
     # The timer ends the group, so that a hanging test ends the read below too.
     timer = threading.Timer(suite.limit_s, end)
@@ -268,17 +271,22 @@ def _command(suite: Suite, command: list[str], screen: Screen, running: Running)
     return lines, status
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """Stop a suite with an interrupt, then kill it."""
-    for number, patience in ((signal.SIGINT, 10), (signal.SIGKILL, 5)):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(patience)
-            return
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
+def _end(processes: list[subprocess.Popen[str]]) -> None:
+    """Stop suites with an interrupt. Kill what is left of their process groups after PATIENCE_S."""
+    for process in processes:
+        _signal(process, signal.SIGINT)
+    deadline = time.monotonic() + PATIENCE_S
+    for process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0, deadline - time.monotonic()))
+    for process in processes:
+        _signal(process, signal.SIGKILL)
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal to all processes of a suite that are left."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def parse_tap(lines: list[str]) -> list[Test]:
@@ -343,7 +351,8 @@ def run_lanes(chosen: list[Suite], word: str, screen: Screen) -> None:
     side_by_side = lanes(chosen)
     with ThreadPoolExecutor(len(side_by_side)) as pool:
         try:
-            for ended in [pool.submit(go, lane) for lane in side_by_side]:
+            going = [pool.submit(go, lane) for lane in side_by_side]
+            for ended in wait(going, return_when=FIRST_EXCEPTION).done:
                 ended.result()
         except BaseException:
             running.end()
