@@ -105,7 +105,7 @@ struct ftl_io {
 	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
 	uint64_t map_mark;		/* cached map: stall clock of the map at submission */
 	uint64_t entered_ns;		/* time of submission to the controller; submit_ns then belongs to the FTL
-					 * behind it */
+					 * behind it. 0 without a controller */
 	uint32_t pending;		/* READ: flash reads queued or under way */
 };
 

@@ -322,6 +322,7 @@ static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const stru
 		zns_log_reset(z, zone);
 		return false;
 	}
+	s->dropped_seq = 0;
 	(void)io_list_take(&s->line);
 	end_waiting(z, io, last, SSD_OK);
 	return true;
@@ -357,6 +358,7 @@ void zns_zone_erased(struct zns *z, uint32_t zone)
 		z->online[zone % z->groups]--;
 		return;
 	}
+	s->dropped_seq = 0;
 	if (has_spare(z, zone))
 		return;
 	s->phase = ZNS_LEAVING;
@@ -489,10 +491,10 @@ static bool line_has(const struct zns *z, uint64_t seq)
 	return false;
 }
 
-/* Had another flush reported all that the failed zone lost before this one was submitted? */
+/* Did a flush that covers all lost data of the zone fail before this one was submitted, to the controller if any? */
 static bool is_told(const struct zns_zone *s, const struct ftl_io *io)
 {
-	return s->told_ns && io->submit_ns >= s->told_ns;
+	return s->told_ns && (io->entered_ns ? io->entered_ns : io->submit_ns) >= s->told_ns;
 }
 
 /* Are data that the flush covers lost with the buffer of a failed zone, and not told? */

@@ -277,6 +277,28 @@ static uint32_t free_blocks(void)
 }
 
 /*
+ * Zone 0 is reset with data that are only in the buffer, and again with a program under way that fails. Neither
+ * counts as a loss, before or after zone 1 loses data.
+ */
+static void dropped_data_are_no_loss(void)
+{
+	begin_failing(&small);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 1), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0), SSD_OK);
+	fail_at.op = NAND_PROGRAM;
+	fail_at.left = 1;
+	zr_submit(&first, FTL_WRITE, 0, 0, 2, false);
+	zr_submit(&first, FTL_TRIM, FTL_ZONE_RESET, 0, 0, false);
+	zr_drain(&first);
+	EXPECT_EQ(fail_at.left, 0);
+	lose_sectors(1, 16);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 16, 0), SSD_OK);
+	EXPECT_EQ(flush(), SSD_E_ZONE_READONLY);
+	EXPECT_EQ(flush(), SSD_OK);
+	zr_free(&first);
+}
+
+/*
  * The host takes a read-only zone offline: the record is programmed, and then its two blocks are erased. The state
  * survives cuts, and the blocks are other zones' from then on.
  */
@@ -438,6 +460,7 @@ int main(void)
 	RUN(flushes_report_a_loss_once);
 	RUN(a_flush_reports_what_it_covers);
 	RUN(a_loss_with_the_buffer_is_reported_once);
+	RUN(dropped_data_are_no_loss);
 	RUN(a_read_only_zone_is_retired);
 	RUN(a_read_is_overtaken_by_a_retirement);
 	RUN(cuts_of_a_retirement);
