@@ -42,19 +42,19 @@ class Controls(GuestTest):
 
     def counters(self, result: Result) -> None:
         data = self.raw(result, "0xd1.bin")
-        read, write = struct.unpack_from("<15Q", data, 64), struct.unpack_from("<15Q", data, 64 + 15 * 8)
+        read, write = struct.unpack_from("<16Q", data, 64), struct.unpack_from("<16Q", data, 64 + 16 * 8)
         self.assertEqual(write[:3], (write[0], 4 * MIB, 0))
         self.assertGreaterEqual(read[1], 4 * MIB)
         self.assertEqual(sum(read[6:]), read[3])
         latency = self.raw(result, "0xd2.bin")
         entries, size = struct.unpack_from("<2I", latency, 32)
-        found = [struct.unpack_from("<IIQQQ9Q", latency, 48 + size * i) for i in range(entries)]
+        found = [struct.unpack_from("<IIQQQ10Q", latency, 48 + size * i) for i in range(entries)]
         for op, words in enumerate((read, write)):
             mine = [entry for entry in found if entry[0] == op]
             self.assertEqual(sum(entry[4] for entry in mine), words[0], "every I/O is in a bucket")
-            self.assertEqual([sum(entry[5 + c] for entry in mine) for c in range(9)], list(words[6:]))
+            self.assertEqual([sum(entry[5 + c] for entry in mine) for c in range(10)], list(words[6:]))
         after = self.raw(result, "after.bin")
-        self.assertEqual(struct.unpack_from("<30Q", after, 64), (0,) * 30, "reset")
+        self.assertEqual(struct.unpack_from("<32Q", after, 64), (0,) * 32, "reset")
 
     def orders(self, result: Result) -> None:
         self.assertIn("result: 0x00000000", result.text("set.txt"))
@@ -75,7 +75,7 @@ class Controls(GuestTest):
         # 4 MiB are 8.2 times 1000 blocks of 512 bytes; the kernel reads some more
         self.assertEqual(int(smart["data_units_written"]), 9)
         written, read = (
-            struct.unpack_from("<Q", self.raw(result, "0xd1.bin"), 64 + 8 * at)[0] for at in (15, 0)
+            struct.unpack_from("<Q", self.raw(result, "0xd1.bin"), 64 + 8 * at)[0] for at in (16, 0)
         )
         self.assertEqual(int(smart["host_write_commands"]), written)
         self.assertEqual(int(smart["host_read_commands"]), read)
