@@ -12,15 +12,15 @@
  * A unit is hot if its region's count is above the mean, and at least 2.
  *
  * recency: the byte is the time of the region's last write, by a clock of 8 bits that advances HEAT_TICKS
- * times while the host writes a unit for each region. A unit is hot if that write was less than HEAT_RECENT
+ * times while the host writes a unit for each LPN. A unit is hot if that write was less than HEAT_RECENT
  * ticks ago. So that the clock's overflow makes no region young, the hand sets ages above HEAT_OLD to it.
  *
  * The bytes are only in memory, so after a mount all pages are cold at first. This affects only
  * the places of pages.
  *
- * Invariants H: count: sum is the sum of the counts. recency: no age is above HEAT_AGE_MAX. (The hand takes
- * four units a region for its round, in which the clock advances by less than 4 * 2 * HEAT_TICKS: a tick
- * is regions / HEAT_TICKS units, rounded down, or one.)
+ * Invariants. H1: with count, `sum` is the sum of the counts. H2: with recency, no age is above
+ * HEAT_AGE_MAX. (The hand takes four units a region for its round, in which the clock advances by less than
+ * 4 * 2 * HEAT_TICKS: a tick is LPNs / HEAT_TICKS units, rounded down, or one.)
  *
  * Cost: a byte a region; O(1) a unit.
  */
@@ -77,11 +77,19 @@ static inline bool heat_is_hot(const struct page_heat *h, uint32_t lpn)
 	return count >= 2 && count * h->regions > h->sum;
 }
 
+/* Returns the units that the host writes in a tick. */
+static inline uint32_t heat_tick(const struct page_heat *h)
+{
+	uint64_t units = (uint64_t)h->regions << h->shift;
+
+	return units < HEAT_TICKS ? 1 : (uint32_t)(units / HEAT_TICKS);
+}
+
 static inline void heat_note_time(struct page_heat *h, uint32_t lpn)
 {
 	if (!--h->tick_left) {
 		h->clock++;
-		h->tick_left = h->regions < HEAT_TICKS ? 1 : h->regions / HEAT_TICKS;
+		h->tick_left = heat_tick(h);
 	}
 	h->byte[lpn >> h->shift] = h->clock;
 }

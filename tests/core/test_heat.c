@@ -43,24 +43,27 @@ static void by_count(void)
 }
 
 /*
- * 64 regions: the clock advances with the first unit, and then with each fourth. Region 5 is written first; its age is
- * 8 ticks from unit 33 on.
+ * 64 regions of an LPN: the clock advances with the first unit, and then with each fourth. Region 5 is written first;
+ * its age is 8 ticks from unit 33 on. With two LPNs each a tick has eight units, so this is unit 65.
  */
 static void by_recency(void)
 {
-	make(64, true);
-	for (uint32_t lpn = 0; lpn < 64; lpn++)
-		EXPECT(!heat_is_hot(&h, lpn));
-	write_units(5, 1);
-	EXPECT(heat_is_hot(&h, 5));
-	for (uint32_t unit = 2; unit <= 33; unit++) {
-		EXPECT(heat_is_hot(&h, 5));
-		write_units(6, 1);
+	for (uint32_t shift = 0; shift < 2; shift++) {
+		make(64, true);
+		h.shift = shift;
+		for (uint32_t lpn = 0; lpn < 64u << shift; lpn++)
+			EXPECT(!heat_is_hot(&h, lpn));
+		write_units(5u << shift, 1);
+		EXPECT(heat_is_hot(&h, 5u << shift));
+		for (uint32_t unit = 2; unit <= 1 + (32u << shift); unit++) {
+			EXPECT(heat_is_hot(&h, 5u << shift));
+			write_units(6u << shift, 1);
+		}
+		EXPECT(!heat_is_hot(&h, 5u << shift));
+		EXPECT(heat_is_hot(&h, 6u << shift));
+		write_units(5u << shift, 1);
+		EXPECT(heat_is_hot(&h, 5u << shift));
 	}
-	EXPECT(!heat_is_hot(&h, 5));
-	EXPECT(heat_is_hot(&h, 6));
-	write_units(5, 1);
-	EXPECT(heat_is_hot(&h, 5));
 }
 
 /* A region that is not written again stays cold, although the clock of 8 bits returns to its time. */
