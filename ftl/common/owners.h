@@ -2,9 +2,9 @@
 /*
  * owners.h - how long requests of a namespace wait behind those of others.
  *
- * A clock belongs to something that has one holder at a time: a die, or the log. A holder has the data
- * of some namespaces, its owners, as a bitmap. The clock of namespace n is the time that was given to
- * holders with owners of which n was none. A request takes a reading when it begins to wait and another
+ * A clock belongs to something that has one holder at a time: a die, or the log. A holder carries data
+ * of one or more namespaces, its owners. A bitmap names them. The clock of namespace n is the time that
+ * was given to holders with owners that n is not among. A request takes a reading when it begins to wait and another
  * when it goes on; the difference is its wait behind others. Holders without owners (GC, what the FTL
  * writes for itself) do not count.
  *
