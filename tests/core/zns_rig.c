@@ -682,7 +682,7 @@ void zr_verify(struct zr *r, const struct zr *host)
 		if (active == r->zones.active_max && z.state == FTL_ZONE_FULL &&
 		    !is_allowed(&host->zone[i], &r->seen, r->capacity))
 			r->seen.finished = false;
-		if (z.state == FTL_ZONE_READONLY)	/* without room for its reset the zone is no longer reported as full */
+		if (z.state == FTL_ZONE_READONLY)	/* its reset found no room: not reported as full */
 			r->seen.finished = host->zone[i].base.finished || r->seen.sectors == r->capacity;
 		if (!is_allowed(&host->zone[i], &r->seen, r->capacity))
 			printf("zone %u: %u sectors, %s; certain: %u sectors and %u of %u changes\n", i,
