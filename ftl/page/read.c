@@ -495,23 +495,23 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 {
 	const uint8_t *page = c->page;
 	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes : NULL;
-	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
+	bool unread = c->status == NAND_UNCORR || c->status == NAND_ERASED, lost = unread || (upn & OOB_LOST);
 	uint32_t slot, bad;
 
 	if (is_map_read(u)) {
 		map_arrived(f, u->lpn, page, lost);
 		return !lost;
 	}
-	if (SSD_UNLIKELY(lost) && !(upn & OOB_LOST)) {
-		const uint8_t *kept = issued_from_buffer(f, u->lpn, upn);
+	if (SSD_UNLIKELY(unread)) {
+		const uint8_t *kept = upn & OOB_LOST ? NULL : issued_from_buffer(f, u->lpn, upn);
 
 		if (!kept)
-			kept = mount_rebuilt_unit(f, upn);
-		lost = !kept;
+			kept = mount_rebuilt_unit(f, upn & ~OOB_LOST);
+		unread = !kept;
 		unit = kept ? kept : unit;
+		lost = unread || (upn & OOB_LOST);
 	}
-	bad = !lost ? 0 : c->status == NAND_UNCORR || c->status == NAND_ERASED ? f->shape.sectors_mask :
-	      lost_bits(f, unit);
+	bad = !lost ? 0 : unread ? f->shape.sectors_mask : lost_bits(f, unit);
 	if (!u->io) {
 		base_arrived(f, u->slot, unit, bad);
 	} else if (f->host.c.payload) {

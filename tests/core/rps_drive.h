@@ -14,7 +14,7 @@
 #include "page_ftl.h"
 #include "test.h"
 
-#define PAGE 512u
+#define PAGE 1024u
 #define LSB_NS 20000u
 #define MSB_NS 50000u
 #define READ_NS 5000u

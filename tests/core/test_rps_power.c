@@ -202,6 +202,47 @@ static void a_worn_drive_comes_up(void)
 	EXPECT(lost > 0);
 }
 
+static enum ssd_err read_sector(uint32_t sector)
+{
+	struct ftl_io one = { .op = FTL_READ, .offset = (uint64_t)sector * FTL_SECTOR_BYTES,
+			      .bytes = FTL_SECTOR_BYTES };
+	uint32_t want = d.done + 1;
+
+	d.f->ops->submit(d.f, d.now, &one);
+	until(want);
+	return d.status;
+}
+
+/* As a_worn_drive_comes_up, but the host has declared sector 1 of LPN 0 lost. Sector 0 is read from memory. */
+static void a_worn_drive_keeps_what_is_left_of_a_unit(void)
+{
+	uint32_t gone = 0;
+
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		struct ftl_io lost = { .op = FTL_WRITE, .lost = true, .offset = FTL_SECTOR_BYTES,
+				       .bytes = FTL_SECTOR_BYTES };
+
+		make("flex", NAND_ORDER_RPS, 16, 8);
+		d.f->ops->submit(d.f, d.now, &lost);
+		until(1);
+		rest();
+		writes(1, 3);
+		io(FTL_FLUSH, 0, 0);
+		rest();
+		start(FTL_WRITE, 4, 5);
+		d.no_erases = true;
+		if (cut(seed)) {
+			gone++;
+			EXPECT_EQ(read_sector(0), SSD_OK);
+			EXPECT_EQ(read_sector(1), SSD_E_UNCORR);
+			io(FTL_WRITE, 9, 9);
+			EXPECT_EQ(d.status, SSD_E_WORNOUT);
+		}
+		destroy();
+	}
+	EXPECT(gone > 0);
+}
+
 /*
  * Two dies: LPNs 0, 2, 4, 6 in 0L0 .. 0L3, and 1, 3, 5, 7 in 16L0 .. 16L3 of die 1. Both MSB pages
  * are torn, and their LSB pages are lost: LPNs 0 and 1. Then one program succeeds, and all others
@@ -328,6 +369,7 @@ int main(void)
 	RUN(flex_covers_what_was_written_before_a_mount);
 	RUN(flex_pays_at_mount);
 	RUN(a_worn_drive_comes_up);
+	RUN(a_worn_drive_keeps_what_is_left_of_a_unit);
 	RUN(a_worn_drive_comes_up_half_made_good);
 	RUN(flex_erases_a_torn_backup_block);
 	RUN(a_parity_page_fails);
