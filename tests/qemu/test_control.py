@@ -138,10 +138,10 @@ class Logs(ControlTest):
         for _ in range(3):
             nvme.do_read(1 << 20, 4096)  # never written: look-up and firmware alone
         log = nvme.whole_log(LATENCY)
-        self.assertEqual(struct.unpack_from("<4I", log, 32), (1, 104, 9, 0))
-        entry = struct.unpack_from("<IIQQQ9Q", log, 48)
+        self.assertEqual(struct.unpack_from("<4I", log, 32), (1, 112, 10, 0))
+        entry = struct.unpack_from("<IIQQQ10Q", log, 48)
         self.assertEqual((entry[0], entry[4]), (0, 3))
-        self.assertEqual(entry[5:], (0, 0, 0, 0, 0, 3 * 200, 3 * 1000, 0, 0))
+        self.assertEqual(entry[5:], (0, 0, 0, 0, 0, 3 * 200, 3 * 1000, 0, 0, 0))
         self.assertEqual(entry[2:4], (1200, 1201))  # below 2048 each ns is a bucket
 
     def test_blocks_and_wear(self) -> None:
