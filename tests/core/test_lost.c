@@ -25,15 +25,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t bytes)
 {
-	uint8_t *host = data + io->offset + at;
-
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, host, bytes);
-	else if (buf)
-		memcpy(host, buf, bytes);
-	else
-		memset(host, 0, bytes);
+	test_copy(io, data + io->offset + at, buf, bytes);
 }
 
 static void mount(void)

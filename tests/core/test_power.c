@@ -50,15 +50,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, size_t len)
 {
-	uint8_t *mine = buf[io - ios] + at;
-
 	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(data, mine, len);
-	else if (data)
-		memcpy(mine, data, len);
-	else
-		memset(mine, 0, len);
+	test_copy(io, buf[io - ios] + at, data, len);
 }
 
 /* Write the shape as an INI file, which a new drive file needs. */
