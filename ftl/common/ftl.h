@@ -100,7 +100,7 @@ struct ftl_io {
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
-	uint64_t others_mark;		/* WRITE: the log's clock of its namespace then */
+	uint64_t others_mark;		/* WRITE: owner_clock_read() of the log for its namespace, at submission */
 	uint64_t first_seq;		/* WRITE: first log sequence with data of this I/O */
 	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
 	uint64_t map_mark;		/* cached map: stall clock of the map at submission */
@@ -460,7 +460,7 @@ size_t ftl_footprint(const struct ftl_ops *t, const struct ftl_config *c, const 
 int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_config *c, struct nand *n,
 	     const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
 
-/* Returns the unit of writes of lost content, 0: the FTL takes none. */
+/* Offset and length of a write with ftl_io.lost are multiples of this many bytes; 0: the FTL refuses such writes. */
 static inline uint32_t ftl_lost_bytes(const struct ftl_ops *t, const struct ftl_config *c)
 {
 	return !t->writes_lost ? 0 : t->loses_sectors && c->payload ? FTL_SECTOR_BYTES : c->unit_bytes;

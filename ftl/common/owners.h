@@ -2,13 +2,12 @@
 /*
  * owners.h - how long requests of a namespace wait behind those of others.
  *
- * A clock belongs to something that has one holder at a time: a die, or the log. A holder carries data
- * of one or more namespaces, its owners. A bitmap names them. The clock of namespace n is the time that
- * was given to holders with owners that n is not among. A request takes a reading when it begins to wait and another
- * when it goes on; the difference is its wait behind others. Holders without owners (GC, what the FTL
- * writes for itself) do not count.
+ * A clock belongs to something that has one holder at a time: a die, or the log. A holder carries data of one or more
+ * namespaces, its owners; a bitmap names them. The clock of namespace n is the time that was given to holders with
+ * owners that n is not among. A request takes a reading when it begins to wait and another when it goes on; the
+ * difference is its wait behind others. Holders without owners (GC, what the FTL writes for itself) do not count.
  *
- * All namespaces have one clock: `told_ns` counts holders with owners, own_ns[n] those that n owns, and the clock of n
+ * All namespaces have one clock: `owned_ns` counts holders with owners, own_ns[n] those that n owns, and the clock of n
  * is the difference.
  */
 #ifndef SLATE_OWNERS_H
@@ -17,7 +16,7 @@
 #include "ftl.h"
 
 struct owner_clock {
-	uint64_t told_ns, own_ns[FTL_NAMESPACES];	/* without the present holder */
+	uint64_t owned_ns, own_ns[FTL_NAMESPACES];	/* without the present holder */
 	uint64_t since_ns;
 	uint32_t owners;		/* of the present holder */
 };
@@ -28,7 +27,7 @@ static inline void owner_clock_turn(struct owner_clock *k, uint64_t ended_ns, ui
 	uint64_t ns = ended_ns - k->since_ns;
 
 	if (k->owners)
-		k->told_ns += ns;
+		k->owned_ns += ns;
 	for (uint32_t left = k->owners; left; left &= left - 1)
 		k->own_ns[__builtin_ctz(left)] += ns;
 	k->since_ns = now_ns;
@@ -40,7 +39,7 @@ static inline uint64_t owner_clock_read(const struct owner_clock *k, uint64_t en
 {
 	uint64_t until_ns = ends_ns < now_ns ? ends_ns : now_ns;
 
-	return k->told_ns - k->own_ns[n] + (k->owners && !(k->owners >> n & 1) ? until_ns - k->since_ns : 0);
+	return k->owned_ns - k->own_ns[n] + (k->owners && !(k->owners >> n & 1) ? until_ns - k->since_ns : 0);
 }
 
 #endif

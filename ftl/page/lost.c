@@ -8,6 +8,8 @@
  * lost, its data are in the place of the first lost one. A unit with OOB_LOST without such a record is lost whole.
  *
  * The FTL writes the first sector of every unit with OOB_LOST, so data of the host are never taken for a record.
+ * (Builds before 2026-11-26 wrote no record. Such a unit may have the host's data there, and is lost whole unless
+ * they happen to form a record.)
  * GC and a chip's copyback move content as it is. Without payload flash has no content, and units are lost whole.
  *
  * A page has the record only while the array takes it: its slots are as before when program_die() returns.

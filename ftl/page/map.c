@@ -391,7 +391,10 @@ static void serve_waiting(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
-/* Load the next map page for a sequence of reads, unless that evicts the one that the sequence is in. */
+/*
+ * A read was in the middle of a map page: if reads go on in order, they need the next map page. Load it, unless its
+ * frame would be that of the present one.
+ */
 static void load_ahead(struct page_ftl *f, uint64_t now_ns)
 {
 	struct page_cache *k = &f->cache;

@@ -488,7 +488,7 @@ static void sort_blocks(struct page_mount *s)
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		struct blk *k = &f->bt.blk[b];
 
-		if (s->read_only)	/* rescue_frontiers(), which forgets those that no block counts, does not run */
+		if (s->read_only)	/* rescue_frontiers(), which counts parity pages in blk.live, is not called */
 			k->parity = 0;
 		if (f->n->ops->is_bad(f->n, (pbn_t){ b })) {
 			k->state = BLK_BAD;

@@ -230,8 +230,8 @@ struct page_buf {			/* wbuf.c */
 	struct wpage *page;
 	uint8_t *data;
 	uint32_t *bad;			/* bitmap of the lost sectors of each slot with `lost` */
-	bool losses;			/* a slot has had lost sectors */
-	bool noted;			/* slots have more than content: namespaces are told apart, or `losses` */
+	bool losses;			/* since the mount, some slot had `lost` set */
+	bool noted;			/* writes call note_slot(): namespaces are told apart, or `losses` */
 	uint32_t pages, free, free_count;
 	uint32_t first, last;		/* the queue of pages to be issued, in log order */
 	uint32_t open;			/* page being filled, the last in the queue; or NONE */

@@ -365,7 +365,7 @@ void zns_settle(struct zns *z);
 void zns_pump(struct zns *z, uint64_t now_ns);
 /* Free blocks of a plane. */
 bool zns_prepare(struct zns *z, uint32_t plane);
-/* Free a block that has been erased; a block in which a program or the erase failed becomes bad. */
+/* A block's erase has ended. If it failed, or an earlier program of the block, the block becomes bad; else free. */
 void zns_put_erased(struct zns *z, uint32_t block, bool failed);
 
 /* ---- zns_log.c ---- */

@@ -491,7 +491,10 @@ static bool line_has(const struct zns *z, uint64_t seq)
 	return false;
 }
 
-/* Did a flush that covers all lost data of the zone fail before this one was submitted, to the controller if any? */
+/*
+ * Was the flush io submitted after another flush, which covered all data that the failed zone lost, had ended with an
+ * error? With a controller, the time at which the controller got io counts.
+ */
 static bool is_told(const struct zns_zone *s, const struct ftl_io *io)
 {
 	return s->told_ns && (io->entered_ns ? io->entered_ns : io->submit_ns) >= s->told_ns;

@@ -349,7 +349,8 @@ static void build(struct storm *s, struct call *k)
 		add_for_plane(s, k, draw(s, 4) ? NAND_ERASE : NAND_READ, k->die * g->planes_per_die + first);
 	if (!k->count)
 		add_for_plane(s, k, NAND_READ, k->die * g->planes_per_die + first);
-	for (unsigned int i = 0; s->duel.c.owners && i < k->count; i++)	/* by time: other choices stay */
+	/* not by draw(), so that a seed gives the same commands with owners as without */
+	for (unsigned int i = 0; s->duel.c.owners && i < k->count; i++)
 		k->cmd[i].owners = (uint16_t)(s->duel.now_ns * 0x9e3779b97f4a7c15u >> 60);
 }
 

@@ -84,7 +84,7 @@ static void the_clock_overflows(void)
 	}
 }
 
-/* With more LPNs than regions, neighbours share one. */
+/* There are at most 2^20 regions. With one LPN more, two neighbouring LPNs are a region. */
 static void regions_of_several_lpns(void)
 {
 	h = (struct page_heat){ 0 };

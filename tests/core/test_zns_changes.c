@@ -223,7 +223,10 @@ static void flushes_report_a_loss_once(void)
 	zr_free(&first);
 }
 
-/* A flush that does not cover all that a zone loses fails, and so does the next one. */
+/*
+ * A zone fails with data from before a flush and from after it in its buffer. Both are lost: the flush reports an error
+ * for the first, and the next flush for the others.
+ */
 static void a_flush_reports_what_it_covers(void)
 {
 	begin_failing(&small);
@@ -321,7 +324,7 @@ static void a_read_only_zone_is_retired(void)
 	EXPECT_EQ(flush(), SSD_E_ZONE_READONLY);		/* sectors 20 to 22 are lost */
 	EXPECT_EQ(flush(), SSD_OK);
 	zr_drain(&first);
-	EXPECT_EQ(free_blocks(), before + 1);			/* the other one has failed */
+	EXPECT_EQ(free_blocks(), before + 1);			/* its other block is bad: its program failed */
 	for (uint32_t mounts = 0; mounts < 3; mounts++) {
 		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 16, 0), SSD_OK);
 		EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RETIRE, 32, 0), SSD_E_ZONE_STATE);
