@@ -1,85 +1,167 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/run.py: suites side by side, their limits, and interrupts."""
+"""'make suites': what it refuses, and how it reads the output of ./check."""
 
-import contextlib
 import importlib.util
-import io
+import subprocess
 import sys
 import tempfile
-import threading
-import time
 import unittest
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
-from support import ROOT
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "tests" / "suites" / "suites.py"
+_SPEC = importlib.util.spec_from_file_location("suites", PROGRAM)
+suites: Any = importlib.util.module_from_spec(_SPEC)
+sys.modules["suites"] = suites  # dataclasses look there
+_SPEC.loader.exec_module(suites)
 
-spec = importlib.util.spec_from_file_location("slate_suites", ROOT / "tests" / "run.py")
-assert spec and spec.loader
-suites = importlib.util.module_from_spec(spec)
-sys.modules["slate_suites"] = suites
-spec.loader.exec_module(suites)
+BLKTESTS = """\
+block/003 => nvme0n1 (run various discard sizes)             [passed]
+    runtime    ...  2.513s
+block/007 => nvme0n1 (test classic and hybrid IO polling)    [not run]
+    /dev/nvme0n1 does not support polling
+nvme/003 (tr=loop) (test if we're sending keep-alives)       [passed]
+    runtime    ...  11.2s
+nvme/005 (tr=loop bd=file) (reset local loopback target)     [failed]
+    runtime    ...  1.9s
+    --- tests/nvme/005.out	2025-05-09 00:00:00.000000000 +0000
+    +++ /var/tmp/suite/results/nodev/nvme/005.out.bad
+"""
 
-STUBBORN = "trap '' INT; echo 1..1; sleep 60 & wait; wait"  # ignores the interrupt, and so does its child
+XFSTESTS = """\
+FSTYP         -- ext4
+PLATFORM      -- Linux/x86_64 slate 6.1.0
+generic/001        4s
+generic/003       [not run] atime related mount options have no effect
+generic/013 4s ...  6s
+generic/075 [failed, exit status 1]- output mismatch (see /var/tmp/suite/results/generic/075.out.bad)
+    --- tests/generic/075.out
+generic/091 9s ...  7s
+Ran: generic/001 generic/003 generic/013 generic/075 generic/091
+Not run: generic/003
+Failures: generic/075 generic/091
+Failed 2 of 5 tests
+"""
 
 
-class Lanes(unittest.TestCase):
-    """Suites that are shell commands."""
+class Refuses(unittest.TestCase):
+    """Errors: one sentence that names the thing, and status 2."""
 
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        for name, value in (("RESULTS", Path(folder.name)), ("PATIENCE_S", 0.2)):
-            patch = mock.patch.object(suites, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        temporary = tempfile.TemporaryDirectory(prefix="slate-test-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
 
-    def suite(self, name: str, shell: str, limit_s: float = 60) -> Any:
-        return suites.Suite(name, "a shell command", ["sh", "-c", shell], ROOT, "again {test}", limit_s=limit_s)
+    def refused(self, *words: Any) -> str:
+        done = subprocess.run(
+            [sys.executable, str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+        )
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        return done.stderr
 
-    def run_lanes(self, *chosen: Any) -> str:
-        """Run suites and return what was printed."""
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            suites.run_lanes(list(chosen), "", suites.Screen())
-        return said.getvalue()
+    def checkout(self, suite: suites.Suite) -> None:
+        """The files of a fresh checkout of the suite."""
+        for mark in suite.marks:
+            path = self.folder / mark
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        (self.folder / suite.programs).mkdir(exist_ok=True)
 
-    def test_a_guests_suite_runs_beside_the_others(self) -> None:
-        """Each suite waits for the other one, which an order of the two would never end."""
-        meet = "touch {0}/{1}; while [ ! -e {0}/{2} ]; do sleep 0.05; done; echo ok 1 - {1}"
-        first = self.suite("guest", meet.format(suites.RESULTS, "guest", "core"), 20)
-        other = self.suite("core", meet.format(suites.RESULTS, "core", "guest"), 20)
-        self.run_lanes(other, first)
-        self.assertEqual([[test.passed for test in one.tests] for one in (first, other)], [[True], [True]])
+    def test_no_folder(self) -> None:
+        self.assertIn("DIR is missing: make suites DIR=FOLDER", self.refused(""))
+        self.assertIn(f"DIR={self.folder}/none: there is no such folder", self.refused(self.folder / "none"))
 
-    def test_a_limit_ends_what_ignores_an_interrupt(self) -> None:
-        late = self.suite("core", STUBBORN, 0.3)
-        began = time.monotonic()
-        said = self.run_lanes(late)
-        self.assertLess(time.monotonic() - began, 30)  # the command takes 60 s
-        self.assertEqual([test.passed for test in late.tests], [False])
-        self.assertIn("it took longer than 0 s", said)
+    def test_another_folder(self) -> None:
+        self.assertIn(f"DIR={self.folder}: is neither blktests nor xfstests", self.refused(self.folder))
 
-    def test_an_end_of_all(self) -> None:
-        """As an interrupt: both lanes end, and no other suite starts."""
-        running = suites.Running()
-        chosen = [self.suite("core", STUBBORN), self.suite("docs", "echo ok 1"), self.suite("guest", STUBBORN)]
-        with mock.patch.object(suites, "Running", return_value=running), mock.patch.object(suites.signal, "signal"):
-            lanes = threading.Thread(target=self.run_lanes, args=chosen)
-            lanes.start()
-            while len(running.processes) < 2:
-                time.sleep(0.05)
-            running.end()
-            lanes.join(30)
-        self.assertFalse(lanes.is_alive())
-        self.assertEqual(chosen[1].tests, [])
+    def test_not_built(self) -> None:
+        self.checkout(suites.SUITES[0])
+        (self.folder / "src" / "script").write_text("#!/bin/sh\n", encoding="utf-8")
+        (self.folder / "src" / "script").chmod(0o755)
+        self.assertIn("this blktests is not built: src/ has no program", self.refused(self.folder))
 
-    def test_a_fault_of_one_lane_ends_the_other(self) -> None:
-        broken = self.suite("guest", "echo ok 1")
-        broken.command = [str(suites.RESULTS / "none")]
-        with mock.patch.object(suites.signal, "signal"), self.assertRaises(FileNotFoundError):
-            self.run_lanes(self.suite("core", STUBBORN), broken)
+    def test_a_size_without_a_unit(self) -> None:
+        self.built(suites.SUITES[0])
+        self.assertIn("--raw-size 4: give a number and M or G", self.refused(self.folder, "--raw", "--raw-size", "4"))
+
+    def built(self, suite: suites.Suite) -> None:
+        """A checkout with a program."""
+        self.checkout(suite)
+        program = self.folder / suite.programs / "program"
+        program.write_bytes(b"\x7fELF")
+        program.chmod(0o755)
+
+    def test_known_when_built(self) -> None:
+        for suite in suites.SUITES:
+            with self.subTest(suite.name):
+                self.built(suite)
+                self.assertEqual(suites.recognise(str(self.folder)).name, suite.name)
+                for mark in suite.marks:
+                    (self.folder / mark).unlink()
+
+    def test_no_image(self) -> None:
+        """The message names the image's place, and the target that makes it."""
+        kept = suites.IMAGES
+        suites.IMAGES = suites.ROOT / "no-image"
+        try:
+            with self.assertRaisesRegex(suites.Refused, "no-image/debian.qcow2 is not there: run 'make guest-image'"):
+                suites.check_image()
+        finally:
+            suites.IMAGES = kept
+
+
+class Reads(unittest.TestCase):
+    """Reads the output of ./check."""
+
+    def test_blktests(self) -> None:
+        found = suites.read_blktests(BLKTESTS)
+        self.assertEqual(
+            [(one.name, one.status, one.reason) for one in found],
+            [
+                ("block/003", "pass", ""),
+                ("block/007", "notrun", "/dev/nvme0n1 does not support polling"),
+                ("nvme/003 tr=loop", "pass", ""),
+                ("nvme/005 tr=loop bd=file", "fail", "--- tests/nvme/005.out\t2025-05-09 00:00:00.000000000 +0000"),
+            ],
+        )
+
+    def test_xfstests(self) -> None:
+        """A test that ran to its end may have failed nevertheless; the last lines of ./check report it."""
+        found = suites.read_xfstests(XFSTESTS)
+        self.assertEqual(
+            [(one.name, one.status) for one in found],
+            [
+                ("generic/001", "pass"),
+                ("generic/003", "notrun"),
+                ("generic/013", "pass"),
+                ("generic/075", "fail"),
+                ("generic/091", "fail"),
+            ],
+        )
+        self.assertEqual(found[1].reason, "atime related mount options have no effect")
+        self.assertEqual(suites.summary(found), "2 passed, 2 failed, 1 not run")
+
+    def test_xfstests_cut_short(self) -> None:
+        """The test in which the run ended has no result, unless ./check got to its last lines."""
+        begun = "generic/001        6s\ngeneric/013       "
+        self.assertEqual([one.name for one in suites.read_xfstests(begun)], ["generic/001"])
+        found = suites.read_xfstests(begun + "\nRan: generic/001 generic/013\nFailures: generic/013\n")
+        self.assertEqual([(one.name, one.status) for one in found], [("generic/001", "pass"), ("generic/013", "fail")])
+
+    def test_table(self) -> None:
+        drive = [suites.Outcome("block/003", "pass"), suites.Outcome("block/007", "notrun", "no polling")]
+        raw = [suites.Outcome("block/003", "fail", "a|b")]
+        self.assertEqual(
+            suites.table({"slate": drive, "raw": raw}).splitlines(),
+            [
+                "| test | slate | raw | why |",
+                "|---|---|---|---|",
+                "| block/003 | pass | fail | a/b |",
+                "| block/007 | notrun | - | no polling |",
+            ],
+        )
 
 
 if __name__ == "__main__":
