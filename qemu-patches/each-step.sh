@@ -103,7 +103,7 @@ for patch in "$work/patches/"*.patch; do
 		step "$name-apply" apply "$patch"
 		continue
 	fi
-	[[ $name < $driver ]] && want=--disable-docs || want=--enable-slate
+	[[ $name.patch < $driver ]] && want=--disable-docs || want=--enable-slate
 	mapfile -t added < <(sed -n 's/^+ *qtest_add_func("\(nvme\/[^"]*\)".*/\1/p' "$patch")
 	if [ ${#added[@]} -gt 0 ]; then
 		step "$name-apply-test" apply "$patch" --include='tests/*'

@@ -74,6 +74,15 @@ class Patches(unittest.TestCase):
         for name in names()[: names().index(DRIVER)]:
             self.assertNotIn("nand-ssd", (PATCHES / name).read_text(encoding="utf-8"), name)
 
+    def test_the_driver_uses_no_name_of_later_patches(self) -> None:
+        """The driver's files come with their patch, so what they use of QEMU's headers must be there by then."""
+        source = "".join(path.read_text(encoding="utf-8") for path in (PATCHES / "src").rglob("*.[ch]"))
+        for name in names()[names().index(DRIVER) + 1 :]:
+            parts = re.split(r"(?m)^diff --git ", (PATCHES / name).read_text(encoding="utf-8"))
+            added = "".join(part for part in parts if part.startswith("a/include/"))
+            for defined in re.findall(r"(?m)^\+(?:#define\s+|\s+)([A-Z][A-Z0-9_]+)\b", added):
+                self.assertNotRegex(source, rf"\b{defined}\b", name)
+
     def test_a_path_that_qemu_can_not_be_built_in(self) -> None:
         """The path is refused at once. QEMU's configure would refuse it only after fetching and unpacking."""
         with tempfile.TemporaryDirectory() as folder:
