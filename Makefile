@@ -64,7 +64,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-scale reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-mapcache reproduce-scale reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -124,6 +124,9 @@ reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and v
 
 reproduce-superblock: core ## PEN on the Superblock FTL on the real traces in TRACES=DIR, some minutes; OUT=DIR
 	@host-tools/reproduce/superblock.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+
+reproduce-mapcache: core ## the cached map by its size, on the real traces in TRACES=DIR, some minutes; OUT=DIR
+	@host-tools/reproduce/mapcache.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
 
 reproduce-scale: core ## quantities of four papers on larger and smaller drives, twenty minutes; FULL=1: and at full size; OUT=DIR JOBS=N
 	@host-tools/reproduce/scale.py $(if $(FULL),--full) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')

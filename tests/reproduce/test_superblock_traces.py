@@ -42,7 +42,7 @@ class Rows(unittest.TestCase):
             return found["yes" if "ftl.pen=yes" in options else "no"]
 
         with mock.patch.object(validate, "replay", replayed):
-            row = superblock.row(b"", "t", Path("x"))
+            (row,) = superblock.rows(b"", "t", Path("x"))
         self.assertEqual(
             list(row.values()), ["t", "2", "0.25", "0.4", "0.75", "1.2", "7", "1"],
         )  # fmt: skip
