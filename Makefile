@@ -64,7 +64,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-mapcache reproduce-scale reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-mapcache reproduce-scale record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -121,6 +121,9 @@ reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and v
 	@host-tools/reproduce/fit.py 'TRACES=$(TRACES)'
 	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
 	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
+
+record-long: qemu ## record hosts' programs that write 4 GiB (docs/content-trace.md), as root; NAMES='pc synth' OUT=DIR
+	@host-tools/reproduce/record.py $(if $(OUT),--out '$(OUT)') $(NAMES)
 
 reproduce-superblock: core ## PEN on the Superblock FTL on the real traces in TRACES=DIR, some minutes; OUT=DIR
 	@host-tools/reproduce/superblock.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')

@@ -37,8 +37,8 @@ C_AT_ONCE = 8  # files of one clang-tidy
 # tables and packed files, and patches of another project's code
 NO_PROSE = {".csv", ".svg", ".png", ".gz", ".content", ".patch", ".json"}
 LAUNCHER = ("host-tools/slate", "host-tools/slate_lib")
-PROGRAMS = ("host-tools/reproduce", "host-tools/install", "host-tools/guest", "host-tools/guest/content",
-            "host-tools/guest/apps")  # fmt: skip
+PROGRAMS = ("host-tools/reproduce", "host-tools/reproduce/host", "host-tools/install", "host-tools/guest",
+            "host-tools/guest/content", "host-tools/guest/apps")  # fmt: skip
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
 C_INCLUDES = ("nand-emu", "ftl/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay", "host-tools/ctl",

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recorder of long recordings: what it refuses, and what it leaves behind when something fails."""
+
+import argparse
+import contextlib
+import io
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections import namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import support
+
+import record
+
+sys.path.insert(0, str(support.REPRODUCE / "host"))
+
+import host_iot as iot
+import host_synth as synth
+import host_web as web
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def alive(pid: int) -> bool:
+    """Is the process there, and not ended?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Machine:
+    """Stands in for the programs that need root. Notes their calls, and fails at one of them."""
+
+    def __init__(self, fails: str = "") -> None:
+        self.calls: list[str] = []
+        self.fails = fails
+        self.pid = 0
+
+    def said(self, *words: object) -> str:
+        line = [str(word) for word in words]
+        name = Path(line[0]).name
+        self.calls.append(" ".join([name, *line[1:2]]) if name == "losetup" else name)
+        if self.calls[-1] == self.fails:
+            raise record.RecordError(f"{name}: status 1: made to fail")
+        if name == "qemu-storage-daemon":
+            pid_file, drive = line[line.index("--pidfile") + 1], line[line.index("--blockdev") + 1]
+            Path(drive.rpartition("record-content=")[2]).write_text("recorded", encoding="ascii")
+            subprocess.run(["sh", "-c", f"sleep 60 >/dev/null 2>&1 & echo $! >'{pid_file}'"], check=True)
+            self.pid = int(Path(pid_file).read_text(encoding="ascii"))
+        return "/dev/loop77" if name == "losetup" else ""
+
+
+class Cleanup(unittest.TestCase):
+    """Whatever fails: mounts, loop devices and the daemon end in order, and no half recording is left."""
+
+    def setUp(self) -> None:
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        self.out = Path(made.name)
+
+    @contextlib.contextmanager
+    def on(self, machine: Machine, status: str = "") -> Iterator[None]:
+        """Put a machine in place of this one; the programs end with an error message unless it is empty."""
+
+        def work(*_: Any) -> None:
+            if status:
+                raise record.RecordError(status)
+
+        with (
+            mock.patch.object(record, "said", machine.said), mock.patch.object(record, "check"),
+            mock.patch.object(record, "written", lambda _: 4096), mock.patch.object(record, "work", work),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):  # fmt: skip
+            yield
+
+    def record(self, machine: Machine, status: str = "") -> None:
+        args = argparse.Namespace(daemon=Path("qemu-storage-daemon"), mib=5, minutes=1, seed=1, out=self.out)
+        with self.on(machine, status):
+            record.record("pc", args)
+
+    def test_it_works(self) -> None:
+        machine = Machine()
+        self.record(machine)
+        self.assertEqual(machine.calls, [
+            "qemu-storage-daemon", "losetup --find", "mkfs.ext4", "mount", "sync", "umount", "losetup --detach",
+        ])  # fmt: skip
+        self.assertEqual([path.name for path in self.out.iterdir()], ["pc.content"])
+        self.assertFalse(alive(machine.pid))
+
+    def test_failures(self) -> None:
+        before = ["qemu-storage-daemon", "losetup --find", "mkfs.ext4", "mount"]
+        for fails, calls in (
+            ("losetup --find", before[:2]),
+            ("mkfs.ext4", [*before[:3], "losetup --detach"]),
+            ("mount", [*before, "losetup --detach"]),
+            ("sync", [*before, "sync", "umount", "losetup --detach"]),
+        ):
+            with self.subTest(fails):
+                machine = Machine(fails)
+                with self.assertRaisesRegex(record.RecordError, "made to fail"):
+                    self.record(machine)
+                self.assertEqual(machine.calls, calls)
+                self.assertEqual(list(self.out.iterdir()), [])
+                self.assertFalse(alive(machine.pid))
+
+    def test_programs_fail(self) -> None:
+        machine = Machine()
+        with self.assertRaisesRegex(record.RecordError, "pc.py: status 3"):
+            self.record(machine, "pc.py: status 3")
+        self.assertEqual(machine.calls[-2:], ["umount", "losetup --detach"])
+        self.assertEqual(list(self.out.iterdir()), [])
+        self.assertFalse(alive(machine.pid))
+
+
+class Refused(unittest.TestCase):
+    """What is missing is named before anything starts."""
+
+    def main(self, *words: str) -> str:
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(record.main(list(words)), 1)
+        return said.getvalue()
+
+    def test_arguments(self) -> None:
+        self.assertEqual(
+            self.main("pc", "phone"),
+            "record.py: unknown workload 'phone'; expected one of pc, synth, web, iot\n",
+        )
+        for words in (("--mib", "0"), ("--minutes", "0")):
+            self.assertEqual(self.main(*words), "record.py: --mib and --minutes must be more than 0\n")
+
+    def test_the_machine(self) -> None:
+        with tempfile.TemporaryDirectory() as made:
+            out, daemon = Path(made), Path(sys.executable)
+            with mock.patch.object(os, "geteuid", lambda: 1000):
+                with self.assertRaisesRegex(record.RecordError, "needs root"):
+                    record.check(daemon, 1, out)
+            with mock.patch.object(os, "geteuid", lambda: 0):
+                with self.assertRaisesRegex(record.RecordError, "is not there: 'make qemu' first"):
+                    record.check(out / "none", 1, out)
+                with (
+                    mock.patch.object(Path, "exists", lambda _: True),
+                    mock.patch.object(shutil, "disk_usage", lambda _: Usage(0, 0, 10647 << 20)),
+                    self.assertRaisesRegex(record.RecordError, "10647 MiB free, and a recording may need 10648"),
+                ):
+                    record.check(daemon, 4300, out)
+
+
+class Inputs(unittest.TestCase):
+    """The inputs of the programs are the seed's."""
+
+    def test_designs(self) -> None:
+        for name, make in synth.DESIGNS.items():
+            first, again, other = (make(random.Random(seed)) for seed in (1, 1, 2))
+            self.assertEqual(first, again, name)
+            self.assertNotEqual(first, other, name)
+            self.assertIn("module top(", first["top.v"])
+
+    def test_an_edit_keeps_the_other_sources(self) -> None:
+        parts = synth.sbox(random.Random(1))
+        before = dict(parts)
+        synth.edit(random.Random(5), parts, synth.sbox(random.Random(2)))
+        self.assertEqual(sum(before[name] != parts[name] for name in parts), 1)
+
+    def test_readings(self) -> None:
+        line = iot.Sensor(random.Random(1), 41).line(random.Random(2), 1704067200)
+        self.assertRegex(
+            line,
+            r"^reading,site=s01,node=n0041 temperature=\d+\.\d\d,humidity=\d+\.\d,pressure=\d+\.\d\d,"
+            r"battery=3\.\d{3},rssi=-\d\di 1704067200\n$",
+        )
+
+    def test_pages(self) -> None:
+        one = web.Web([b"\xff\xd8image"])
+        text = one.article(3, 4)
+        self.assertEqual(text, one.article(3, 4))
+        one.visits = 3  # with a film, and other paragraphs
+        self.assertIn("/film/3/0", one.article(3, 4))
+        self.assertNotIn("/film/", text)
+        common = sum(a == b for a, b in zip(one.script(1).split("\n"), one.script(2).split("\n"), strict=True))
+        self.assertEqual(common, 900)
+        self.assertNotEqual(one.image("/image/1/1/1.jpg"), one.image("/image/1/1/2.jpg"))
+
+
+if __name__ == "__main__":
+    unittest.main()
