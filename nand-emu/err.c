@@ -22,6 +22,8 @@ const char *ssd_strerror(int err)
 	case SSD_E_ZONE_STATE:	return "the zone's state does not allow the operation";
 	case SSD_E_ZONE_OPEN:	return "too many zones are open";
 	case SSD_E_ZONE_ACTIVE:	return "too many zones are active";
+	case SSD_E_ZONE_WINDOW:	return "the zone can get no random write area now";
+	case SSD_E_ZONE_OP:	return "the zone has a random write area, so it takes no append";
 	}
 	return "unknown error";
 }

@@ -29,6 +29,8 @@ enum ssd_err {
 	SSD_E_ZONE_STATE = -14,	/* an operation that the zone's state does not allow */
 	SSD_E_ZONE_OPEN = -15,	/* too many open zones */
 	SSD_E_ZONE_ACTIVE = -16,	/* too many active zones */
+	SSD_E_ZONE_WINDOW = -17,	/* the zone can get no random write area now */
+	SSD_E_ZONE_OP = -18,	/* an append to a zone with a random write area */
 };
 
 const char *ssd_strerror(int err);

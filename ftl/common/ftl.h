@@ -60,6 +60,8 @@ enum ftl_zone_op {
 	FTL_ZONE_REPORT,	/* takes the time of a report and changes nothing; the shell reads zone() when it
 				 * ends */
 	FTL_ZONE_RETIRE,	/* takes a read-only zone offline; its data are lost */
+	FTL_ZONE_OPEN_WINDOW,	/* OPEN, and the zone gets a random write area if it has none */
+	FTL_ZONE_COMMIT,	/* commits the random write area up to `bytes` from the zone's first byte, `offset` */
 };
 
 /*
@@ -82,6 +84,7 @@ struct ftl_io {
 	uint8_t priority;		/* of that queue: enum arbiter_class */
 	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
 	uint8_t owner;			/* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
+	bool window;			/* out, WRITE: the zone had a random write area at submit() */
 	bool lost;			/* WRITE of a multiple of ftl_lost_bytes(): its content is lost, so reads end
 					 * with SSD_E_UNCORR until all that was lost of what they read is written, or
 					 * its units are trimmed. Else as any write; copy() is not called */
@@ -90,6 +93,7 @@ struct ftl_io {
 					 * inside the range are trimmed; FLUSH: ignored */
 	void *host;			/* handle of the shell, unused by the FTL */
 
+	uint64_t wp;			/* out, `window` or FTL_ZONE_COMMIT: the write pointer after it, in its zone */
 	uint64_t placed;		/* out, FTL_ZONE_APPEND: first byte written to, known after submit() */
 	uint64_t submit_ns;		/* out: time of submit() */
 	uint64_t done_ns;		/* out: time of completion */
@@ -321,6 +325,9 @@ struct ftl_config {
 	bool zone_power2;		/* zns: a zone's size is a power of two; otherwise it is the capacity */
 	uint32_t zone_open_max;		/* zns: maximum of open zones; 0: zone_active_max */
 	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
+	uint32_t zrwa_pages;		/* zns: pages of a zone's random write area; 0: there are none */
+	uint32_t zrwa_flush_pages;	/* zns: commits have multiples of so many pages */
+	uint32_t zrwa_zones;		/* zns: zones that may have such an area; 0: zone_active_max */
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* disturbances that a smallest PB bears; 255: cells are never disturbed */
@@ -352,6 +359,7 @@ struct ftl_zone {
 	uint64_t wp;			/* next byte to be written; of no meaning if FULL, READONLY or OFFLINE */
 	enum ftl_zone_state state;
 	bool ended;			/* FULL: a mount has ended the zone, not the host */
+	bool window;			/* it has a random write area, which begins at wp */
 	bool changed;			/* the drive has changed the state, and zone_told() was not called since */
 };
 
@@ -365,6 +373,8 @@ struct ftl_zones {
 	uint32_t count, open_max, active_max;
 	uint64_t size_bytes;		/* from one zone's start to the next */
 	uint64_t changes;		/* how often a zone became `changed`, from the last mount on */
+	uint32_t window_max;		/* zones that may have a random write area; 0: there are none */
+	uint64_t window_bytes, window_step;	/* size of such an area, and of what commits are multiples of */
 };
 
 struct ftl_ops {

@@ -102,6 +102,8 @@
 	X(reclaim_units, "Placement handles: reclaim units that handles went on to.") \
 	X(dram_busy_ns, "Time for which data crossed the controller's memory.") \
 	X(zone_retirements, "Zones: orders to take a read-only zone offline that were accepted.") \
+	X(zone_commits, "Zones: commits (ZRWA flushes) that the host ordered.") \
+	X(zone_implicit_commits, "Zones: writes beyond a random write area, which commit a part of it.") \
 	/* a new row goes here */
 
 #endif

@@ -25,6 +25,10 @@ static void shape(struct zns *z, const struct ftl_config *c, const struct nand_g
 	if (z->active_max > z->zones)
 		z->active_max = z->zones;
 	z->bufs = z->active_max + 1;
+	z->window_pages = c->zrwa_pages;
+	z->window_bytes = (uint64_t)c->zrwa_pages * g->page_bytes;
+	z->window_step = (uint64_t)c->zrwa_flush_pages * g->page_bytes;
+	z->window_max = !c->zrwa_pages ? 0 : c->zrwa_zones ? c->zrwa_zones : z->active_max;
 	z->open_max = c->zone_open_max && c->zone_open_max < z->active_max ? c->zone_open_max : z->active_max;
 }
 
@@ -72,6 +76,27 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 	return NULL;
 }
 
+static const char *bad_windows(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct zns z = { 0 };
+
+	if (!c->zrwa_pages)
+		return c->zrwa_zones ? "zrwa_zones needs zrwa_pages" : NULL;
+	shape(&z, c, g);
+	if (c->zrwa_pages > z.slots)
+		return "zrwa_pages must be at most a page for each plane of a zone, which its write buffer holds";
+	if (!c->zrwa_flush_pages || c->zrwa_pages % c->zrwa_flush_pages)
+		return "zrwa_flush_pages must divide zrwa_pages";
+	if (c->zrwa_zones > z.active_max)
+		return "zrwa_zones is more than the zones that may be active (zone_active_max, or with 0 as many as "
+		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
+	if ((uint64_t)z.active_max * c->zrwa_pages + z.slots + z.chunks > g->pages_per_block)
+		return "zrwa_pages for each active zone (zone_active_max; 0: as many as buffer_units hold), plus a page for "
+		       "each plane of a zone, plus one for each 32 zones must be at most pages_per_block, since a block "
+		       "of the log keeps them: lower zrwa_pages or zone_active_max";
+	return NULL;
+}
+
 static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const char *why = bad_array(c, g);
@@ -79,6 +104,8 @@ static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, co
 	(void)t;
 	if (!why)
 		why = bad_zones(c, g);
+	if (!why)
+		why = bad_windows(c, g);
 	if (!why && c->max_unit_reads < 8)
 		why = "max_unit_reads must be 8 or more";
 	return why;
@@ -177,7 +204,8 @@ static struct ftl_zones zones(const struct ftl *f)
 	const struct zns *z = (const struct zns *)f;
 
 	return (struct ftl_zones){ .count = z->zones, .open_max = z->open_max, .active_max = z->active_max,
-				   .size_bytes = z->size, .changes = z->changes };
+				   .size_bytes = z->size, .changes = z->changes, .window_max = z->window_max,
+				   .window_bytes = z->window_bytes, .window_step = z->window_step };
 }
 
 static struct ftl_zone zone(const struct ftl *f, uint32_t number)
@@ -188,7 +216,8 @@ static struct ftl_zone zone(const struct ftl *f, uint32_t number)
 
 	SSD_ASSERT(number < z->zones);
 	return (struct ftl_zone){ .start = start, .capacity = z->capacity, .wp = start + s->wp, .state = s->state,
-				  .ended = s->by_drive && s->state == FTL_ZONE_FULL, .changed = s->changed };
+				  .ended = s->by_drive && s->state == FTL_ZONE_FULL, .changed = s->changed,
+				  .window = s->window };
 }
 
 static void zone_told(struct ftl *f, uint32_t number)
@@ -243,7 +272,11 @@ static void check_buf(const struct zns *z, uint32_t buf)
 			continue;
 		SSD_ASSERT(s && c->page % z->slots == i);	/* Z6 */
 		SSD_ASSERT(c->page + z->slots >= (s->filled + z->g->page_bytes - 1) / z->g->page_bytes);	/* Z3 */
-		if (c->state == ZNS_FILLING)			/* Z4 */
+		SSD_ASSERT(c->state != ZNS_KEPT || c->window);
+		if (c->state == ZNS_FILLING && c->window)	/* Z4 */
+			SSD_ASSERT(s->filled % z->g->page_bytes == 0 && c->page >= s->filled / z->g->page_bytes &&
+				   c->page < s->filled / z->g->page_bytes + (s->failed ? z->slots : z->window_pages));
+		else if (c->state == ZNS_FILLING)
 			SSD_ASSERT(c->page == s->filled / z->g->page_bytes &&
 				   c->sectors * (uint64_t)FTL_SECTOR_BYTES == s->filled % z->g->page_bytes);
 	}
@@ -252,7 +285,7 @@ static void check_buf(const struct zns *z, uint32_t buf)
 void zns_check(const struct ftl *f)
 {
 	const struct zns *z = (const struct zns *)f;
-	uint32_t open = 0, closed = 0, active = 0, lined = 0;
+	uint32_t open = 0, closed = 0, active = 0, lined = 0, windows = 0;
 
 	pool_check(&z->pool);				/* Z1 */
 	check_blocks(z);
@@ -265,12 +298,15 @@ void zns_check(const struct ftl *f)
 		closed += s->state == FTL_ZONE_CLOSED;
 		active += zns_is_active(s);
 		lined += s->line.first != NULL;
+		windows += s->window;
+		SSD_ASSERT(!s->window || zns_is_open(s) || s->state == FTL_ZONE_CLOSED);	/* Z7 */
 		SSD_ASSERT(s->buf == ZNS_NONE || z->buf[s->buf].zone == i);	/* Z6 */
 		SSD_ASSERT(s->filled <= z->capacity && s->wp <= z->capacity);
 		SSD_ASSERT(!s->noted || s->state == FTL_ZONE_READONLY || s->state == FTL_ZONE_OFFLINE);
-		SSD_ASSERT(s->line.first || s->failed || s->state == FTL_ZONE_OFFLINE || s->filled == s->wp ||
+		SSD_ASSERT(s->line.first || s->failed || s->ended || s->state == FTL_ZONE_OFFLINE || s->filled == s->wp ||
 			   z->host.worn);
 	}
+	SSD_ASSERT(windows == z->windows && windows <= z->window_max);		/* Z7 */
 	SSD_ASSERT(open == z->open && active == z->active && lined == z->lined);
 	SSD_ASSERT(open <= z->open_max && open + closed <= z->active_max);	/* Z5 */
 }
@@ -288,6 +324,12 @@ static const struct knob rows[] = {
 	  "maximum of active zones (open or closed); each, and one more, needs a page of the write buffer for each "
 	  "plane of a zone; with one for each 32 zones they must be fewer than pages_per_block; 0: as many as "
 	  "buffer_units hold"),
+	FTL_KNOB(zrwa_pages, 0, 65536, "0",
+	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each active zone, "
+	  "with a page for each plane of a zone and one for each 32 zones, is at most pages_per_block; 0: there are none"),
+	FTL_KNOB(zrwa_flush_pages, 1, 65536, "1", "what is committed of the area (ZRWA flush granularity); divides zrwa_pages"),
+	FTL_KNOB(zrwa_zones, 0, 65536, "0",
+	  "zones that may have a random write area (ZRWA resources), at most as many as may be active; 0: as many"),
 	FTL_KNOB_LAST
 };
 

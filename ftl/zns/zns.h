@@ -3,12 +3,14 @@
  * zns.h - a zoned FTL: zones of whole blocks, written in order, erased by resets. DESIGN.md beside this file has
  * the layout, what is durable, and the mount.
  *
- *   zns.c       the table: settings, memory, submit, step, reports, check
- *   zns_zone.c  zones as the host sees them, their lines and buffers, durability
- *   zns_read.c  reads
- *   zns_die.c   dies: whose turn it is; programs, erases
- *   zns_log.c   the log: parts of pages, resets
- *   zns_mount.c what flash holds
+ *   zns.c         the table: settings, memory, submit, step, reports, check
+ *   zns_host.c    operations of the host: states, limits, errors
+ *   zns_zone.c    zones' lines and buffers, durability
+ *   zns_window.c  random write areas
+ *   zns_read.c    reads
+ *   zns_die.c     dies: whose turn it is; programs, erases
+ *   zns_log.c     the log: parts of pages, pages of random write areas, resets
+ *   zns_mount.c   what flash holds; zns_mount_parts.c: of pages that are in the log
  *
  * A zone has two sides. `state` and `wp` are the host's: they change when an operation is submitted.
  * Writes, finishes and resets then stand in the zone's line, and the other fields follow when their
@@ -17,17 +19,21 @@
  * A cell is a page of a zone's buffer, one for each slot:
  *   EMPTY -> FILLING (host's bytes) -> READY (full, or the end) -> FLYING (programmed) -> EMPTY, and
  *   FLYING -> READY after a failure, where it stays until the zone is reset.
+ * A page of a random write area (`window`) is FILLING until it is committed, and after FLYING it is KEPT until
+ * all pages of the zone before it are on flash.
  *
  * Invariants (zns_check):
  *   Z1  pool_check(); a block in the table of a zone or in the log is USED and in no other place;
  *   Z2  good - zone_blocks * (zones that are not offline) of a plane is its number of spare blocks;
  *   Z3  a page is issued only when the page one stripe before it is on flash;
- *   Z4  only the page that is being filled is FILLING, and it has filled % page_bytes bytes;
+ *   Z4  only the page that is being filled is FILLING, and it has filled % page_bytes bytes; or pages of the random
+ *       write area, which begins at `filled`, a page's begin;
  *   Z5  open <= open_max zones are open; active are open, closed, or read-only with a buffer. No zone is
  *       activated while active >= active_max, and a mount ends zones beyond that. So a buffer is always free or
  *       of a zone that is not active, and such a zone's line ends with the last byte, a finish or a reset: its
  *       buffer becomes free;
- *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it.
+ *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it;
+ *   Z7  `windows` <= window_max zones have a random write area, and all these are open or closed.
  *
  * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 136 a zone.
  */
@@ -52,7 +58,8 @@
 
 #define ZNS_OOB_BYTES 26u
 
-enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_STATES = 3, ZNS_KIND_MASK = 3, ZNS_END = 4, ZNS_LOST = 8,
+enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_STATES = 3, ZNS_WINDOW = 32, ZNS_KIND_MASK = 35,
+		ZNS_END = 4, ZNS_LOST = 8,
 		ZNS_BY_DRIVE = 16 };	/* with ZNS_END: a mount has ended the zone */
 
 /*
@@ -69,6 +76,8 @@ enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_STATES = 3, ZNS_KIND_MASK = 3,
  *
  * STATES is a RECORD of a chunk of zones: zone is the first of them, bit i of gen says that zone + i is
  * read-only, bit i of page that it is offline. No zone leaves these states.
+ *
+ * WINDOW is a RECORD of a whole page, which is or was in the zone's random write area.
  */
 struct zns_oob {
 	uint8_t kind;
@@ -120,7 +129,8 @@ struct zns_zone {
 	enum zns_phase phase;
 	uint64_t filled;		/* bytes */
 	uint64_t gen;			/* generation of what is on flash */
-	uint64_t note;			/* ERASING: serial of the reset's record; OFFLINE: ~0, none is needed */
+	uint64_t note;			/* ERASING: serial of the reset's record; OFFLINE: ~0, none is needed; NOTING:
+					 * lowest serial of records of the zone that are needed until then, or ~0 */
 	uint64_t dropped_seq;		/* NOTING, failed: first sequence of data that left the buffer and are
 					 * not on flash, 0: none */
 	uint64_t last_seq;		/* of the data in the buffer or on flash */
@@ -136,6 +146,7 @@ struct zns_zone {
 	bool noted;			/* READONLY, OFFLINE: a record on flash has the state */
 	bool by_drive;			/* FULL: a mount has ended the zone */
 	bool changed;			/* ftl_zone.changed */
+	bool window;			/* it has a random write area */
 };
 
 struct zns_chunk {			/* ZNS_CHUNK zones */
@@ -143,11 +154,12 @@ struct zns_chunk {			/* ZNS_CHUNK zones */
 	bool due;			/* its record is to be written */
 };
 
-enum zns_cell_state { ZNS_EMPTY, ZNS_FILLING, ZNS_READY, ZNS_FLYING };
+enum zns_cell_state { ZNS_EMPTY, ZNS_FILLING, ZNS_READY, ZNS_FLYING, ZNS_KEPT };
 
 struct zns_cell {
 	enum zns_cell_state state;
 	bool end;
+	bool window;			/* the page is or was in a random write area */
 	bool logging;			/* its record is under way */
 	uint32_t page;			/* number within the zone */
 	uint32_t sectors;		/* with data */
@@ -222,6 +234,9 @@ struct zns {
 	uint32_t slots, rows, parts;	/* of a zone */
 	uint64_t capacity, size;	/* of a zone, bytes */
 	uint32_t bufs, open_max, active_max;	/* bufs: active_max + 1 */
+	uint32_t window_pages;		/* of a random write area, at most slots; 0: there are none */
+	uint64_t window_bytes, window_step;	/* size of the area, and of what commits are multiples of */
+	uint32_t window_max, windows;	/* zones that may have one, and that have one */
 
 	struct zns_zone *zone;
 	struct zns_chunk *chunk;
@@ -333,6 +348,27 @@ static inline bool zns_is_active(const struct zns_zone *s)
 	       (s->state == FTL_ZONE_READONLY && s->buf != ZNS_NONE);
 }
 
+static inline bool zns_is_open(const struct zns_zone *s)
+{
+	return s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
+}
+
+/* The cell of a page if it has the page's data; or NULL. */
+static inline struct zns_cell *zns_cell_of(const struct zns *z, const struct zns_zone *s, uint32_t page)
+{
+	struct zns_cell *c = s->buf == ZNS_NONE ? NULL : &z->buf[s->buf].cell[page % z->slots];
+
+	return c && c->state != ZNS_EMPTY && c->page == page ? c : NULL;
+}
+
+/* Data with this sequence have come into the cell. */
+static inline void zns_cell_takes(struct zns_cell *c, uint64_t seq)
+{
+	c->first_seq = c->first_seq ? c->first_seq : seq;
+	if (c->logging && !c->since_seq)
+		c->since_seq = seq;
+}
+
 /* The drive itself has changed the zone's state. */
 static inline void zns_tell(struct zns *z, struct zns_zone *s)
 {
@@ -340,9 +376,31 @@ static inline void zns_tell(struct zns *z, struct zns_zone *s)
 	z->changes++;
 }
 
-/* ---- zns_zone.c ---- */
+/* ---- zns_host.c ---- */
 void zns_submit_zone(struct zns *z, struct ftl_io *io);
 void zns_submit_flush(struct zns *z, struct ftl_io *io);
+enum ssd_err zns_open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_state as);
+
+/* ---- zns_window.c ---- */
+/* The errors of operations on a zone with a random write area, or that is to get one. */
+enum ssd_err zns_window_open(struct zns *z, struct zns_zone *s);
+enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io *io);
+enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io);
+/* The write pointer after a write of the host that ends at `end`. */
+uint64_t zns_window_wp(const struct zns *z, const struct zns_zone *s, uint64_t end);
+/* In the zone's line: move as much of a write into the buffer, or commit as much, as there is room for. */
+bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io);
+/* Commit all that was written. Returns false if a cell is not free. */
+bool zns_window_end(struct zns *z, uint32_t zone);
+/* Give the cells up whose pages, and all before them, are on flash. */
+void zns_window_release(struct zns *z, uint32_t buf);
+
+/* ---- zns_zone.c ---- */
+void zns_set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state);
+/* Put the I/O into the zone's line. */
+void zns_join(struct zns *z, uint32_t zone, struct ftl_io *io);
+bool zns_is_drained(const struct zns *z, const struct zns_zone *s);
+void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c);
 void zns_zone_fails(struct zns *z, uint32_t zone);
 void zns_zone_erased(struct zns *z, uint32_t zone);
 /* Flash says that the zone is read-only, or offline. */

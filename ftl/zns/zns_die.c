@@ -203,12 +203,15 @@ static void programmed(struct zns *z, struct zns_die *x)
 		if (!(x->planes >> p & 1))
 			continue;
 		if (!(x->failed >> p & 1)) {
-			zns_cell_done(z, x->buf, x->slot + p);
+			cell->state = ZNS_KEPT;
+			if (!cell->window)
+				zns_cell_done(z, x->buf, x->slot + p);
 			continue;
 		}
 		cell->state = ZNS_READY;
 		z->pool.block[*zns_block_of(z, zone, cell->page)].failing = true;
 	}
+	zns_window_release(z, x->buf);
 	if (x->failed)
 		zns_zone_fails(z, zone);
 }

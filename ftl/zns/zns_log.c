@@ -36,15 +36,23 @@ static bool is_part(const struct want *w, uint32_t buf, uint32_t slot)
 	return w && w->chunk == ZNS_NONE && w->zone == ZNS_NONE && w->buf == buf && w->slot == slot;
 }
 
-/* Is the oldest block needed if this is recorded elsewhere? now NULL: nothing is. */
+/*
+ * Is the oldest block needed if this is recorded elsewhere? now NULL: nothing is. A log without room keeps what it
+ * has, since zones whose resets have failed have given their buffers up.
+ */
 static bool oldest_needed(const struct zns *z, const struct want *now)
 {
+	if (z->stuck)
+		return true;
 	for (uint32_t i = 0; i < z->bufs; i++)
 		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->slots; s++)
 			if (in_oldest(z, &z->buf[i].cell[s]) && !is_part(now, i, s))
 				return true;
 	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
 		if (z->zone[zone].note < z->log.first[1])
+			return true;
+	for (uint32_t zone = z->log.resets; zone != ZNS_NONE; zone = z->zone[zone].next)
+		if (z->zone[zone].note < z->log.first[1] && !(now && now->chunk == ZNS_NONE && now->zone == zone))
 			return true;
 	for (uint32_t i = 0; i < z->chunks; i++)
 		if (z->chunk[i].serial && z->chunk[i].serial < z->log.first[1] && !(now && now->chunk == i))
@@ -233,6 +241,7 @@ static void fill_part(struct zns *z, const struct want *w, struct zns_oob *o)
 	struct zns_cell *cell = &b->cell[w->slot];
 	struct zns_log *l = &z->log;
 
+	o->kind = cell->window ? ZNS_WINDOW : ZNS_RECORD;
 	o->zone = b->zone;
 	o->gen = z->zone[b->zone].gen;
 	o->page = cell->page;

@@ -6,63 +6,29 @@
  *   claim    blocks of each zone's generation enter its table; what is older, or a copy that was not
  *            completed, is erased
  *   ends     where each zone ends
- *   parts    records that have the first sectors of the page at the end
+ *   parts    records that have the first sectors of the page at the end, or pages of a random write area
  *   repair   blocks with pages beyond the end are replaced
- *   finish   zones beyond the maximum of active ones are ended
+ *   limit    zones beyond the maximum of active ones are ended, areas beyond their maximum are committed
  *   states   which zones are read-only and offline
  *   log      parts in buffers and states are written to a new block; old blocks of the log are erased
  */
-#include "zns.h"
-
-struct found {			/* of a block */
-	uint32_t zone, place;		/* DATA: place in the table */
-	uint64_t gen;			/* 0 although `used` is not 0: no page can be read */
-	uint64_t serial;		/* highest; RECORD: lowest */
-	uint32_t copied;		/* pages of a complete copy */
-	uint32_t used, high;		/* 1 + last page that is not blank; 1 + last one that can be read */
-	bool log, resets;		/* RECORD; some are resets */
-	uint32_t live;			/* log: number of its records of parts and states that are still needed */
-};
-
-struct found_zone {
-	uint64_t note;			/* highest generation of a record */
-	uint64_t end_gen;
-	uint32_t end_page, end_sectors;
-	uint32_t part_ppn, part_sectors;	/* part of the page at the end, or ZNS_NONE */
-	uint64_t part_serial;
-	bool broken;			/* a record has it, blocks are missing, or a program failed: read-only */
-	bool read_only, offline;	/* a record has this state */
-	bool by_drive;			/* a mount has ended it */
-};
-
-struct found_chunk {
-	uint64_t serial;		/* of the newest record of its states, 0: none */
-	uint32_t block;			/* block of that record */
-};
-
-struct zns_mount {
-	struct found *block;
-	struct found_zone *zone;
-	struct found_chunk *chunk;
-	uint8_t *page;
-	uint64_t newest;		/* serial of the newest record */
-	uint32_t newest_block;
-	bool logs;			/* there are blocks of the log */
-};
+#include "zns_mount.h"
 
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
 				    const struct nand_geometry *g)
 {
 	struct zns_mount *t = ssd_carve(m, 1, sizeof(*t));
-	struct found *block = ssd_carve(m, geo_blocks(g), sizeof(*block));
-	struct found_zone *zone = ssd_carve(m, z->zones, sizeof(*zone));
-	struct found_chunk *chunk = ssd_carve(m, z->chunks, sizeof(*chunk));
+	struct zns_found *block = ssd_carve(m, geo_blocks(g), sizeof(*block));
+	struct zns_found_zone *zone = ssd_carve(m, z->zones, sizeof(*zone));
+	struct zns_found_chunk *chunk = ssd_carve(m, z->chunks, sizeof(*chunk));
+	struct zns_found_page *window = ssd_carve(m, (size_t)z->zones * z->slots, sizeof(*window));
 	uint8_t *page = ssd_carve(m, c->payload ? g->page_bytes : 0, 1);
 
 	if (t) {
 		t->block = block;
 		t->zone = zone;
 		t->chunk = chunk;
+		t->window = window;
 		t->page = page;
 	}
 	return t;
@@ -72,8 +38,8 @@ struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, co
 
 static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct zns_oob *o)
 {
-	struct found *b = &z->mount->block[block];
-	struct found_zone *s = &z->mount->zone[o->zone];
+	struct zns_found *b = &z->mount->block[block];
+	struct zns_found_zone *s = &z->mount->zone[o->zone];
 	uint32_t place = (uint32_t)(zns_block_of(z, o->zone, o->page) - z->table);
 
 	if (zns_plane_at(z, o->zone, o->page % z->slots) != geo_plane_of(z->g, (pbn_t){ block }) ||
@@ -103,7 +69,7 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 {
 	struct zns_mount *t = z->mount;
-	struct found_chunk *c = &t->chunk[o->zone / ZNS_CHUNK];
+	struct zns_found_chunk *c = &t->chunk[o->zone / ZNS_CHUNK];
 
 	if (o->zone % ZNS_CHUNK || o->gen > UINT32_MAX || o->sectors)
 		return SSD_E_CORRUPT;
@@ -121,7 +87,7 @@ static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 		return SSD_OK;
 	if (c->serial)
 		t->block[c->block].live--;
-	*c = (struct found_chunk){ o->serial, block };
+	*c = (struct zns_found_chunk){ o->serial, block };
 	t->block[block].live++;
 	return SSD_OK;
 }
@@ -129,7 +95,7 @@ static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 {
 	struct zns_mount *t = z->mount;
-	struct found *b = &t->block[block];
+	struct zns_found *b = &t->block[block];
 	bool states = (o->kind & ZNS_KIND_MASK) == ZNS_STATES;
 
 	if (b->gen || (o->zone >= z->zones && (states || o->zone != ZNS_NONE)))
@@ -154,7 +120,7 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 }
 
 /* Read a spare area again. Returns true if it can be read. */
-static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)
+bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)
 {
 	if (!survey_readable(survey_read(&z->survey, ppn, NAND_OOB_ONLY, z->oob[0], NULL)))
 		return false;
@@ -182,7 +148,7 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 		z->number = o.serial;
 	if (o.sectors > z->g->page_bytes / FTL_SECTOR_BYTES)
 		return SSD_E_CORRUPT;
-	if (kind == ZNS_RECORD || kind == ZNS_STATES)
+	if (kind == ZNS_RECORD || kind == ZNS_STATES || kind == ZNS_WINDOW)
 		return see_record(z, block, &o);
 	if (kind != ZNS_DATA || o.zone >= z->zones || o.page >= z->slots * z->rows || !o.gen)
 		return SSD_E_CORRUPT;
@@ -191,13 +157,13 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 
 /* ---- claim ---- */
 
-static bool is_complete(const struct found *b)
+static bool is_complete(const struct zns_found *b)
 {
 	return !b->serial || b->high >= b->copied;
 }
 
 /* Two blocks are copies of one: is a the copy that counts? */
-static bool is_better(const struct found *a, const struct found *b)
+static bool is_better(const struct zns_found *a, const struct zns_found *b)
 {
 	if (is_complete(a) != is_complete(b))
 		return is_complete(a);
@@ -206,7 +172,7 @@ static bool is_better(const struct found *a, const struct found *b)
 
 static void claim(struct zns *z, uint32_t block)
 {
-	const struct found *b = &z->mount->block[block];
+	const struct zns_found *b = &z->mount->block[block];
 	uint32_t *at;
 
 	if (b->log)
@@ -273,7 +239,7 @@ static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 	for (; page < most; page++) {
 		uint32_t block = *zns_block_of(z, zone, page);
 
-		if (block == ZNS_NONE || !read_oob(z, zns_ppn(z, block, page), &o))
+		if (block == ZNS_NONE || !zns_found_oob(z, zns_ppn(z, block, page), &o))
 			break;
 	}
 	return page;
@@ -282,7 +248,7 @@ static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 static void end_zone(struct zns *z, uint32_t zone)
 {
 	struct zns_zone *s = &z->zone[zone];
-	const struct found_zone *f = &z->mount->zone[zone];
+	const struct zns_found_zone *f = &z->mount->zone[zone];
 	uint32_t most = highest(z, zone, &s->on_flash), end = find_end(z, zone, most);
 
 	s->filled = (uint64_t)end * z->g->page_bytes;
@@ -293,50 +259,10 @@ static void end_zone(struct zns *z, uint32_t zone)
 	}
 }
 
-static bool is_full(const struct zns *z, const struct zns_zone *s)
-{
-	return s->ended || s->filled == z->capacity;
-}
-
-/* ---- parts ---- */
-
-static void see_part(struct zns *z, uint32_t ppn, const struct zns_oob *o)
-{
-	struct found_zone *f = &z->mount->zone[o->zone];
-	const struct zns_zone *s = &z->zone[o->zone];
-	uint32_t had = f->part_ppn;
-
-	if (f->offline || is_full(z, s) || o->gen != s->gen || (uint64_t)o->page * z->g->page_bytes != s->filled)
-		return;
-	if (o->sectors < f->part_sectors || (o->sectors == f->part_sectors && o->serial < f->part_serial))
-		return;
-	if (had != ZNS_NONE)
-		z->mount->block[had / z->g->pages_per_block].live--;
-	z->mount->block[ppn / z->g->pages_per_block].live++;
-	f->part_ppn = ppn;
-	f->part_sectors = o->sectors;
-	f->part_serial = o->serial;
-}
-
-static void find_parts(struct zns *z)
-{
-	for (uint32_t i = 0; i < z->zones; i++)
-		z->mount->zone[i].part_ppn = ZNS_NONE;
-	for (uint32_t b = 0; b < geo_blocks(z->g); b++)
-		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++) {
-			uint32_t ppn = b * z->g->pages_per_block + page;
-			struct zns_oob o;
-
-			if (read_oob(z, ppn, &o) && o.kind == ZNS_RECORD && o.zone != ZNS_NONE && o.sectors &&
-			    o.serial >= z->log.floor)
-				see_part(z, ppn, &o);
-		}
-}
-
 /* ---- repair ---- */
 
 /* Take an erased block of the plane, or ZNS_NONE. */
-static uint32_t fresh(struct zns *z, uint32_t plane)
+uint32_t zns_found_fresh(struct zns *z, uint32_t plane)
 {
 	while (z->pool.plane[plane].free_first != ZNS_NONE) {
 		uint32_t b = z->pool.plane[plane].free_first;
@@ -393,7 +319,7 @@ static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slo
 	struct zns_oob o = { .zone = zone, .gen = z->zone[zone].gen, .mark = count };
 
 	for (;;) {
-		to = fresh(z, zns_plane_at(z, zone, slot));
+		to = zns_found_fresh(z, zns_plane_at(z, zone, slot));
 		if (to == ZNS_NONE)
 			return false;
 		o.serial = ++z->number;
@@ -431,7 +357,7 @@ static bool repair_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t s
 }
 
 /* Returns false if blocks are missing: the zone is read-only. */
-static bool repair(struct zns *z, uint32_t zone)
+bool zns_found_repair(struct zns *z, uint32_t zone)
 {
 	uint32_t end = (uint32_t)(z->zone[zone].filled / z->g->page_bytes);
 	bool good = true;
@@ -442,138 +368,6 @@ static bool repair(struct zns *z, uint32_t zone)
 	return good;
 }
 
-/* ---- finish ---- */
-
-static bool is_unfinished(const struct zns *z, uint32_t zone)
-{
-	const struct zns_zone *s = &z->zone[zone];
-	const struct found_zone *f = &z->mount->zone[zone];
-
-	return !is_full(z, s) && !f->broken && (s->filled || f->part_ppn != ZNS_NONE);
-}
-
-/* Returns the unfinished zone with the most data if there are more than may be active, or ZNS_NONE. */
-static uint32_t find_surplus(const struct zns *z)
-{
-	uint32_t count = 0, most = ZNS_NONE;
-
-	for (uint32_t i = 0; i < z->zones; i++) {
-		if (!is_unfinished(z, i))
-			continue;
-		count++;
-		if (most == ZNS_NONE || z->zone[i].filled > z->zone[most].filled)
-			most = i;
-	}
-	return count > z->active_max ? most : ZNS_NONE;
-}
-
-/* Program the page at the zone's end, with the part that the log has, and mark the end. */
-static bool program_end(struct zns *z, uint32_t zone)
-{
-	struct found_zone *f = &z->mount->zone[zone];
-	uint32_t page = (uint32_t)(z->zone[zone].filled / z->g->page_bytes), *at = zns_block_of(z, zone, page);
-	struct zns_oob o = { .kind = ZNS_DATA | ZNS_END | ZNS_BY_DRIVE, .zone = zone, .gen = z->zone[zone].gen,
-			     .page = page };
-	struct nand_cmd c;
-
-	if (*at == ZNS_NONE)
-		*at = fresh(z, zns_plane_at(z, zone, page % z->slots));
-	if (*at == ZNS_NONE)
-		return false;
-	if (z->host.c.payload)
-		memset(z->mount->page, 0, z->g->page_bytes);
-	if (f->part_ppn != ZNS_NONE) {
-		nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
-		survey_command(&z->survey, &c);
-		if (c.page)
-			memcpy(z->mount->page, c.page, (size_t)f->part_sectors * FTL_SECTOR_BYTES);
-		o.sectors = (uint16_t)f->part_sectors;
-	}
-	zns_oob_put(z->oob[0], &o);
-	nand_fill_program(&c, NAND_SRC_META, zns_ppn(z, *at, page), z->oob[0]);
-	c.data = z->host.c.payload ? z->mount->page : NULL;
-	survey_command(&z->survey, &c);
-	z->survey.now_ns = c.done_ns;	/* the program ends before the part leaves the log */
-	z->pool.block[*at].failing |= c.status == NAND_PROG_FAIL;
-	return c.status == NAND_OK;
-}
-
-/* Program the zone's end; a part leaves the log. Returns false if there is no block or its program fails. */
-static bool put_end(struct zns *z, uint32_t zone)
-{
-	struct found_zone *f = &z->mount->zone[zone];
-	struct zns_zone *s = &z->zone[zone];
-
-	s->on_flash = true;
-	if (!program_end(z, zone))
-		return false;
-	s->ended = true;
-	if (f->part_ppn == ZNS_NONE)
-		return true;
-	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
-	z->mount->block[f->part_ppn / z->g->pages_per_block].live--;
-	f->part_ppn = ZNS_NONE;
-	return true;
-}
-
-static void finish(struct zns *z, uint32_t zone)
-{
-	struct zns_zone *s = &z->zone[zone];
-
-	z->mount->zone[zone].broken = !put_end(z, zone);
-	if (z->mount->zone[zone].broken)
-		return;
-	s->by_drive = true;
-	zns_tell(z, s);
-}
-
-/* ---- buffers ---- */
-
-/* Returns how many broken zones may have a buffer. They count as active then, so each active zone can have one. */
-static uint32_t room_for_broken(const struct zns *z)
-{
-	uint32_t room = z->active_max;
-
-	for (uint32_t i = 0; i < z->zones; i++)
-		room -= room && is_unfinished(z, i);
-	return room;
-}
-
-/*
- * Put the part of a page into a buffer; that of a read-only zone behind the zone's pages, so that it needs neither a
- * buffer nor the log. If that fails for too many zones, reads of their parts fail.
- */
-static void load_part(struct zns *z, uint32_t zone, uint32_t *room)
-{
-	const struct found_zone *f = &z->mount->zone[zone];
-	struct zns_zone *s = &z->zone[zone];
-	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes), slot = page % z->slots, buf;
-	struct nand_cmd c;
-	uint8_t *to;
-
-	if (f->part_ppn == ZNS_NONE || f->offline || (f->read_only && repair(z, zone) && put_end(z, zone)))
-		return;
-	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
-	s->on_flash = true;
-	if (f->broken && !*room)
-		return;
-	*room -= f->broken;
-	buf = zns_buf_take(z, zone);
-	SSD_ASSERT(buf != ZNS_NONE);
-	nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
-	survey_command(&z->survey, &c);
-	to = zns_cell_data(z, &z->buf[buf], slot);
-	SSD_ASSERT(!c.page || to);	/* only an array with payload returns content */
-	if (c.page)
-		memcpy(to, c.page, z->g->page_bytes);
-	z->buf[buf].cell[slot] = (struct zns_cell){ .state = ZNS_FILLING, .page = page,
-						       .sectors = f->part_sectors };
-	if (s->filled % z->g->page_bytes)
-		return;
-	z->buf[buf].cell[slot].state = ZNS_READY;
-	z->die[zns_plane_at(z, zone, slot) / z->g->planes_per_die].look = true;
-}
-
 /* ---- log ---- */
 
 /* Take a block for the log. Returns false if there is none. */
@@ -582,7 +376,7 @@ static bool new_log_block(struct zns *z)
 	struct zns_log *l = &z->log;
 
 	for (uint32_t i = 0; l->count < ZNS_LOG_BLOCKS && i < z->planes; i++) {
-		uint32_t plane = (l->plane + 1 + i) % z->planes, b = fresh(z, plane);
+		uint32_t plane = (l->plane + 1 + i) % z->planes, b = zns_found_fresh(z, plane);
 
 		if (b == ZNS_NONE)
 			continue;
@@ -626,7 +420,7 @@ static bool write_parts(struct zns *z)
 
 		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++) {
 			struct zns_cell *cell = &b->cell[s];
-			struct zns_oob o = { .kind = ZNS_RECORD, .zone = b->zone, .gen = z->zone[b->zone].gen,
+			struct zns_oob o = { .kind = cell->window ? ZNS_WINDOW : ZNS_RECORD, .zone = b->zone, .gen = z->zone[b->zone].gen,
 					     .page = cell->page, .sectors = (uint16_t)cell->sectors,
 					     .mark = z->log.floor };
 
@@ -679,7 +473,7 @@ static bool write_states(struct zns *z)
 static void erase_log(struct zns *z, bool early)
 {
 	for (uint32_t b = 0; b < geo_blocks(z->g); b++) {
-		struct found *f = &z->mount->block[b];
+		struct zns_found *f = &z->mount->block[b];
 
 		if (!f->log || (early && (f->resets || f->live || b == z->mount->newest_block)))
 			continue;
@@ -716,7 +510,7 @@ static void take_offline(struct zns *z, uint32_t zone)
 
 static void set_state(struct zns *z, uint32_t zone)
 {
-	const struct found_zone *f = &z->mount->zone[zone];
+	const struct zns_found_zone *f = &z->mount->zone[zone];
 	struct zns_zone *s = &z->zone[zone];
 
 	s->wp = s->filled;
@@ -725,10 +519,12 @@ static void set_state(struct zns *z, uint32_t zone)
 		take_offline(z, zone);
 	else if (f->broken)
 		s->state = FTL_ZONE_READONLY;
-	else if (is_full(z, s))
+	else if (zns_found_full(z, s))
 		s->state = FTL_ZONE_FULL;
-	else if (s->filled)
+	else if (s->filled || f->windows)
 		s->state = FTL_ZONE_CLOSED;
+	s->window = s->state == FTL_ZONE_CLOSED && f->windows;
+	z->windows += s->window;
 	s->failed = s->state == FTL_ZONE_READONLY;
 	if (s->failed && !s->noted)
 		zns_tell(z, s);
@@ -756,23 +552,19 @@ static void set_offline(struct zns *z)
 
 static void restore(struct zns *z)
 {
-	struct found_zone *f = z->mount->zone;
-	uint32_t zone, room;
+	struct zns_found_zone *f = z->mount->zone;
 
 	claim_all(z);
 	for (uint32_t i = 0; i < z->zones; i++)
 		end_zone(z, i);
-	find_parts(z);
+	zns_parts_find(z);
 	for (uint32_t i = 0; i < z->zones; i++)
-		f[i].broken = (f[i].read_only && !f[i].offline) || (!is_full(z, &z->zone[i]) && !repair(z, i));
-	while ((zone = find_surplus(z)) != ZNS_NONE)
-		finish(z, zone);
-	room = room_for_broken(z);
-	for (uint32_t i = 0; i < 2 * z->zones; i++)	/* broken ones last */
-		if (f[i % z->zones].broken == (i >= z->zones))
-			load_part(z, i % z->zones, &room);
+		f[i].broken = (f[i].read_only && !f[i].offline) ||
+			      (!zns_found_full(z, &z->zone[i]) && !zns_found_repair(z, i));
+	zns_parts_limit(z);
+	zns_parts_load(z);
 	for (uint32_t i = 0; i < z->zones; i++) {
-		z->zone[i].on_flash &= z->zone[i].filled || z->zone[i].ended;
+		z->zone[i].on_flash &= z->zone[i].filled || z->zone[i].ended || f[i].windows;
 		set_state(z, i);
 	}
 }

@@ -22,26 +22,24 @@ static struct part part_at(const struct zns *z, const struct ftl_io *io, uint64_
 	struct part p = { .zone = zns_zone_of(z, offset), .page = (uint32_t)(in_zone / z->g->page_bytes),
 			  .from = in_zone % z->g->page_bytes };
 	uint64_t filled = z->zone[p.zone].filled;
+	const struct zns_cell *cell;
 
 	p.bytes = (uint32_t)(z->g->page_bytes - p.from);
 	if (p.bytes > left)
 		p.bytes = (uint32_t)left;
 	if (filled > in_zone)
 		p.written = (uint32_t)(filled - in_zone < p.bytes ? filled - in_zone : p.bytes);
+	cell = filled > in_zone ? NULL : zns_cell_of(z, &z->zone[p.zone], p.page);
+	if (cell && cell->window)
+		p.written = p.bytes;	/* in the random write area */
 	return p;
 }
 
 static enum place place_of(const struct zns *z, const struct part *p)
 {
-	const struct zns_zone *s = &z->zone[p->zone];
-	const struct zns_cell *cell;
-
 	if (!p->written)
 		return NOTHING;
-	if (s->buf == ZNS_NONE)
-		return FLASH;
-	cell = &z->buf[s->buf].cell[p->page % z->slots];
-	return cell->state != ZNS_EMPTY && cell->page == p->page ? BUFFER : FLASH;
+	return zns_cell_of(z, &z->zone[p->zone], p->page) ? BUFFER : FLASH;
 }
 
 /* Give the host a part: from `page`, or zeroes. */

@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_zone.c - zones as the host sees them, their lines, buffers, and what is durable.
- *
- *   EMPTY -> IMPLICIT (write, append), EXPLICIT (open), FULL (finish)
- *   IMPLICIT -> EXPLICIT (open), CLOSED (close, or another zone needs its place among the open ones)
- *   IMPLICIT, EXPLICIT, CLOSED -> FULL (the last byte, or finish), EMPTY (reset)
- *   CLOSED -> IMPLICIT, EXPLICIT
- *   FULL -> EMPTY (reset)
- *   any with data -> READONLY (a program failed)
- *   a reset that finds too few good blocks -> OFFLINE
- *   READONLY -> OFFLINE (retire)
- *
- * All but the last three happen in submit(). Then writes, finishes and resets stand in the zone's line:
- * a write until all its data are in the buffer; a finish until the end is on flash; a reset until the
- * blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA
- * write waits for its data.
+ * zns_zone.c - zones' lines, buffers, and what is durable. In a zone's line stand a write until all its data are
+ * in the buffer, and a commit until what it commits is there; a finish until the end is on flash; a reset until
+ * the blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA write waits
+ * for its data.
  */
 #include "zns.h"
 
-static bool is_open(const struct zns_zone *s)
+void zns_set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state)
 {
-	return s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
-}
-
-static void set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state)
-{
-	z->open -= is_open(s);
+	z->open -= zns_is_open(s);
 	z->active -= zns_is_active(s);
 	s->state = state;
-	z->open += is_open(s);
+	if (s->window && !zns_is_open(s) && state != FTL_ZONE_CLOSED) {
+		s->window = false;
+		z->windows--;
+	}
+	z->open += zns_is_open(s);
 	z->active += zns_is_active(s);
 }
 
@@ -135,7 +123,7 @@ uint32_t zns_buf_take(struct zns *z, uint32_t zone)
 	return buf;
 }
 
-static bool is_drained(const struct zns *z, const struct zns_zone *s)
+bool zns_is_drained(const struct zns *z, const struct zns_zone *s)
 {
 	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++)
 		if (z->buf[s->buf].cell[i].state != ZNS_EMPTY)
@@ -205,7 +193,7 @@ static struct zns_cell *open_cell(struct zns *z, uint32_t zone)
 	return c;
 }
 
-static void cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
+void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
 {
 	c->state = ZNS_READY;
 	z->die[zns_plane_at(z, zone, c->page % z->slots) / z->g->planes_per_die].look = true;
@@ -230,22 +218,20 @@ static bool move_data(struct zns *z, uint32_t zone, struct ftl_io *io)
 		if (z->host.c.payload)
 			host_copy(&z->host, io, io->at,
 				  zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
-		c->first_seq = c->first_seq ? c->first_seq : io->seq;
+		zns_cell_takes(c, io->seq);
 		s->last_seq = io->seq;
-		if (c->logging && !c->since_seq)
-			c->since_seq = io->seq;
 		c->sectors += bytes / FTL_SECTOR_BYTES;
 		s->filled += bytes;
 		io->at += bytes;
 		if (from + bytes == z->g->page_bytes)
-			cell_ready(z, zone, c);
+			zns_cell_ready(z, zone, c);
 	}
 	return true;
 }
 
 static bool write_on(struct zns *z, uint32_t zone, struct ftl_io *io)
 {
-	if (!move_data(z, zone, io))
+	if (io->window ? !zns_window_move(z, zone, io) : !move_data(z, zone, io))
 		return false;
 	(void)io_list_take(&z->zone[zone].line);
 	if (!io->fua) {
@@ -257,6 +243,15 @@ static bool write_on(struct zns *z, uint32_t zone, struct ftl_io *io)
 	return true;
 }
 
+static bool commit_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
+{
+	if (!zns_window_move(z, zone, io))
+		return false;
+	(void)io_list_take(&z->zone[zone].line);
+	end_waiting(z, io, last, SSD_OK);
+	return true;
+}
+
 /* ---- finish ---- */
 
 /* Mark the end. Returns false if the cell is not free. */
@@ -265,6 +260,8 @@ static bool mark_end(struct zns *z, uint32_t zone)
 	struct zns_zone *s = &z->zone[zone];
 	struct zns_cell *c;
 
+	if (!zns_window_end(z, zone))
+		return false;
 	s->ended = s->ended || s->filled == z->capacity;
 	if (s->ended)
 		return true;
@@ -276,7 +273,7 @@ static bool mark_end(struct zns *z, uint32_t zone)
 		       (size_t)c->sectors * FTL_SECTOR_BYTES, 0,
 		       z->g->page_bytes - (size_t)c->sectors * FTL_SECTOR_BYTES);
 	c->end = s->ended = true;
-	cell_ready(z, zone, c);
+	zns_cell_ready(z, zone, c);
 	return true;
 }
 
@@ -287,7 +284,7 @@ static bool finish_on(struct zns *z, uint32_t zone, struct ftl_io *io, const str
 	if (!mark_end(z, zone))
 		return false;
 	s->phase = ZNS_ENDING;
-	if (!is_drained(z, s))
+	if (!zns_is_drained(z, s))
 		return false;
 	s->phase = ZNS_WRITING;
 	(void)io_list_take(&s->line);
@@ -305,6 +302,20 @@ static bool is_wanted(const struct zns *z, const struct zns_zone *s)
 	return !s->failed && first && first <= want;
 }
 
+/* The lowest serial of the records of the zone's buffer; they are needed until flash has the record of its reset. */
+static uint64_t first_logged(const struct zns *z, const struct zns_zone *s)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+		const struct zns_cell *c = &z->buf[s->buf].cell[i];
+
+		if (c->state != ZNS_EMPTY && c->logged && c->logged < first)
+			first = c->logged;
+	}
+	return first;
+}
+
 static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
 {
 	struct zns_zone *s = &z->zone[zone];
@@ -313,6 +324,7 @@ static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const stru
 		return false;
 	z->lost -= s->failed && s->dropped_seq;
 	s->dropped_seq = first_in_buf(z, s);
+	s->note = first_logged(z, s);
 	drop_buf(z, s);
 	s->filled = 0;
 	s->ended = s->failed = false;
@@ -369,7 +381,7 @@ void zns_zone_erased(struct zns *z, uint32_t zone)
 static void leave(struct zns *z, struct zns_zone *s)
 {
 	s->phase = ZNS_WRITING;
-	set_state(z, s, FTL_ZONE_OFFLINE);
+	zns_set_state(z, s, FTL_ZONE_OFFLINE);
 }
 
 void zns_zone_noted(struct zns *z, uint32_t zone, bool offline)
@@ -430,6 +442,8 @@ static bool line_step(struct zns *z, uint32_t zone, const struct zns_die *last)
 		return reset_on(z, zone, io, last);
 	if (io->zone == FTL_ZONE_FINISH)
 		return finish_on(z, zone, io, last);
+	if (io->zone == FTL_ZONE_COMMIT)
+		return commit_on(z, zone, io, last);
 	return write_on(z, zone, io);
 }
 
@@ -441,7 +455,7 @@ static void line_go(struct zns *z, uint32_t zone, const struct zns_die *last)
 	while (s->line.first && line_step(z, zone, last))
 		;
 	z->lined -= had && !s->line.first;
-	if (is_drained(z, s))
+	if (zns_is_drained(z, s))
 		drop_buf(z, s);
 }
 
@@ -457,7 +471,7 @@ void zns_zone_fails(struct zns *z, uint32_t zone)
 	z->lined -= had && !s->line.first;
 	if (s->line.first || s->state == FTL_ZONE_READONLY)
 		return;
-	set_state(z, s, FTL_ZONE_READONLY);
+	zns_set_state(z, s, FTL_ZONE_READONLY);
 	z->chunk[zone / ZNS_CHUNK].due = true;
 }
 
@@ -481,12 +495,12 @@ static bool zone_is_durable(const struct zns *z, const struct zns_zone *s, uint6
 	return true;
 }
 
-/* Does a write that was submitted up to seq still wait for room in a buffer? */
+/* Does a write or commit that was submitted up to seq still wait for room in a buffer? */
 static bool line_has(const struct zns *z, uint64_t seq)
 {
 	for (uint32_t i = 0; z->lined && i < z->zones; i++)
 		for (const struct ftl_io *io = z->zone[i].line.first; io; io = io->next)
-			if (io->op == FTL_WRITE && io->seq <= seq)
+			if (io->seq && io->seq <= seq)
 				return true;
 	return false;
 }
@@ -590,7 +604,7 @@ static void fail_resets(struct zns *z)
 		fail_line(z, s);
 		s->failed = true;
 		z->lost += s->dropped_seq != 0;
-		set_state(z, s, FTL_ZONE_READONLY);
+		zns_set_state(z, s, FTL_ZONE_READONLY);
 		zns_tell(z, s);
 	}
 	for (uint32_t i = 0; z->lined && i < z->zones; i++)
@@ -630,65 +644,7 @@ void zns_go_on(struct zns *z, const struct zns_die *last)
 	}
 }
 
-/* ---- operations of the host ---- */
-
-static void close_oldest(struct zns *z)
-{
-	struct zns_zone *oldest = NULL;
-
-	for (uint32_t i = 0; i < z->zones; i++)
-		if (z->zone[i].state == FTL_ZONE_IMPLICIT && (!oldest || z->zone[i].opened < oldest->opened))
-			oldest = &z->zone[i];
-	if (oldest)
-		set_state(z, oldest, FTL_ZONE_CLOSED);
-}
-
-/* Open a zone that is empty, closed or open. */
-static enum ssd_err open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_state as)
-{
-	if (is_open(s)) {
-		if (as == FTL_ZONE_EXPLICIT)
-			set_state(z, s, as);
-		return SSD_OK;
-	}
-	if (s->state == FTL_ZONE_EMPTY && z->active >= z->active_max)
-		return SSD_E_ZONE_ACTIVE;
-	if (z->open == z->open_max)
-		close_oldest(z);
-	if (z->open == z->open_max)
-		return SSD_E_ZONE_OPEN;
-	set_state(z, s, as);
-	s->opened = ++z->opened;
-	return SSD_OK;
-}
-
-/* Returns why the zone takes no write, or SSD_OK. */
-static enum ssd_err state_error(const struct zns *z, const struct zns_zone *s)
-{
-	if (s->state == FTL_ZONE_OFFLINE)
-		return SSD_E_ZONE_OFFLINE;
-	if (z->host.worn)
-		return SSD_E_WORNOUT;
-	if (s->state == FTL_ZONE_READONLY)
-		return SSD_E_ZONE_READONLY;
-	return s->state == FTL_ZONE_FULL ? SSD_E_ZONE_FULL : SSD_OK;
-}
-
-static enum ssd_err write_error(struct zns *z, struct zns_zone *s, const struct ftl_io *io)
-{
-	uint64_t at = io->offset % z->size;
-	enum ssd_err err = state_error(z, s);
-
-	if (err)
-		return err;
-	if (io->zone == FTL_ZONE_APPEND ? at != 0 : at != s->wp)
-		return io->zone == FTL_ZONE_APPEND ? SSD_E_INVAL : SSD_E_ZONE_WP;
-	if (io->bytes > z->capacity - s->wp)
-		return SSD_E_ZONE_BOUNDARY;
-	return open_zone(z, s, FTL_ZONE_IMPLICIT);
-}
-
-static void join(struct zns *z, uint32_t zone, struct ftl_io *io)
+void zns_join(struct zns *z, uint32_t zone, struct ftl_io *io)
 {
 	struct zns_zone *s = &z->zone[zone];
 	bool alone = !s->line.first;
@@ -697,102 +653,4 @@ static void join(struct zns *z, uint32_t zone, struct ftl_io *io)
 	z->lined += alone;
 	if (alone)
 		line_go(z, zone, NULL);
-}
-
-static void submit_write(struct zns *z, uint32_t zone, struct ftl_io *io)
-{
-	struct zns_zone *s = &z->zone[zone];
-	enum ssd_err err = io->bytes ? write_error(z, s, io) : SSD_OK;
-
-	if (err) {
-		host_refuse(&z->host, io, err);
-		return;
-	}
-	if (!io->bytes) {
-		host_part_now(&z->host, io);
-		return;
-	}
-	z->host.stats.zone_appends += io->zone == FTL_ZONE_APPEND;
-	io->placed = zone * z->size + s->wp;
-	io->seq = ++z->seq;
-	s->wp += io->bytes;
-	if (s->wp == z->capacity)
-		set_state(z, s, FTL_ZONE_FULL);
-	join(z, zone, io);
-}
-
-static enum ssd_err close_zone(struct zns *z, struct zns_zone *s)
-{
-	if (!is_open(s))
-		return s->state == FTL_ZONE_CLOSED ? SSD_OK : SSD_E_ZONE_STATE;
-	set_state(z, s, FTL_ZONE_CLOSED);
-	return SSD_OK;
-}
-
-/* Change the zone's state as the host orders. Returns an error if that is not allowed. */
-static enum ssd_err manage(struct zns *z, struct zns_zone *s, enum ftl_zone_op op)
-{
-	enum ssd_err err = state_error(z, s);
-
-	if (op == FTL_ZONE_RETIRE)
-		return s->state == FTL_ZONE_OFFLINE ? SSD_OK : s->state != FTL_ZONE_READONLY ? SSD_E_ZONE_STATE :
-		       z->host.worn ? SSD_E_WORNOUT : SSD_OK;
-	if (err == SSD_E_ZONE_FULL && (op == FTL_ZONE_OPEN || op == FTL_ZONE_CLOSE))
-		return SSD_E_ZONE_STATE;
-	if (err == SSD_E_ZONE_READONLY && op == FTL_ZONE_RESET)
-		return SSD_E_ZONE_STATE;
-	if (err && err != SSD_E_ZONE_FULL)
-		return err;
-	if (op == FTL_ZONE_OPEN)
-		return open_zone(z, s, FTL_ZONE_EXPLICIT);
-	if (op == FTL_ZONE_CLOSE)
-		return close_zone(z, s);
-	if (op == FTL_ZONE_RESET) {
-		s->wp = 0;
-		s->by_drive = false;
-	}
-	set_state(z, s, op == FTL_ZONE_RESET ? FTL_ZONE_EMPTY : FTL_ZONE_FULL);
-	return SSD_OK;
-}
-
-static void count(struct ftl_stats *s, enum ftl_zone_op op)
-{
-	s->zone_opens += op == FTL_ZONE_OPEN;
-	s->zone_closes += op == FTL_ZONE_CLOSE;
-	s->zone_finishes += op == FTL_ZONE_FINISH;
-	s->zone_resets += op == FTL_ZONE_RESET;
-	s->zone_reports += op == FTL_ZONE_REPORT;
-	s->zone_retirements += op == FTL_ZONE_RETIRE;
-}
-
-void zns_submit_zone(struct zns *z, struct ftl_io *io)
-{
-	uint32_t zone = zns_zone_of(z, io->offset);
-	enum ssd_err err;
-
-	if (zone >= z->zones) {
-		host_refuse(&z->host, io, SSD_E_INVAL);
-		return;
-	}
-	if (io->op == FTL_WRITE) {
-		submit_write(z, zone, io);
-		return;
-	}
-	io->bytes = 0;
-	err = io->zone == FTL_ZONE_REPORT ? SSD_OK : manage(z, &z->zone[zone], (enum ftl_zone_op)io->zone);
-	if (err) {
-		host_refuse(&z->host, io, err);
-		return;
-	}
-	count(&z->host.stats, (enum ftl_zone_op)io->zone);
-	if (io->zone == FTL_ZONE_FINISH || io->zone == FTL_ZONE_RESET || io->zone == FTL_ZONE_RETIRE)
-		join(z, zone, io);
-	else
-		host_part_now(&z->host, io);
-}
-
-void zns_submit_flush(struct zns *z, struct ftl_io *io)
-{
-	io->seq = z->flush_seq = z->seq;
-	io_list_add(&z->durable, io);
 }

@@ -18,7 +18,7 @@ static char id[128];
 static uint32_t requests = 120;
 
 static uint64_t sum_left[FTL_NZONE_STATES], sum_retired, sum_worn;	/* zones by their last state */
-static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
+static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults, sum_commits;
 
 static struct {
 	bool on;
@@ -400,6 +400,21 @@ static void bad_settings(void)
 
 /* ---- at random ---- */
 
+#define WINDOWS 1000000u	/* drives with higher seeds have random write areas */
+
+/* More pages in a block, so that the log can keep the areas of all zones with a buffer. */
+static void draw_windows(struct zr_shape *s, uint64_t rng)
+{
+	uint32_t slots = (s->zone_dies ? s->zone_dies : geo_dies(&s->g)) * s->g.planes_per_die, most;
+
+	s->active_max = s->open_max = s->active_max > 3 ? 3 : s->active_max;
+	s->g.pages_per_block = slots + 1 + s->active_max * (1 + (uint32_t)(rnd(&rng) % slots));
+	most = (s->g.pages_per_block - 1 - slots) / s->active_max;
+	s->window = 1 + (uint32_t)(rnd(&rng) % most);
+	s->step = s->window % 2 || rnd(&rng) % 2 ? 1 : s->window / (1 + (uint32_t)(rnd(&rng) % 2));
+	s->windows = (uint32_t)(rnd(&rng) % (s->active_max + 1));
+}
+
 static bool draw(struct zr_shape *s, uint64_t seed)
 {
 	uint64_t rng = seed * 0x9e3779b97f4a7c15u + 1;
@@ -421,6 +436,8 @@ static bool draw(struct zr_shape *s, uint64_t seed)
 	if (s->active_max > s->zones)
 		s->active_max = s->zones;
 	s->open_max = 1 + ROLL(s->active_max);
+	if (seed > WINDOWS)
+		draw_windows(s, rng);
 #undef ROLL
 	return s->zones && (uint64_t)(s->zone_dies ? s->zone_dies : geo_dies(&s->g)) * s->g.planes_per_die *
 		s->zone_blocks * s->g.pages_per_block * s->g.page_bytes / 512 <= ZR_SECTORS / 2 && !zr_refusal(s);
@@ -431,6 +448,7 @@ static void add_up(const struct zr *r)
 	sum_reads += r->reads_checked;
 	sum_resets += r->resets;
 	sum_finishes += r->finishes;
+	sum_commits += r->commits;
 	sum_refused += r->refused;
 	sum_failed += r->failed;
 }
@@ -450,13 +468,21 @@ static void model(uint64_t seed, uint32_t ops)
 	zr_free(&first);
 }
 
+/* Run a test on so many drives without random write areas, and on as many with them. */
+static void each(void (*run)(uint64_t seed, uint32_t ops), uint64_t drives, uint32_t ops)
+{
+	for (uint64_t seed = 1; seed <= test_times(drives); seed++) {
+		run(seed, ops);
+		run(WINDOWS + seed, ops);
+	}
+}
+
 static void model_of_many_drives(void)
 {
-	for (uint64_t seed = 1; seed <= test_times(60); seed++)
-		model(seed, 10 * requests);
-	printf("# %" PRIu64 " reads compared, %" PRIu64 " resets, %" PRIu64 " finishes, %" PRIu64 " refusals\n",
-	       sum_reads, sum_resets, sum_finishes, sum_refused);
-	EXPECT(requests < 100 || (sum_reads && sum_resets && sum_finishes && sum_refused));
+	each(model, 60, 10 * requests);
+	printf("# %" PRIu64 " reads compared, %" PRIu64 " resets, %" PRIu64 " finishes, %" PRIu64 " commits, %" PRIu64 " refusals\n",
+	       sum_reads, sum_resets, sum_finishes, sum_commits, sum_refused);
+	EXPECT(requests < 100 || (sum_reads && sum_resets && sum_finishes && sum_commits && sum_refused));
 }
 
 /* ---- cuts ---- */
@@ -556,8 +582,7 @@ static void cuts(uint64_t seed, uint32_t ops)
 static void cuts_at_every_command(void)
 {
 	sum_cuts = 0;
-	for (uint64_t seed = 1; seed <= test_times(12); seed++)
-		cuts(seed, requests);
+	each(cuts, 12, requests);
 	printf("# %" PRIu64 " cuts survived\n", sum_cuts);
 	EXPECT(sum_cuts > 0);
 }
@@ -668,8 +693,7 @@ static void failing_cuts(uint64_t seed, uint32_t ops)
 static void cuts_while_the_medium_fails(void)
 {
 	sum_cuts = sum_left[FTL_ZONE_READONLY] = sum_left[FTL_ZONE_OFFLINE] = sum_retired = 0;
-	for (uint64_t seed = 1; seed <= test_times(12); seed++)
-		failing_cuts(seed, requests);
+	each(failing_cuts, 12, requests);
 	printf("# %" PRIu64 " cuts survived; %" PRIu64 " zones read-only, %" PRIu64 " offline, %" PRIu64 " retired\n",
 	       sum_cuts, sum_left[FTL_ZONE_READONLY], sum_left[FTL_ZONE_OFFLINE], sum_retired);
 	EXPECT(requests < 100 || (sum_cuts && sum_left[FTL_ZONE_READONLY] && sum_left[FTL_ZONE_OFFLINE]));
@@ -678,8 +702,7 @@ static void cuts_while_the_medium_fails(void)
 static void programs_and_erases_fail(void)
 {
 	sum_failed = sum_faults = sum_retired = 0;
-	for (uint64_t seed = 1; seed <= test_times(60); seed++)
-		failing(seed, requests);
+	each(failing, 60, requests);
 	printf("# %" PRIu64 " failures, %" PRIu64 " operations refused for them, %" PRIu64 " zones retired\n",
 	       sum_faults, sum_failed, sum_retired);
 	EXPECT(requests < 100 || (sum_faults > 0 && sum_failed > 0 && sum_retired > 0));
@@ -692,12 +715,18 @@ static void programs_and_erases_fail(void)
 static void tight(uint64_t seed, uint32_t ops)
 {
 	struct nand_hooks hooks = { .violation = test_violation, .fault = on_fault };
-	uint32_t pages = seed % 2 ? 8 : 4;
-	const struct zr_shape s = {
+	uint32_t pages = seed > WINDOWS || seed % 2 ? 8 : 4;
+	struct zr_shape s = {
 		.g = { 1, 1, 1, 1 + seed / 2 % 2, pages == 8 ? 12 : 8, pages, 1024, 64, 0, 1024, 0, 1, 1,
 		       NAND_ORDER_ASCENDING },
 		.zones = pages + 1, .zone_blocks = 1, .active_max = pages - 2, .open_max = pages - 2, .power2 = true,
 	};
+
+	if (seed > WINDOWS) {
+		s.step = 1;
+		s.window = seed % 2 ? 1 : s.g.planes_per_die;
+		s.active_max = s.open_max = (pages - 1 - s.g.planes_per_die) / s.window;
+	}
 
 	snprintf(id, sizeof(id), "t:%" PRIu64 ":%u", seed, ops);
 	medium.rng = seed * 0xbf58476d1ce4e5b9u + 1;
@@ -723,8 +752,7 @@ static void tight(uint64_t seed, uint32_t ops)
 static void a_log_without_spare_blocks(void)
 {
 	sum_worn = 0;
-	for (uint64_t seed = 1; seed <= test_times(1000); seed++)
-		tight(seed, 400);
+	each(tight, 1000, 400);
 	printf("# %" PRIu64 " drives became read-only\n", sum_worn);
 }
 

@@ -56,6 +56,7 @@ static void configure(struct zr *r, const struct zr_shape *s)
 		.payload = true, .map_ns = 10, .overhead_ns = 10, .buffer_ns = 10, .max_unit_reads = 8,
 		.zone_dies = s->zone_dies, .zone_blocks = s->zone_blocks, .zone_power2 = s->power2,
 		.zone_open_max = s->open_max, .zone_active_max = s->active_max, .timing = r->ac.timing,
+		.zrwa_pages = s->window, .zrwa_flush_pages = s->step, .zrwa_zones = s->windows,
 	};
 }
 
@@ -116,20 +117,21 @@ void zr_mount(struct zr *r)
 
 /* ---- contents ---- */
 
-/* Apply a change; of a write only the first `sectors`. */
-static void apply(struct zr_content *c, const struct zr_change *h, uint32_t sectors)
+void zr_apply(struct zr_content *c, const struct zr_change *h, uint32_t sectors)
 {
 	if (h->kind == ZR_RESET)
 		memset(c, 0, sizeof(*c));
 	c->finished |= h->kind == ZR_FINISH;
 	for (uint32_t i = 0; h->kind == ZR_WRITE && i < sectors; i++)
-		c->tag[c->sectors++] = h->tag;
+		c->tag[h->at + i] = h->tag;
+	if (h->kind == ZR_WRITE || h->kind == ZR_COMMIT)
+		c->sectors = sectors == h->sectors ? h->wp : h->at + sectors;
 }
 
 static void settle(struct zr_zone *s)
 {
 	for (uint32_t i = 0; i < s->durable; i++)
-		apply(&s->base, &s->change[i], s->change[i].sectors);
+		zr_apply(&s->base, &s->change[i], s->change[i].sectors);
 	s->changes -= s->durable;
 	memmove(s->change, s->change + s->durable, s->changes * sizeof(*s->change));
 	s->durable = 0;
@@ -158,15 +160,15 @@ static void promise_writes(struct zr_zone *s, uint64_t number)
 {
 	uint64_t first = s->number - s->changes;
 
-	while (number > first && s->change[number - first - 1].kind != ZR_WRITE)
+	while (number > first && s->change[number - first - 1].kind > ZR_COMMIT)
 		number--;
 	promise(s, number);
 }
 
-static void add_change(struct zr_zone *s, enum zr_kind kind, uint32_t sectors, uint32_t tag)
+static void add_change(struct zr_zone *s, enum zr_kind kind, uint32_t at, uint32_t sectors, uint32_t tag)
 {
 	SSD_ASSERT(s->changes < ZR_CHANGES);
-	s->change[s->changes++] = (struct zr_change){ kind, sectors, tag, false };
+	s->change[s->changes++] = (struct zr_change){ kind, at, sectors, tag, s->wp, false };
 	s->number++;
 }
 
@@ -176,7 +178,7 @@ static struct zr_content now(const struct zr_zone *s)
 	struct zr_content c = s->base;
 
 	for (uint32_t i = 0; i < s->changes; i++)
-		apply(&c, &s->change[i], s->change[i].sectors);
+		zr_apply(&c, &s->change[i], s->change[i].sectors);
 	return c;
 }
 
@@ -219,12 +221,81 @@ static enum ssd_err model_open(struct zr *r, struct zr_zone *s, enum ftl_zone_st
 	return SSD_OK;
 }
 
+static uint32_t count_windows(const struct zr *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->shape->zones; i++)
+		n += r->zone[i].window;
+	return n;
+}
+
+static void set_state(struct zr_zone *s, enum ftl_zone_state state)
+{
+	s->state = state;
+	s->window &= state == FTL_ZONE_IMPLICIT || state == FTL_ZONE_EXPLICIT || state == FTL_ZONE_CLOSED;
+}
+
+static enum ssd_err model_open_window(struct zr *r, struct zr_zone *s)
+{
+	enum ssd_err err;
+
+	if (s->state == FTL_ZONE_FULL)
+		return SSD_E_ZONE_STATE;
+	if (!s->window && (s->wp % (r->ac.geo.page_bytes / 512) || count_windows(r) >= r->zones.window_max))
+		return SSD_E_ZONE_WINDOW;
+	err = model_open(r, s, FTL_ZONE_EXPLICIT);
+	r->windows += err == SSD_OK;
+	if (err == SSD_OK)
+		s->window = s->loose = true;
+	return err;
+}
+
+static enum ssd_err model_commit(struct zr *r, struct zr_zone *s, uint32_t end)
+{
+	enum ssd_err err;
+
+	if (!s->window)
+		return SSD_E_INVAL;
+	if (end <= s->wp || end > s->wp + r->zones.window_bytes / 512 || end > r->capacity)
+		return SSD_E_ZONE_BOUNDARY;
+	if (end < r->capacity && (end - s->wp) % (r->zones.window_step / 512))
+		return SSD_E_INVAL;
+	err = model_open(r, s, FTL_ZONE_IMPLICIT);
+	if (err)
+		return err;
+	r->commits++;
+	s->wp = end;
+	if (end == r->capacity)
+		set_state(s, FTL_ZONE_FULL);
+	return SSD_OK;
+}
+
+static enum ssd_err model_window_write(struct zr *r, struct zr_zone *s, uint32_t at, uint32_t sectors, bool append)
+{
+	uint32_t window = (uint32_t)(r->zones.window_bytes / 512), step = (uint32_t)(r->zones.window_step / 512);
+	enum ssd_err err;
+
+	if (append)
+		return SSD_E_ZONE_OP;
+	if (at < s->wp || at + sectors > s->wp + 2 * window)
+		return SSD_E_ZONE_WP;
+	if (at + sectors > r->capacity)
+		return SSD_E_ZONE_BOUNDARY;
+	err = model_open(r, s, FTL_ZONE_IMPLICIT);
+	while (!err && at + sectors > s->wp + window)
+		s->wp += step;
+	return err;
+}
+
 static enum ssd_err model_write(struct zr *r, struct zr_zone *s, uint32_t at, uint32_t sectors, bool append)
 {
 	enum ssd_err err;
 
 	if (s->state == FTL_ZONE_FULL)
 		return SSD_E_ZONE_FULL;
+	if (s->window)
+		return model_window_write(r, s, at, sectors, append);
 	if (append ? at : at != s->wp)
 		return append ? SSD_E_INVAL : SSD_E_ZONE_WP;
 	if (s->wp + sectors > r->capacity)
@@ -234,13 +305,17 @@ static enum ssd_err model_write(struct zr *r, struct zr_zone *s, uint32_t at, ui
 		return err;
 	s->wp += sectors;
 	if (s->wp == r->capacity)
-		s->state = FTL_ZONE_FULL;
+		set_state(s, FTL_ZONE_FULL);
 	return SSD_OK;
 }
 
-static enum ssd_err model_manage(struct zr *r, struct zr_zone *s, enum ftl_zone_op op)
+static enum ssd_err model_manage(struct zr *r, struct zr_zone *s, enum ftl_zone_op op, uint32_t sectors)
 {
 	switch (op) {
+	case FTL_ZONE_OPEN_WINDOW:
+		return model_open_window(r, s);
+	case FTL_ZONE_COMMIT:
+		return model_commit(r, s, sectors);
 	case FTL_ZONE_OPEN:
 		return s->state == FTL_ZONE_FULL ? SSD_E_ZONE_STATE : model_open(r, s, FTL_ZONE_EXPLICIT);
 	case FTL_ZONE_CLOSE:
@@ -249,14 +324,14 @@ static enum ssd_err model_manage(struct zr *r, struct zr_zone *s, enum ftl_zone_
 		s->state = FTL_ZONE_CLOSED;
 		return SSD_OK;
 	case FTL_ZONE_FINISH:
-		s->state = FTL_ZONE_FULL;
+		set_state(s, FTL_ZONE_FULL);
 		return SSD_OK;
 	case FTL_ZONE_REPORT:
 		return SSD_OK;
 	case FTL_ZONE_RETIRE:
 		return s->state == FTL_ZONE_READONLY || s->state == FTL_ZONE_OFFLINE ? SSD_OK : SSD_E_ZONE_STATE;
 	default:
-		s->state = FTL_ZONE_EMPTY;
+		set_state(s, FTL_ZONE_EMPTY);
 		s->wp = 0;
 		return SSD_OK;
 	}
@@ -280,13 +355,14 @@ static void compare_reports(struct zr *r)
 		}
 		if (s->failed) {	/* refused operations do not change the state */
 			s->state = z.state;
+			s->window = z.window;
 			continue;
 		}
 		/* A read-only zone may count as active: then what the model expects to close a zone is refused. */
 		if (r->may_fail && z.state == FTL_ZONE_IMPLICIT && s->state == FTL_ZONE_CLOSED)
 			s->state = z.state;
 		SSD_ASSERT(z.start == (uint64_t)i * r->size * 512 && z.capacity == (uint64_t)r->capacity * 512);
-		SSD_ASSERT(z.state == s->state);
+		SSD_ASSERT(z.state == s->state && z.window == s->window);
 		SSD_ASSERT(s->state == FTL_ZONE_FULL || z.wp == z.start + (uint64_t)s->wp * 512);
 	}
 }
@@ -301,7 +377,7 @@ static void check_read(struct zr *r, struct zr_io *q)
 	for (uint64_t i = 0; i < q->io.bytes / 512; i++) {
 		uint64_t at = first + i - (uint64_t)q->zone * r->size;
 
-		SSD_ASSERT(sector_tag_get(q->data + i * 512, first + i) == (at < c.sectors ? c.tag[at] : 0));
+		SSD_ASSERT(sector_tag_get(q->data + i * 512, first + i) == (at < r->capacity ? c.tag[at] : 0));
 	}
 	r->reads_checked++;
 }
@@ -356,7 +432,7 @@ static void ended(struct zr *r, struct zr_io *q)
 		r->failed += q->want == SSD_OK;
 		if (q->want == SSD_OK && q->io.op != FTL_READ) {
 			s->failed = true;
-			if ((q->io.op == FTL_WRITE || q->io.zone >= FTL_ZONE_FINISH) &&
+			if ((q->io.op == FTL_WRITE || (q->io.zone >= FTL_ZONE_FINISH && q->io.zone != FTL_ZONE_OPEN_WINDOW)) &&
 			    q->after > s->number - s->changes)
 				s->change[q->after - (s->number - s->changes) - 1].refused = true;
 		}
@@ -411,34 +487,35 @@ static void predict(struct zr *r, struct zr_io *q)
 {
 	struct zr_zone *s = &r->zone[q->zone];
 	uint64_t start = (uint64_t)q->zone * r->size;
-	uint32_t sectors = (uint32_t)(q->io.bytes / 512);
+	uint32_t sectors = (uint32_t)(q->io.bytes / 512), at = (uint32_t)(q->io.offset / 512 - start);
 
 	q->want = SSD_OK;
 	q->still = !s->pending;
 	if (q->io.op == FTL_WRITE) {
-		uint32_t wp = s->wp;
-
+		at = q->io.zone == FTL_ZONE_APPEND ? s->wp : at;
 		q->want = model_write(r, s, (uint32_t)(q->io.offset / 512 - start), sectors,
 				      q->io.zone == FTL_ZONE_APPEND);
 		q->tag = ++r->tag;
 		for (uint32_t i = 0; i < sectors; i++)
-			sector_tag_put(q->data + i * 512, start + wp + i, q->tag);
+			sector_tag_put(q->data + i * 512, start + at + i, q->tag);
 		if (q->want == SSD_OK)
-			add_change(s, ZR_WRITE, sectors, q->tag);
+			add_change(s, ZR_WRITE, at, sectors, q->tag);
 	} else if (q->io.zone) {
-		q->want = model_manage(r, s, q->io.zone);
+		q->want = model_manage(r, s, q->io.zone, sectors);
 		r->resets += q->io.zone == FTL_ZONE_RESET;
 		r->finishes += q->io.zone == FTL_ZONE_FINISH;
 		r->retirements += q->io.zone == FTL_ZONE_RETIRE;
 		if (takes_content(q) || q->io.zone == FTL_ZONE_FINISH)
-			add_change(s, takes_content(q) ? ZR_RESET : ZR_FINISH, 0, 0);
+			add_change(s, takes_content(q) ? ZR_RESET : ZR_FINISH, 0, 0, 0);
+		if (q->io.zone == FTL_ZONE_COMMIT && q->want == SSD_OK)
+			add_change(s, ZR_COMMIT, 0, 0, 0);
 	}
 	q->after = s->number;
 	for (uint32_t i = 0; i < r->shape->zones; i++)
 		q->mark[i] = r->zone[i].number;
 }
 
-static struct zr_io *free_io(struct zr *r)
+struct zr_io *zr_free_io(struct zr *r)
 {
 	for (;;) {
 		for (uint32_t i = 0; i < ZR_IOS; i++)
@@ -472,7 +549,7 @@ static void start(struct zr *r, struct zr_io *q)
 
 void zr_submit(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua)
 {
-	struct zr_io *q = free_io(r);
+	struct zr_io *q = zr_free_io(r);
 
 	q->io = (struct ftl_io){ .op = op, .zone = (uint8_t)zone, .offset = sector * 512, .bytes = sectors * 512ull,
 				 .fua = fua };
@@ -482,7 +559,7 @@ void zr_submit(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sec
 uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors,
 		  bool fua, enum ssd_err *status, uint64_t *placed)
 {
-	struct zr_io *q = free_io(r);
+	struct zr_io *q = zr_free_io(r);
 
 	q->io = (struct ftl_io){ .op = op, .zone = (uint8_t)zone, .offset = sector * 512, .bytes = sectors * 512ull,
 				 .fua = fua };
@@ -498,6 +575,30 @@ uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t 
 
 /* ---- random work ---- */
 
+/* Choose a write in and behind a zone's random write area, a commit of a part of it, or a flush; or open one. */
+static void choose_window(struct zr *r, struct zr_io *q, const struct zr_zone *s, uint64_t start_at)
+{
+	uint32_t page = r->ac.geo.page_bytes / 512, window = (uint32_t)(r->zones.window_bytes / 512);
+	uint32_t beyond = roll(r, 4) ? window : 2 * window + 2, at = roll(r, beyond);
+	uint32_t pages = (uint32_t)(r->zones.window_step / r->ac.geo.page_bytes) * (1 + roll(r, 2));
+
+	if (!s->window || !roll(r, 5)) {
+		q->io = (struct ftl_io){ .op = FTL_FLUSH };
+		if (!s->window)
+			q->io = (struct ftl_io){ .op = FTL_TRIM, .zone = FTL_ZONE_OPEN_WINDOW,
+						 .offset = start_at * 512 };
+		return;
+	}
+	q->io.offset = (start_at + s->wp + at) * 512;
+	q->io.bytes = (1 + roll(r, roll(r, 2) ? 2 : window)) * 512ull;
+	if (roll(r, 4))
+		return;
+	q->io = (struct ftl_io){ .op = FTL_TRIM, .zone = FTL_ZONE_COMMIT, .offset = start_at * 512,
+				 .bytes = (s->wp + (roll(r, 8) ? pages * page : roll(r, beyond))) * 512ull };
+	if (roll(r, 2) && q->io.bytes / 512 > r->capacity)
+		q->io.bytes = r->capacity * 512ull;
+}
+
 /* Sometimes reset a zone whose program may have failed. If it did, the zone is read-only; else it can be used again. */
 static void choose(struct zr *r, struct zr_io *q)
 {
@@ -508,6 +609,10 @@ static void choose(struct zr *r, struct zr_io *q)
 
 	q->io = (struct ftl_io){ .op = FTL_WRITE, .offset = (start_at + s->wp) * 512,
 				 .bytes = (1 + roll(r, most ? most : 1)) * 512ull, .fua = roll(r, 5) == 0 };
+	if (r->zones.window_max && roll(r, 2)) {
+		choose_window(r, q, s, start_at);
+		return;
+	}
 	if (dice < 55)
 		return;
 	if (dice < 67) {
@@ -536,15 +641,15 @@ static void keep_inside(const struct zr *r, struct zr_io *q)
 {
 	if (q->io.offset + q->io.bytes > r->fc.capacity_bytes) {
 		q->io.bytes = 512;
-		if (q->io.offset == r->fc.capacity_bytes)
-			q->io.offset -= 512;
+		if (q->io.offset >= r->fc.capacity_bytes)
+			q->io.offset = r->fc.capacity_bytes - 512;
 	}
 }
 
 void zr_work(struct zr *r, uint32_t requests)
 {
 	for (uint32_t i = 0; i < requests; i++) {
-		struct zr_io *q = free_io(r);
+		struct zr_io *q = zr_free_io(r);
 
 		choose(r, q);
 		keep_inside(r, q);
@@ -562,155 +667,5 @@ void zr_work(struct zr *r, uint32_t requests)
 		start(r, q);
 		while (roll(r, 3) && pass(r))
 			;
-	}
-}
-
-/* ---- the oracle ---- */
-
-uint32_t zr_active(const struct zr *r, uint32_t *any)
-{
-	uint32_t active = 0;
-
-	*any = 0;
-	for (uint32_t i = 0; i < r->shape->zones; i++) {
-		enum ftl_zone_state state = r->ops->zone(r->f, i).state;
-
-		active += state == FTL_ZONE_IMPLICIT || state == FTL_ZONE_EXPLICIT || state == FTL_ZONE_CLOSED;
-		*any += state != FTL_ZONE_EMPTY;
-	}
-	return active;
-}
-
-static void read_zone(struct zr *r, uint32_t zone)
-{
-	struct zr_io *q = free_io(r);
-
-	q->io = (struct ftl_io){ .op = FTL_READ, .host = q, .offset = (uint64_t)zone * r->size * 512,
-				 .bytes = r->size * 512ull };
-	q->busy = true;
-	q->reported = false;
-	r->ops->submit(r->f, r->now_ns, &q->io);
-	r->next_ns = r->ops->step(r->f, r->now_ns);
-	while (!q->reported) {
-		SSD_ASSERT(r->next_ns != FTL_IDLE);
-		r->now_ns = r->next_ns;
-		r->next_ns = r->ops->step(r->f, r->now_ns);
-	}
-	q->busy = false;
-	if (q->io.done_ns > r->now_ns)
-		r->now_ns = q->io.done_ns;
-	r->next_ns = r->ops->step(r->f, r->now_ns);
-	memset(&r->seen, 0, sizeof(r->seen));
-	if (r->ops->zone(r->f, zone).state == FTL_ZONE_OFFLINE) {
-		SSD_ASSERT(q->io.status == SSD_E_ZONE_OFFLINE);
-		return;
-	}
-	SSD_ASSERT(q->io.status == SSD_OK);
-	for (uint32_t i = 0; i < r->size; i++) {
-		uint32_t tag = sector_tag_get(q->data + i * 512, (uint64_t)zone * r->size + i);
-
-		SSD_ASSERT(!tag || i < r->capacity);
-		if (tag) {
-			r->seen.tag[i] = tag;
-			r->seen.sectors = i + 1;
-		}
-	}
-}
-
-static bool is_same(const struct zr_content *a, const struct zr_content *b)
-{
-	return a->sectors == b->sectors && a->finished == b->finished &&
-	       !memcmp(a->tag, b->tag, a->sectors * sizeof(*a->tag));
-}
-
-/* Is `seen` what some prefix with all that is promised leaves? */
-static bool is_allowed(const struct zr_zone *s, const struct zr_content *seen, uint32_t capacity)
-{
-	struct zr_content c = s->base;
-
-	for (uint32_t i = 0;; i++) {
-		struct zr_content full = c;
-
-		full.finished |= full.sectors == capacity;
-		if (i >= s->durable && is_same(&full, seen))
-			return true;
-		if (i == s->changes)
-			return false;
-		for (uint32_t part = 1; i >= s->durable && s->change[i].kind == ZR_WRITE && part < s->change[i].sectors;
-		     part++) {
-			struct zr_content some = c;
-
-			apply(&some, &s->change[i], part);
-			if (is_same(&some, seen))
-				return true;
-		}
-		apply(&c, &s->change[i], s->change[i].sectors);
-	}
-}
-
-void zr_note_left(struct zr *r)
-{
-	for (uint32_t i = 0; i < r->shape->zones; i++) {
-		const struct ftl_zone z = r->ops->zone(r->f, i);
-
-		if (z.changed && (z.state == FTL_ZONE_READONLY || z.state == FTL_ZONE_OFFLINE))
-			r->left[i] = z.state;
-	}
-}
-
-void zr_check_left(const struct zr *r, const struct zr *host)
-{
-	for (uint32_t i = 0; i < r->shape->zones; i++)
-		if (host->left[i] == FTL_ZONE_READONLY)	/* or a retirement was under way */
-			SSD_ASSERT(r->ops->zone(r->f, i).state >= FTL_ZONE_READONLY);
-		else
-			SSD_ASSERT(!host->left[i] || r->ops->zone(r->f, i).state == host->left[i]);
-}
-
-/* A mount that finds more zones to continue than may be active ends some of them. */
-void zr_verify(struct zr *r, const struct zr *host)
-{
-	uint32_t any, active = zr_active(r, &any);
-
-	SSD_ASSERT(active <= r->zones.active_max);
-	for (uint32_t i = 0; i < r->shape->zones; i++) {
-		const struct ftl_zone z = r->ops->zone(r->f, i);
-		enum ftl_zone_state want;
-
-		read_zone(r, i);
-		r->seen.finished = z.state == FTL_ZONE_FULL;
-		if (active == r->zones.active_max && z.state == FTL_ZONE_FULL &&
-		    !is_allowed(&host->zone[i], &r->seen, r->capacity))
-			r->seen.finished = false;
-		if (z.state == FTL_ZONE_READONLY)	/* its reset found no room: not reported as full */
-			r->seen.finished = host->zone[i].base.finished || r->seen.sectors == r->capacity;
-		if (!is_allowed(&host->zone[i], &r->seen, r->capacity))
-			printf("zone %u: %u sectors, %s; certain: %u sectors and %u of %u changes\n", i,
-			       r->seen.sectors, r->seen.finished ? "full" : "not full", host->zone[i].base.sectors,
-			       host->zone[i].durable, host->zone[i].changes);
-		SSD_ASSERT(is_allowed(&host->zone[i], &r->seen, r->capacity));
-		want = z.state == FTL_ZONE_FULL ? FTL_ZONE_FULL : r->seen.sectors ? FTL_ZONE_CLOSED : FTL_ZONE_EMPTY;
-		SSD_ASSERT(z.state == want || (host->may_fail && (z.state == FTL_ZONE_READONLY ||
-								  z.state == FTL_ZONE_OFFLINE)));
-		SSD_ASSERT(!z.ended || z.state == FTL_ZONE_FULL);
-		SSD_ASSERT(z.state != FTL_ZONE_CLOSED || z.wp == z.start + r->seen.sectors * 512ull);
-	}
-	r->ops->check(r->f);
-}
-
-void zr_adopt(struct zr *r, const struct zr *host)
-{
-	r->tag = host->tag + 100000;
-	for (uint32_t i = 0; i < r->shape->zones; i++) {
-		const struct ftl_zone z = r->ops->zone(r->f, i);
-		struct zr_zone *s = &r->zone[i];
-
-		read_zone(r, i);
-		memset(s, 0, sizeof(*s));
-		s->base = r->seen;
-		s->base.finished = z.state == FTL_ZONE_FULL;
-		s->state = z.state;
-		s->wp = r->seen.sectors;
-		s->failed = z.state >= FTL_ZONE_READONLY;
 	}
 }

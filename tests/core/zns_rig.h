@@ -3,7 +3,7 @@
  * zns_rig.h - a drive with zones, a host that works on it at random, and a model of the zones. The
  * model predicts the answer of every operation. After a power cut a zone may hold what some prefix
  * of its operations leaves, if the prefix has all that was promised; and the first sectors of the
- * next write may follow.
+ * next write may follow. If the zone had a random write area, this holds for each of its pages alone.
  */
 #ifndef SLATE_ZNS_RIG_H
 #define SLATE_ZNS_RIG_H
@@ -21,21 +21,23 @@
 struct zr_shape {
 	struct nand_geometry g;		/* oob_kept is set by the rig */
 	uint32_t zones, zone_dies, zone_blocks, open_max, active_max;
+	uint32_t window, step, windows;	/* pages of a random write area and of a commit; how many, 0: active_max */
 	bool power2;
 };
 
-enum zr_kind { ZR_WRITE, ZR_FINISH, ZR_RESET };
+enum zr_kind { ZR_WRITE, ZR_COMMIT, ZR_FINISH, ZR_RESET };
 
 struct zr_change {
 	enum zr_kind kind;
-	uint32_t sectors, tag;
+	uint32_t at, sectors, tag;	/* WRITE: in the zone */
+	uint32_t wp;			/* WRITE, COMMIT: the write pointer after it */
 	bool refused;			/* it and later ones are not promised before a reset */
 };
 
 /* What a zone holds. */
 struct zr_content {
 	uint32_t tag[ZR_SECTORS];
-	uint32_t sectors;		/* written */
+	uint32_t sectors;		/* up to the write pointer */
 	bool finished;
 };
 
@@ -49,6 +51,8 @@ struct zr_zone {
 	uint64_t opened;
 	uint32_t pending;		/* operations that have not ended */
 	bool failed;			/* programs of it may have failed: it may be read-only */
+	bool window;			/* it has a random write area */
+	bool loose;			/* it had one: after a cut each page may be of another moment */
 	bool told;			/* a flush has failed, perhaps for it: later ones promise nothing of it */
 };
 
@@ -84,7 +88,7 @@ struct zr {
 	struct zr_io io[ZR_IOS];
 	uint32_t busy;
 	struct zr_content seen;
-	uint64_t reads_checked, resets, finishes, retirements, refused, failed;
+	uint64_t reads_checked, resets, finishes, retirements, refused, failed, windows, commits;
 };
 
 /* Returns NULL, or why the FTL refuses the shape. */
@@ -107,6 +111,9 @@ void zr_drain(struct zr *r);
 void zr_submit(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua);
 /* Zones that are open or closed, as the drive reports them; *any: those that are not empty. */
 uint32_t zr_active(const struct zr *r, uint32_t *any);
+/* Apply a change; of a write only the first `sectors`. */
+void zr_apply(struct zr_content *c, const struct zr_change *h, uint32_t sectors);
+struct zr_io *zr_free_io(struct zr *r);
 /* Run one operation alone; returns its latency. status and placed may be NULL. */
 uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors,
 		  bool fua, enum ssd_err *status, uint64_t *placed);

@@ -86,6 +86,7 @@ static const struct kind {
 	{ "zns", { "ftl.type=zns", "ftl.buffer_units=16" } },
 	{ "zns-2", { "ftl.type=zns", "ftl.buffer_units=12", "ftl.zone_dies=1", "ftl.zone_blocks=2",
 		     "ftl.zone_power2=no", "ftl.zone_open_max=2", "geometry.order=none" } },
+	{ "zns-areas", { "ftl.type=zns", "ftl.buffer_units=16", "ftl.zone_active_max=2", "ftl.zrwa_pages=1" } },
 	{ "map", { "ftl.type=page", "ftl.buffer_units=16", MAP_CACHED } },
 	{ "map-pb", { "ftl.type=page", "ftl.buffer_units=0", "geometry.pb_levels=2", "geometry.order=none",
 		      "ftl.gc_mode=blocking", MAP_CACHED } },
@@ -207,13 +208,17 @@ static void zone_io(struct ftl_io *io, const struct ftl_zones *zones)
 	uint64_t end = z.start + zones->size_bytes;
 
 	if (io->op == FTL_TRIM) {
-		io->zone = (uint8_t)(FTL_ZONE_OPEN + roll() % 4);
+		io->zone = (uint8_t)(FTL_ZONE_OPEN + roll() % (FTL_ZONE_COMMIT - FTL_ZONE_OPEN + 1));
 		io->offset = z.start;
+		if (io->zone == FTL_ZONE_COMMIT && roll() % 4)	/* the next page of its random write area */
+			io->bytes = z.wp + zones->window_step - z.start;
 	} else if (io->op == FTL_WRITE && roll() % 4 == 0) {
 		io->zone = FTL_ZONE_APPEND;
 		io->offset = z.start;
 	} else if (io->op == FTL_WRITE && roll() % 16 && z.wp < end) {
 		io->offset = z.wp;
+		if (z.window && z.wp + zones->window_bytes < end)
+			io->offset += roll() % (zones->window_bytes / 512) * 512;
 	}
 	if (io->bytes > end - io->offset)
 		io->bytes = end - io->offset;

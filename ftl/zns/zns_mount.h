@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* zns_mount.h - what a mount has found on flash; shared by zns_mount.c and zns_mount_parts.c */
+#ifndef SLATE_ZNS_MOUNT_H
+#define SLATE_ZNS_MOUNT_H
+
+#include "zns.h"
+
+struct zns_found {			/* of a block */
+	uint32_t zone, place;		/* DATA: place in the table */
+	uint64_t gen;			/* 0 although `used` is not 0: no page can be read */
+	uint64_t serial;		/* highest; RECORD: lowest */
+	uint32_t copied;		/* pages of a complete copy */
+	uint32_t used, high;		/* 1 + last page that is not blank; 1 + last one that can be read */
+	bool log, resets;		/* RECORD; some are resets */
+	uint32_t live;			/* log: number of its records of parts and states that are still needed */
+};
+
+struct zns_found_zone {
+	uint64_t note;			/* highest generation of a record */
+	uint64_t end_gen;
+	uint32_t end_page, end_sectors;
+	uint32_t part_ppn, part_sectors;	/* part of the page at the end, or ZNS_NONE */
+	uint64_t part_serial;
+	uint32_t windows;		/* pages at the end or after it that the log has (zns_mount.window) */
+	bool broken;			/* a record has it, blocks are missing, or a program failed: read-only */
+	bool read_only, offline;	/* a record has this state */
+	bool by_drive;			/* a mount has ended it */
+};
+
+struct zns_found_chunk {
+	uint64_t serial;		/* of the newest record of its states, 0: none */
+	uint32_t block;			/* block of that record */
+};
+
+struct zns_found_page {
+	uint64_t serial;		/* of its newest record, 0: none */
+	uint32_t page, ppn;		/* number within the zone; of the record */
+};
+
+struct zns_mount {
+	struct zns_found *block;
+	struct zns_found_zone *zone;
+	struct zns_found_chunk *chunk;
+	struct zns_found_page *window;	/* zone * slots + page % slots: pages of random write areas */
+	uint8_t *page;
+	uint64_t newest;		/* serial of the newest record */
+	uint32_t newest_block;
+	bool logs;			/* there are blocks of the log */
+};
+
+static inline bool zns_found_full(const struct zns *z, const struct zns_zone *s)
+{
+	return s->ended || s->filled == z->capacity;
+}
+
+/* ---- zns_mount.c ---- */
+/* Read a spare area again. Returns true if it can be read. */
+bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o);
+/* Take an erased block of the plane, or ZNS_NONE. */
+uint32_t zns_found_fresh(struct zns *z, uint32_t plane);
+/* Replace blocks with pages beyond the zone's end. Returns false if blocks are missing: the zone is read-only. */
+bool zns_found_repair(struct zns *z, uint32_t zone);
+
+/* ---- zns_mount_parts.c ---- */
+void zns_parts_find(struct zns *z);
+/* End zones beyond the maximum of active ones, and commit random write areas beyond their maximum. */
+void zns_parts_limit(struct zns *z);
+/* Put what the log has of pages into buffers. */
+void zns_parts_load(struct zns *z);
+
+#endif
