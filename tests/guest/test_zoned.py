@@ -51,6 +51,20 @@ class Zones(GuestTest):
         self.assertEqual(result.device.total.op["write"].errors, 1, "the one that is not at the write pointer")
         self.assertEqual(result.device.total.violations(), 0)
 
+    def test_areas(self) -> None:
+        """Random write areas by nvme-cli; Linux passes direct writes to them as they are."""
+        result = self.run_cmd("zones-areas.sh", "--set", "ftl.zrwa_pages=4")
+        self.assertEqual(
+            result.text("areas.txt").splitlines(), ["written 0x000000", "flushed 0x000040", "beyond 0x000060", "end"]
+        )
+        self.assertRegex(
+            result.text("id-ns.txt"), r"(?s)ozcs +: 2\n.*numzrwa +: 0xe\nzrwafg +: 32\nzrwasz +: 128\nzrwacap +: 1\n"
+        )
+        self.assertIn("Attrs: 0x8", result.text("report-zones.txt"))
+        ftl = result.device.total.ftl
+        self.assertEqual((ftl["zone-commits"], ftl["zone-implicit-commits"]), (1, 1))
+        self.assertEqual(result.device.total.violations(), 0)
+
     def test_fio_and_equal_runs(self) -> None:
         """The job as a user types it, on full zones; what two runs leave is equal to the byte."""
         runs = [self.slate("--job", JOBS / "zones.fio", profile=ZNS) for _ in range(2)]

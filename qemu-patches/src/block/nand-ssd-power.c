@@ -61,6 +61,10 @@ int nand_ssd_errno(enum ssd_err err)
         return -NAND_SSD_EZONE_OPEN;
     case SSD_E_ZONE_ACTIVE:
         return -NAND_SSD_EZONE_ACTIVE;
+    case SSD_E_ZONE_WINDOW:
+        return -NAND_SSD_EZONE_AREA;
+    case SSD_E_ZONE_OP:
+        return -NAND_SSD_EZONE_OP;
     case SSD_E_UNCORR:
     case SSD_E_CORRUPT:
     case SSD_E_NOFORMAT:

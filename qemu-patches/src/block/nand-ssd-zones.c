@@ -64,6 +64,7 @@ const char *nand_ssd_zone_op_name(enum ftl_zone_op op)
         [FTL_ZONE_CLOSE] = "close", [FTL_ZONE_FINISH] = "finish",
         [FTL_ZONE_RESET] = "reset", [FTL_ZONE_REPORT] = "report",
         [FTL_ZONE_RETIRE] = "offline",
+        [FTL_ZONE_OPEN_WINDOW] = "open", [FTL_ZONE_COMMIT] = "commit",
     };
 
     return name[op];
@@ -197,16 +198,46 @@ bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset)
     return slate_zone(s->dev, offset / s->zones.size_bytes).ended;
 }
 
+/* Random write areas */
+
+bool nand_ssd_zone_has_area(BlockDriverState *bs, uint64_t offset)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+
+    QEMU_LOCK_GUARD(&s->lock);
+    return slate_zone(s->dev, offset / s->zones.size_bytes).window;
+}
+
+void nand_ssd_get_areas(BlockDriverState *bs, NandSsdAreas *areas)
+{
+    const struct ftl_zones *zones = &nand_ssd_state(bs)->zones;
+
+    *areas = (NandSsdAreas) { 0 };
+    if (zones->window_max) {
+        areas->bytes = zones->window_bytes;
+        areas->granule = zones->window_step;
+        areas->zones = zones->window_max;
+    }
+}
+
 /* Requests */
+
+static int coroutine_fn run_on(BDRVNandSsdState *s, enum ftl_zone_op op,
+                               uint64_t offset, uint64_t bytes)
+{
+    NandSsdRequest req = {
+        .io = {
+            .op = FTL_TRIM, .zone = op, .offset = offset, .bytes = bytes,
+        },
+    };
+
+    return nand_ssd_co_run(s, &req);
+}
 
 static int coroutine_fn run(BDRVNandSsdState *s, enum ftl_zone_op op,
                             uint64_t offset)
 {
-    NandSsdRequest req = {
-        .io = { .op = FTL_TRIM, .zone = op, .offset = offset },
-    };
-
-    return nand_ssd_co_run(s, &req);
+    return run_on(s, op, offset, 0);
 }
 
 int coroutine_fn nand_ssd_co_zone_report(BlockDriverState *bs, int64_t offset,
@@ -325,7 +356,16 @@ int coroutine_fn nand_ssd_co_zone_mgmt(BlockDriverState *bs, BlockZoneOp op,
     if (bdrv_is_read_only(bs)) {
         return -EPERM;
     }
-    if (!len || offset % size || len % size) {
+    if (!len || offset % size) {
+        return -EINVAL;
+    }
+    if (op == NAND_SSD_ZO_COMMIT && len % FTL_SECTOR_BYTES == 0) {
+        return run_on(s, FTL_ZONE_COMMIT, offset, len);
+    }
+    if (op == NAND_SSD_ZO_OPEN_AREA && len == size) {
+        return run(s, FTL_ZONE_OPEN_WINDOW, offset);
+    }
+    if (len % size || op >= ARRAY_SIZE(zone_op)) {
         return -EINVAL;
     }
     if (len > size) {

@@ -36,6 +36,22 @@ typedef struct NandSsdMarkRequest {
 #define NAND_SSD_EZONE_STATE    EBADFD          /* invalid state transition */
 #define NAND_SSD_EZONE_OPEN     ETOOMANYREFS    /* too many open zones */
 #define NAND_SSD_EZONE_ACTIVE   EOVERFLOW       /* too many active zones */
+#define NAND_SSD_EZONE_AREA     ENOBUFS         /* no random write area now */
+#define NAND_SSD_EZONE_OP       EPROTOTYPE      /* append to such an area */
+
+/*
+ * Operations of bdrv_co_zone_mgmt() that only a nand-ssd has, on one zone: open
+ * it, with a random write area; commit its area up to `len` bytes from `offset`
+ * on, the zone's first byte.
+ */
+#define NAND_SSD_ZO_OPEN_AREA   ((BlockZoneOp)0x100)
+#define NAND_SSD_ZO_COMMIT      ((BlockZoneOp)0x101)
+
+typedef struct NandSsdAreas {           /* random write areas */
+    uint64_t bytes;                     /* 0: the drive has none */
+    uint64_t granule;                   /* of commits */
+    uint32_t zones;                     /* that may have one */
+} NandSsdAreas;
 
 /*
  * Zones that the drive itself has made read-only, offline or full, and that the
@@ -52,6 +68,8 @@ void nand_ssd_zones_told(BlockDriverState *bs, const uint32_t *zone,
                          unsigned int count);
 /* Has a mount ended the zone at this offset? */
 bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset);
+bool nand_ssd_zone_has_area(BlockDriverState *bs, uint64_t offset);
+void nand_ssd_get_areas(BlockDriverState *bs, NandSsdAreas *areas);
 #else
 static inline unsigned int nand_ssd_changed_zones(BlockDriverState *bs,
                                                   uint32_t *zone,
@@ -68,6 +86,16 @@ static inline void nand_ssd_zones_told(BlockDriverState *bs,
 static inline bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset)
 {
     return false;
+}
+
+static inline bool nand_ssd_zone_has_area(BlockDriverState *bs, uint64_t offset)
+{
+    return false;
+}
+
+static inline void nand_ssd_get_areas(BlockDriverState *bs, NandSsdAreas *areas)
+{
+    *areas = (NandSsdAreas) { 0 };
 }
 #endif
 
