@@ -287,6 +287,8 @@ struct ftl_config {
 	uint32_t superblock_max_blocks;	/* N: maximum of physical blocks of a superblock; 0 if M = 0 */
 	enum ftl_search spare_search;
 	enum ftl_merge_victim merge_victim;
+	uint32_t write_buffer_blocks;	/* nftl: blocks of a plane for writes that cannot be placed yet; 0: such
+					 * writes wait */
 	bool read_priority;		/* FTL_WRITE_THROUGH: reads overtake the writes of the same die */
 	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: consecutive pages that go to one plane before the
 					 * next; 1 .. pages_per_block, a divisor of it */

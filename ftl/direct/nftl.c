@@ -14,7 +14,7 @@
  * ftl.merge_victim to the end; with lru all pairs are on list 0, in the order of their last
  * overwrites.
  *
- * Writes to a logical block that is being merged wait for the end.
+ * Writes to a logical block that is being merged wait for the end, or go to the write buffer.
  */
 #include "nftl.h"
 
@@ -117,7 +117,7 @@ void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot)
 		p->high--;
 }
 
-static void one_more_invalid(struct direct *d, uint32_t plane, uint32_t slot)
+void nftl_one_more_invalid(struct direct *d, uint32_t plane, uint32_t slot)
 {
 	nftl_victim_remove(d, plane, slot);
 	nftl_u_of(d, plane, slot)->invalid++;
@@ -161,6 +161,14 @@ void nftl_slot_put(struct direct *d, uint32_t plane, uint32_t slot)
 
 uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page)
 {
+	uint32_t ppn = nftl_buffered(d, plane, page);
+
+	return ppn != NFTL_NONE ? ppn : nftl_lookup_pair(d, plane, page);
+}
+
+/* Returns the newest copy if it is in the D-block or the U-block, or NFTL_NONE. */
+uint32_t nftl_lookup_pair(const struct direct *d, uint32_t plane, uint32_t page)
+{
 	uint32_t ppb = d->g->pages_per_block, k = page % ppb;
 	const struct nftl_pair *l = nftl_pair_of(d, plane, page / ppb);
 	const struct nftl *s = nftl_of(d);
@@ -183,7 +191,7 @@ static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, ui
 	const struct nftl_u *u;
 	uint32_t pos;
 
-	if (l->u == NFTL_NONE)
+	if (l->u == NFTL_NONE || nftl_buffered(d, plane, page) != NFTL_NONE)
 		return NFTL_NONE;
 	u = nftl_u_of(d, plane, l->u);
 	pos = nftl_pos_of(d, plane, l->u)[page % ppb];
@@ -206,13 +214,17 @@ static bool place_in_d(const struct direct *d, uint32_t block, uint32_t k)
 	return d->g->order == NAND_ORDER_NONE ? !bit_get(s->used, at) : !any_used(s, at, end);
 }
 
-static enum direct_room take_block(struct direct *d, uint32_t plane, uint32_t *block)
+/* Take a D- or U-block. A write of the host's takes none before the pages of the write buffer have theirs. */
+static enum direct_room take_block(struct direct *d, uint32_t plane, bool host, uint32_t *block)
 {
 	struct nftl *s = nftl_of(d);
 	const struct nftl_plane *p = &s->plane[plane];
-	enum direct_room room = direct_take(d, plane, s->host_reserve, block);
+	enum direct_room room;
 
-	if (room == DIRECT_FULL && (p->pairs || p->gc.phase != NFTL_IDLE))
+	if (host && p->buffer.pages)
+		return DIRECT_GC;
+	room = direct_take(d, plane, s->host_reserve + nftl_buffer_left(d, plane), block);
+	if (room == DIRECT_FULL && (p->pairs || (host && p->gc.phase != NFTL_IDLE)))
 		return DIRECT_GC;
 	if (room == DIRECT_FULL)
 		room = direct_take(d, plane, 1, block);	/* the last free block is kept for a merge */
@@ -224,7 +236,7 @@ static enum direct_room take_block(struct direct *d, uint32_t plane, uint32_t *b
 	return room;
 }
 
-static enum direct_room place_in_u(struct direct *d, uint32_t plane, uint32_t lblock,
+static enum direct_room place_in_u(struct direct *d, uint32_t plane, uint32_t lblock, bool host,
 				   uint32_t *ppn)
 {
 	struct nftl_plane *p = &nftl_of(d)->plane[plane];
@@ -236,7 +248,7 @@ static enum direct_room place_in_u(struct direct *d, uint32_t plane, uint32_t lb
 	if (l->u == NFTL_NONE && p->free_slots == NFTL_NONE)
 		return DIRECT_GC;
 	if (l->u == NFTL_NONE) {
-		room = take_block(d, plane, &block);
+		room = take_block(d, plane, host, &block);
 		if (room != DIRECT_ROOM)
 			return room;
 		nftl_slot_get(d, plane, lblock, block);
@@ -252,33 +264,44 @@ static enum direct_room place_in_u(struct direct *d, uint32_t plane, uint32_t lb
 	return DIRECT_ROOM;
 }
 
-static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
-			      uint8_t *tag)
+enum direct_room nftl_place_in_pair(struct direct *d, uint32_t plane, uint32_t page, bool host, uint32_t *ppn,
+				    uint8_t *tag)
 {
 	struct nftl *s = nftl_of(d);
 	uint32_t ppb = d->g->pages_per_block, lblock = page / ppb, k = page % ppb;
 	struct nftl_pair *l = nftl_pair_of(d, plane, lblock);
 	enum direct_room room;
 
-	if (s->plane[plane].gc.phase != NFTL_IDLE && s->plane[plane].gc.lblock == lblock)
+	if (nftl_merging(d, plane, lblock))
 		return DIRECT_GC;
 	if (l->d == NFTL_NONE && l->u == NFTL_NONE) {
-		room = take_block(d, plane, &l->d);
+		room = take_block(d, plane, host, &l->d);
 		if (room != DIRECT_ROOM)
 			return room;
 	}
-	if (l->d != NFTL_NONE && nftl_lookup(d, plane, page) == NFTL_NONE &&
+	if (l->d != NFTL_NONE && nftl_lookup_pair(d, plane, page) == NFTL_NONE &&
 	    place_in_d(d, l->d, k)) {
 		*ppn = direct_ppn(d, l->d, k);
 		*tag = 0;
 	} else {
-		room = place_in_u(d, plane, lblock, ppn);
+		room = place_in_u(d, plane, lblock, host, ppn);
 		if (room != DIRECT_ROOM)
 			return room;
 		*tag = NFTL_TAG_U;
 	}
 	bit_set(s->used, *ppn);
 	return DIRECT_ROOM;
+}
+
+static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
+			      uint8_t *tag)
+{
+	enum direct_room room = nftl_place_in_pair(d, plane, page, true, ppn, tag);
+
+	if (room != DIRECT_GC || !d->host.c.write_buffer_blocks)
+		return room;
+	*tag = NFTL_TAG_W;
+	return nftl_buffer_place(d, plane, ppn);
 }
 
 /* Count the disturbance caused by a program, as the array does. */
@@ -295,12 +318,13 @@ static void d_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 
 	nftl_d_programmed(d, l->d, k);
 	if (ok) {
+		nftl_buffer_drop(d, plane, lblock * d->g->pages_per_block + k);
 		bit_set(s->valid, direct_ppn(d, l->d, k));
 		return;
 	}
 	s->block[l->d].retire = true;
 	if (l->u != NFTL_NONE)
-		one_more_invalid(d, plane, l->u);
+		nftl_one_more_invalid(d, plane, l->u);
 }
 
 static void u_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_t k, uint32_t ppn,
@@ -309,17 +333,17 @@ static void u_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 	struct nftl *s = nftl_of(d);
 	struct nftl_pair *l = nftl_pair_of(d, plane, lblock);
 	struct nftl_u *u = nftl_u_of(d, plane, l->u);
-	uint32_t old = nftl_lookup(d, plane, lblock * d->g->pages_per_block + k);
+	uint32_t page = lblock * d->g->pages_per_block + k, old = nftl_lookup_pair(d, plane, page);
 
 	if (!ok) {
 		s->block[u->block].retire = true;
 		u->closed = true;
-		one_more_invalid(d, plane, l->u);
+		nftl_one_more_invalid(d, plane, l->u);
 		return;
 	}
-	if (old != NFTL_NONE) {
+	if (!nftl_buffer_drop(d, plane, page) && old != NFTL_NONE) {
 		bit_clear(s->valid, old);
-		one_more_invalid(d, plane, l->u);
+		nftl_one_more_invalid(d, plane, l->u);
 	}
 	nftl_pos_of(d, plane, l->u)[k] = (uint16_t)(ppn % d->g->pages_per_block);
 	bit_set(s->valid, ppn);
@@ -328,7 +352,7 @@ static void u_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 		s->plane[plane].gc.want = l->u;
 }
 
-static void programmed(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok)
+void nftl_pair_written(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok)
 {
 	uint32_t ppb = d->g->pages_per_block, lblock = page / ppb;
 
@@ -338,6 +362,14 @@ static void programmed(struct direct *d, uint32_t plane, uint32_t page, uint32_t
 		u_written(d, plane, lblock, page % ppb, ppn, ok);
 }
 
+static void programmed(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok)
+{
+	if (nftl_of(d)->block[ppn / d->g->pages_per_block].is_w)
+		nftl_buffer_written(d, plane, page, ppn, ok);
+	else
+		nftl_pair_written(d, plane, page, ppn, ok);
+}
+
 /* ---- configuration ------------------------------------------------------------------- */
 
 static uint32_t lblocks_of(const struct ftl_config *c, const struct nand_geometry *g)
@@ -345,10 +377,10 @@ static uint32_t lblocks_of(const struct ftl_config *c, const struct nand_geometr
 	return (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block;
 }
 
-/* Good blocks that a plane needs: D-blocks, one U-block, and a block as a merge target. */
+/* Good blocks that a plane needs: D-blocks, one U-block, a block as a merge target, and the write buffer. */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	return lblocks_of(c, g) + 2;
+	return lblocks_of(c, g) + 2 + c->write_buffer_blocks;
 }
 
 static uint32_t host_reserve(const struct ftl_config *c)
@@ -359,10 +391,14 @@ static uint32_t host_reserve(const struct ftl_config *c)
 static bool wants_gc(const struct direct *d, uint32_t plane)
 {
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
+	uint32_t start = d->host.c.gc_start_blocks + nftl_buffer_left(d, plane);
 
-	return p->pairs && p->gc.phase == NFTL_IDLE &&
-	       (p->gc.want != NFTL_NONE || d->pool.plane[plane].free_count <= d->host.c.gc_start_blocks ||
-		direct_ordered(d, plane));
+	if (p->gc.phase != NFTL_IDLE)
+		return false;
+	if (p->buffer.pages || nftl_buffer_empty(d, plane) != NFTL_NONE)
+		return true;
+	return p->pairs && (p->gc.want != NFTL_NONE || d->pool.plane[plane].free_count <= start ||
+			    direct_ordered(d, plane));
 }
 
 static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
@@ -389,6 +425,11 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 		at.dis = ssd_carve(m, geo_blocks(g) * leaves, sizeof(*at.dis));
 		at.pages = ssd_carve(m, leaves, sizeof(*at.pages));
 		at.work = ssd_carve(m, 1, sizeof(*at.work));
+	}
+	if (c->write_buffer_blocks) {
+		at.buffered = ssd_carve(m, (size_t)planes * at.lblocks * ppb, sizeof(*at.buffered));
+		at.queued = ssd_carve(m, (size_t)planes * at.lblocks, sizeof(*at.queued));
+		at.late = ssd_carve(m, (size_t)planes * ppb, sizeof(*at.late));
 	}
 	if (s) {
 		*s = at;
@@ -437,6 +478,7 @@ static void init(struct direct *d)
 		}
 		for (uint32_t i = 0; i <= 2 * d->g->pages_per_block; i++)
 			p->victims[i] = NFTL_NONE;
+		nftl_buffer_init(d, plane);
 	}
 }
 
@@ -446,12 +488,14 @@ static uint32_t valid(const struct direct *d, uint32_t block)
 	return nftl_count(d, nftl_of(d)->valid, block);
 }
 
-/* Counts the block map, the U-blocks' tables, and a valid and a used bit per page. */
+/* Counts the block map, the U-blocks' tables, a valid and a used bit per page, and the write buffer's map and queue. */
 static uint64_t map_bytes(const struct direct *d)
 {
 	const struct nftl *s = nftl_of(d);
+	uint64_t lblocks = (uint64_t)d->planes * s->lblocks;
+	uint64_t buffer = s->buffered ? lblocks * sizeof(*s->buffered) * (d->g->pages_per_block + 1ull) : 0;
 
-	return (uint64_t)d->planes * s->lblocks * sizeof(*s->pair) +
+	return lblocks * sizeof(*s->pair) + buffer +
 	       (uint64_t)d->planes * s->slots * (sizeof(*s->u) + 2ull * d->g->pages_per_block) +
 	       (geo_pages(d->g) + 7) / 8 * 2;
 }
@@ -460,9 +504,15 @@ static const char *fault(const struct ftl_config *c, const struct nand_geometry 
 {
 	if (g->pages_per_block >= NFTL_NO_POS)
 		return "pages_per_block must be less than 65535: NFTL's tables have 16 bits";
+	if (c->write_buffer_blocks && c->gc_mode != FTL_GC_SLICED)
+		return "write_buffer_blocks needs gc_mode = sliced: its pages are moved between host writes";
+	if (c->write_buffer_blocks && c->pen)
+		return "write_buffer_blocks must be 0 with pen: M-Merge does not know the buffer";
 	if (lblocks_of(c, g) + host_reserve(c) + 1 > g->blocks_per_plane)
 		return "gc_start_blocks leaves no block for a U-block (gc_urgent_blocks, with gc_mode = "
 		       "sliced): lower it or the capacity, or add blocks";
+	if (lblocks_of(c, g) + host_reserve(c) + 1 + c->write_buffer_blocks > g->blocks_per_plane)
+		return "write_buffer_blocks leaves no block for a U-block: lower it or the capacity, or add blocks";
 	return NULL;
 }
 
@@ -499,6 +549,9 @@ static const struct knob knob_rows[] = {
 	FTL_KNOB_IS(merge_victim, merge_victims, "newest",
 		    "the pair to merge when a write needs a block: of those with most invalid pages the one "
 		    "that reached this number last, or first; or, of all, the one overwritten longest ago"),
+	FTL_KNOB(write_buffer_blocks, 0, 65535, "0",
+		 "GFTL: blocks of a plane for writes that would wait for a merge (needs gc_mode = sliced); 0: they "
+		 "wait. A drive cannot change it"),
 	FTL_KNOB_LAST
 };
 

@@ -16,8 +16,13 @@
  *            is done if it is cheaper than a Merge, its copies fit, and fewer than W were done
  *            since the D-block's last Merge
  *
+ * With ftl.write_buffer_blocks (GFTL: Choudhuri and Givargis, CODES+ISSS 2008) a write that would have
+ * to wait for a merge goes to the plane's *write buffer*, a log of pages of any logical block, and is
+ * moved later (nftl_buffer.c).
+ *
  *   nftl.c        reads, writes, victims, configuration
  *   nftl_merge.c  Merge and M-Merge, as steps
+ *   nftl_buffer.c the write buffer
  *   nftl_mount.c  mounting; invariants
  */
 #ifndef SLATE_NFTL_H
@@ -32,6 +37,7 @@
 /* Tags of pages. */
 #define NFTL_TAG_U 1u		/* the page is in a U-block; otherwise in a D-block, at its own place */
 #define NFTL_TAG_LAST 2u	/* the last page that a Merge copied: the block is complete */
+#define NFTL_TAG_W 4u		/* the page is in a block of the write buffer */
 
 struct nftl_pair {		/* the blocks of a logical block */
 	uint32_t d;		/* pbn of its D-block, or NFTL_NONE */
@@ -52,8 +58,8 @@ struct nftl_block {
 	bool retire;		/* a program or a partial erase failed: BAD when it is empty */
 	bool suspect;		/* found by a mount: it may be half erased, and its disturbance is unknown */
 	/* while mounting */
-	bool readable, mixed, is_u, last;
-	uint32_t lblock, next;	/* mount: list of a logical block's blocks */
+	bool readable, mixed, is_u, is_w, last;
+	uint32_t lblock, next;	/* mount: list of a logical block's blocks; always: list of the buffer's */
 	uint64_t seq;		/* mount: highest sequence */
 };
 
@@ -66,12 +72,13 @@ enum nftl_phase {
 	NFTL_RESTORE,	/* M-Merge: a PB of the D-block is being erased */
 	NFTL_BACK,	/* M-Merge: copying pages back to the erased PB */
 	NFTL_WIPE,	/* the empty blocks are erased */
+	NFTL_DRAIN,	/* pages of the write buffer are moved */
 };
 
 struct nftl_gc {
 	enum nftl_phase phase;
 	uint32_t slot;			/* slot being merged, or NFTL_NONE */
-	uint32_t lblock;		/* its logical block, valid until all blocks are erased */
+	uint32_t lblock;		/* its logical block, valid until all blocks are erased; DRAIN: of the pages moved */
 	uint32_t want;			/* slot that must be merged for a write, or NFTL_NONE */
 	uint32_t at;			/* next page or position to examine */
 	uint32_t target;		/* Merge: the new D-block, or NFTL_NONE */
@@ -83,6 +90,14 @@ struct nftl_gc {
 	struct pen_plan plan;
 };
 
+struct nftl_buffer {
+	uint32_t first, last;		/* list of its blocks in the order of their pages, or NFTL_NONE */
+	uint32_t blocks;
+	uint32_t end;			/* first position of the last block never used */
+	uint32_t pages;			/* valid ones */
+	uint32_t queue_first, queue_last;	/* queue of the logical blocks of these pages */
+};
+
 struct nftl_plane {
 	uint32_t free_slots;		/* list of free slots */
 	uint32_t pairs;			/* slots in use */
@@ -91,6 +106,7 @@ struct nftl_plane {
 					 * are on list 0 */
 	uint32_t *last;			/* last entries of the lists, valid for lists that are not empty */
 	struct nftl_gc gc;
+	struct nftl_buffer buffer;
 };
 
 struct nftl {
@@ -108,6 +124,14 @@ struct nftl {
 	struct pen_dis *dis;		/* pbn << pb_levels, with ftl.pen */
 	uint32_t *chain;		/* mount: head of each logical block's list */
 	uint64_t *seq;			/* mount: of pages_per_block pages */
+
+	/* with ftl.write_buffer_blocks: */
+	uint32_t *buffered;		/* (plane * lblocks + lblock) * pages_per_block + k: ppn of page k in the
+					 * buffer, or NFTL_NONE */
+	uint32_t *queued;		/* plane * lblocks + lblock: the next one in the queue, lblocks: the last one,
+					 * NFTL_NONE: not in the queue */
+	uint8_t *late;			/* plane * pages_per_block + k: page k of the block that is being merged was
+					 * buffered after its copy */
 
 	struct pen_model model;
 	struct pen_pages *pages;	/* scratch, with ftl.pen */
@@ -150,8 +174,22 @@ static inline uint32_t nftl_pb_pages(const struct direct *d)
 	return d->g->pages_per_block >> d->g->pb_levels;
 }
 
+/* Is the logical block being merged, or are the blocks that it had being erased? */
+static inline bool nftl_merging(const struct direct *d, uint32_t plane, uint32_t lblock)
+{
+	const struct nftl_gc *gc = &nftl_of(d)->plane[plane].gc;
+
+	return gc->phase != NFTL_IDLE && gc->phase != NFTL_DRAIN && gc->lblock == lblock;
+}
+
 /* nftl.c */
 uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page);
+uint32_t nftl_lookup_pair(const struct direct *d, uint32_t plane, uint32_t page);
+/* As direct_scheme.place and programmed, but never to the write buffer. host: not a move from it. */
+enum direct_room nftl_place_in_pair(struct direct *d, uint32_t plane, uint32_t page, bool host, uint32_t *ppn,
+				    uint8_t *tag);
+void nftl_pair_written(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
+void nftl_one_more_invalid(struct direct *d, uint32_t plane, uint32_t slot);
 void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count);
 uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block);
 void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k);
@@ -161,6 +199,21 @@ void nftl_victim_add(struct direct *d, uint32_t plane, uint32_t slot);
 void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot);
 uint32_t nftl_invalid(const struct direct *d, uint32_t plane, uint32_t slot);
 
+/* nftl_buffer.c */
+uint32_t nftl_buffered(const struct direct *d, uint32_t plane, uint32_t page);
+uint32_t nftl_buffer_left(const struct direct *d, uint32_t plane);
+void nftl_buffer_init(struct direct *d, uint32_t plane);
+enum direct_room nftl_buffer_place(struct direct *d, uint32_t plane, uint32_t *ppn);
+void nftl_buffer_written(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
+bool nftl_buffer_drop(struct direct *d, uint32_t plane, uint32_t page);
+uint32_t nftl_buffer_count(const struct direct *d, uint32_t plane, uint32_t lblock);
+uint32_t nftl_buffer_next(struct direct *d, uint32_t plane);
+void nftl_buffer_drained(struct direct *d, uint32_t plane);
+uint32_t nftl_buffer_empty(const struct direct *d, uint32_t plane);
+uint32_t nftl_buffer_unlink(struct direct *d, uint32_t plane);
+void nftl_mount_buffer(struct direct *d, uint32_t plane);
+void nftl_check_buffer(const struct direct *d, uint32_t plane);
+
 /* nftl_merge.c */
 enum direct_next nftl_gc_next(struct direct *d, uint32_t plane, struct direct_step *step);
 void nftl_gc_done(struct direct *d, uint32_t plane, const struct direct_step *step);
@@ -169,6 +222,7 @@ void nftl_gc_done(struct direct *d, uint32_t plane, const struct direct_step *st
 void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 		     const struct direct_oob *oob);
 int nftl_mount_plane(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
+void nftl_leftover(struct direct *d, uint32_t block);
 void nftl_check(const struct direct *d);
 
 #endif

@@ -4,6 +4,7 @@
  *
  *   IDLE -> [SEARCH] -> MERGE -> WIPE -> IDLE
  *                    -> [SPACE] -> OUT -> (RESTORE -> BACK) ... -> WIPE -> IDLE   M-Merge
+ *   IDLE -> DRAIN -> WIPE -> IDLE, or a merge for want of room                   the write buffer
  *
  * Merge. The map does not change until the last copy has been made; then the new block becomes the
  * D-block, and the pair is empty. So reads are correct at any time. A mount is correct, too: if the
@@ -17,6 +18,9 @@
  * largest PB without a valid page is erased first (Algorithm 2; pages from an unfinished PB do not
  * count). A U-block is partially erased at most once, so its smallest PBs are disturbed at most
  * once; with a tolerance of 0 it is never partially erased.
+ *
+ * A Merge also copies pages whose newest copy is in the write buffer, so that afterwards the buffer has
+ * only those of its pages that were written after their copies.
  *
  * Blocks found by a mount are suspect, because their disturbance is unknown; they are merged whole.
  * If a program or a partial erase of an M-Merge fails, a Merge copies the remaining valid pages. If
@@ -54,6 +58,7 @@ static uint32_t valid_pages(const struct direct *d, uint32_t plane)
 	const struct nftl *s = nftl_of(d);
 	uint32_t data = gc_pair(d, plane)->d, n = nftl_count(d, s->valid, gc_u(d, plane)->block);
 
+	n += nftl_buffer_count(d, plane, gc_of(d, plane)->lblock);
 	return data == NFTL_NONE ? n : n + nftl_count(d, s->valid, data);
 }
 
@@ -181,6 +186,8 @@ static void merge_begin(const struct direct *d, uint32_t plane)
 	gc->at = 0;
 	gc->target = NFTL_NONE;
 	gc->left = valid_pages(d, plane);
+	if (nftl_of(d)->late)
+		memset(nftl_of(d)->late + (size_t)plane * ppb_of(d), 0, ppb_of(d));
 }
 
 static void choose_way(const struct direct *d, uint32_t plane)
@@ -249,8 +256,8 @@ static enum direct_next next_wipe(struct direct *d, uint32_t plane, struct direc
 	struct nftl_gc *gc = gc_of(d, plane);
 	uint32_t most = d->host.c.parallel_erase ? 2 : 1;
 
-	while (gc->wipes && step->count < most) {
-		uint32_t b = gc->wipe[--gc->wipes];
+	while (step->count < most && (gc->wipes || nftl_buffer_empty(d, plane) != NFTL_NONE)) {
+		uint32_t b = gc->wipes ? gc->wipe[--gc->wipes] : nftl_buffer_unlink(d, plane);
 
 		if (nftl_of(d)->block[b].retire)
 			retire(d, b);
@@ -292,9 +299,13 @@ static void merged(struct direct *d, uint32_t plane)
 		for (uint32_t k = 0; k < ppb_of(d); k++)
 			bit_clear(s->valid, direct_ppn(d, gc->wipe[i], k));
 	l->d = gc->target;
-	for (uint32_t k = 0; k < ppb_of(d) && l->d != NFTL_NONE; k++)
-		if (bit_get(s->used, direct_ppn(d, l->d, k)))
-			bit_set(s->valid, direct_ppn(d, l->d, k));
+	for (uint32_t k = 0; k < ppb_of(d) && l->d != NFTL_NONE; k++) {
+		if (!bit_get(s->used, direct_ppn(d, l->d, k)) ||
+		    (s->late && s->late[(size_t)plane * ppb_of(d) + k]))
+			continue;
+		nftl_buffer_drop(d, plane, gc->lblock * ppb_of(d) + k);
+		bit_set(s->valid, direct_ppn(d, l->d, k));
+	}
 	nftl_slot_put(d, plane, gc->slot);
 	d->host.stats.merges++;
 	gc->phase = NFTL_WIPE;
@@ -508,14 +519,83 @@ static void restored(struct direct *d, uint32_t plane, bool failed)
 	gc->at = pb_begin(d, pb);
 }
 
+/* ---- the write buffer ------------------------------------------------------------------ */
+
+/*
+ * Is the collection no longer due? While another plane of the die had the turn, a host write may have
+ * replaced the last page of the buffer.
+ */
+static bool overtaken(const struct direct *d, uint32_t plane)
+{
+	const struct direct_run *w = &d->die[geo_die_of_plane(d->g, plane)].w;
+	bool waits = w->op != DIRECT_NONE && w->waits && direct_plane_of_lpn(d, d->op[w->op].lpn) == plane;
+
+	return nftl_of(d)->buffered && !waits && !d->scheme->wants_gc(d, plane);
+}
+
+static void begin(struct direct *d, uint32_t plane)
+{
+	const struct nftl_buffer *b = &nftl_of(d)->plane[plane].buffer;
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	if (!b->pages && nftl_buffer_empty(d, plane) == NFTL_NONE) {
+		victim(d, plane);
+		return;
+	}
+	gc->wipes = gc->at = 0;
+	gc->lblock = b->pages ? nftl_buffer_next(d, plane) : NFTL_NONE;
+	gc->phase = b->pages ? NFTL_DRAIN : NFTL_WIPE;
+}
+
+/* Move the buffered pages of a logical block to where a host write of them would go; merge if there is no room. */
+static enum direct_next next_drain(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	uint32_t page, from, to, k;
+	uint8_t tag = 0;
+
+	for (; gc->at < ppb_of(d); gc->at++) {
+		page = gc->lblock * ppb_of(d) + gc->at;
+		from = nftl_buffered(d, plane, page);
+		if (from == NFTL_NONE)
+			continue;
+		switch (nftl_place_in_pair(d, plane, page, false, &to, &tag)) {
+		case DIRECT_ROOM:
+			k = gc->at++;
+			return copy(d, plane, k, from, to, tag, step);
+		case DIRECT_ERASE:
+			return DIRECT_PREPARE;
+		case DIRECT_GC:
+			victim(d, plane);
+			return nftl_gc_next(d, plane, step);
+		case DIRECT_FULL:
+			gc->phase = NFTL_IDLE;
+			return DIRECT_STUCK;
+		}
+	}
+	nftl_buffer_drained(d, plane);
+	gc->lblock = NFTL_NONE;
+	gc->phase = NFTL_WIPE;
+	return next_wipe(d, plane, step);
+}
+
+static void moved(struct direct *d, uint32_t plane, const struct direct_step *step)
+{
+	nftl_pair_written(d, plane, step->page, step->to, !step->failed);
+	if (step->failed)
+		gc_of(d, plane)->at = step->page % ppb_of(d);
+}
+
 /* ---- the generator -------------------------------------------------------------------- */
 
 enum direct_next nftl_gc_next(struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
 
+	if (gc->phase == NFTL_IDLE && overtaken(d, plane))
+		return DIRECT_NOTHING;
 	if (gc->phase == NFTL_IDLE)
-		victim(d, plane);
+		begin(d, plane);
 	if (gc->phase == NFTL_SEARCH) {
 		if (next_search(d, plane, step))
 			return DIRECT_STEP;
@@ -534,6 +614,8 @@ enum direct_next nftl_gc_next(struct direct *d, uint32_t plane, struct direct_st
 		return next_back(d, plane, step);
 	case NFTL_WIPE:
 		return next_wipe(d, plane, step);
+	case NFTL_DRAIN:
+		return next_drain(d, plane, step);
 	case NFTL_IDLE:
 	case NFTL_SEARCH:
 		break;
@@ -564,6 +646,9 @@ void nftl_gc_done(struct direct *d, uint32_t plane, const struct direct_step *st
 		return;
 	case NFTL_WIPE:
 		wiped(d, step);
+		return;
+	case NFTL_DRAIN:
+		moved(d, plane, step);
 		return;
 	case NFTL_IDLE:
 		break;

@@ -17,6 +17,11 @@
  *                       later one is the U-block; the pages of the other, though readable again,
  *                       are out of date.
  *
+ * Then the pages of the write buffer's blocks are read, in the order of the blocks' highest sequences:
+ * those newer than the copies found so far are valid. They play no part in what is said above: a block
+ * that is discarded has no copy that is newer than all others. A block of the buffer without a valid page
+ * is a leftover, too.
+ *
  * Leftovers are erased at once, before anything is programmed, so there are never more of them than
  * one merge leaves. A half erased leftover is still a leftover, because none of its pages is
  * needed.
@@ -26,12 +31,14 @@
  * merged whole.
  *
  * Invariants (nftl_check):
- *   N1  a USED block is a D-block, a U-block, the target of a Merge, or to be erased;
+ *   N1  a USED block is a D-block, a U-block, in the write buffer, the target of a Merge, or to be erased;
  *   N2  at most one copy of each page is valid; it is used, and lookup() returns it;
  *   N3  a pair's number of invalid pages is right and at most `high`, and the pair is on the list
  *       of that number, unless it is being merged;
  *   N4  where disturbance is known, smallest PBs with valid pages are disturbed at most as often as
- *       the tolerance allows; outside of an M-Merge the remaining edges cannot exceed it.
+ *       the tolerance allows; outside of an M-Merge the remaining edges cannot exceed it;
+ *   N5  the valid pages of the write buffer's blocks are those of its map, and their logical blocks are
+ *       in its queue, once each.
  */
 #include "nftl.h"
 
@@ -43,7 +50,7 @@ void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 	uint32_t ppb = d->g->pages_per_block, ppn = direct_ppn(d, block, in_block), page;
 	struct nftl *s = nftl_of(d);
 	struct nftl_block *b = &s->block[block];
-	bool is_u;
+	bool is_u, is_w;
 
 	bit_set(s->used, ppn);
 	if (!oob)
@@ -51,10 +58,12 @@ void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 	bit_set(s->valid, ppn);
 	page = direct_page_of_lpn(d, oob->lpn);
 	is_u = oob->tag & NFTL_TAG_U;
-	b->mixed |= (b->readable && (b->lblock != page / ppb || b->is_u != is_u)) ||
-		    (!is_u && page % ppb != in_block);
+	is_w = oob->tag & NFTL_TAG_W;
+	b->mixed |= (b->readable && ((b->lblock != page / ppb && !is_w) || b->is_u != is_u || b->is_w != is_w)) ||
+		    (!is_u && !is_w && page % ppb != in_block) || (is_w && !s->buffered);
 	b->readable = true;
 	b->is_u = is_u;
+	b->is_w = is_w;
 	b->lblock = page / ppb;
 	b->last |= (oob->tag & NFTL_TAG_LAST) != 0;
 	if (oob->seq > b->seq)
@@ -63,7 +72,7 @@ void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 
 /* ---- one logical block -------------------------------------------------------------- */
 
-static void leftover(struct direct *d, uint32_t block)
+void nftl_leftover(struct direct *d, uint32_t block)
 {
 	nftl_forget(d, block, 0, d->g->pages_per_block);
 	nftl_of(d)->block[block] = (struct nftl_block){ 0 };
@@ -132,7 +141,7 @@ static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
 	for (uint32_t b = chain; b != NFTL_NONE; b = next) {
 		next = s->block[b].next;
 		if ((b == block) != it) {
-			leftover(d, b);
+			nftl_leftover(d, b);
 			continue;
 		}
 		s->block[b].next = kept;
@@ -212,7 +221,7 @@ static void take_pair(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 	u->closed = s->block[log].suspect;
 	if (!nftl_count(d, s->valid, log)) {
 		nftl_slot_put(d, plane, slot);
-		leftover(d, log);
+		nftl_leftover(d, log);
 		return;
 	}
 	u->invalid = nftl_invalid(d, plane, slot);
@@ -259,6 +268,8 @@ int nftl_mount_plane(struct direct *d, uint32_t plane)
 			continue;
 		if (k->mixed || (k->readable && k->lblock >= s->lblocks))
 			return SSD_E_CORRUPT;
+		if (k->readable && k->is_w)
+			continue;
 		if (k->readable) {
 			k->next = s->chain[k->lblock];
 			s->chain[k->lblock] = b;
@@ -269,6 +280,8 @@ int nftl_mount_plane(struct direct *d, uint32_t plane)
 	}
 	for (uint32_t i = 0; i < s->lblocks && !err; i++)
 		err = take_lblock(d, plane, i, s->chain[i]);
+	if (!err && s->buffered)
+		nftl_mount_buffer(d, plane);
 	return err;
 }
 
@@ -324,7 +337,8 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 		uint32_t pos = u ? nftl_pos_of(d, plane, l->u)[k] : NFTL_NO_POS;
 		bool in_d = l->d != NFTL_NONE && bit_get(s->valid, direct_ppn(d, l->d, k));
 
-		SSD_ASSERT(pos == NFTL_NO_POS || !in_d);				/* N2 */
+		SSD_ASSERT((pos != NFTL_NO_POS) + in_d +
+			   (nftl_buffered(d, plane, lblock * d->g->pages_per_block + k) != NFTL_NONE) <= 1); /* N2 */
 		SSD_ASSERT(!in_d || bit_get(s->used, direct_ppn(d, l->d, k)));		/* N2 */
 		if (pos == NFTL_NO_POS)
 			continue;
@@ -344,9 +358,11 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 static bool in_flight(const struct direct *d, uint32_t plane, const struct nftl_u *u)
 {
 	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
-	uint32_t block = x->w.ppn / d->g->pages_per_block;
+	bool moving = nftl_of(d)->plane[plane].gc.phase == NFTL_DRAIN && x->step.plane == plane &&
+		      (x->cmd == DIRECT_CMD_GC_READ || x->cmd == DIRECT_CMD_GC || x->half_copied);
+	uint32_t block = (moving ? x->step.to : x->w.ppn) / d->g->pages_per_block;
 
-	return x->cmd == DIRECT_CMD_PROGRAM &&
+	return (moving || x->cmd == DIRECT_CMD_PROGRAM) &&
 	       (block == u->block || block == nftl_pair_of(d, plane, u->lblock)->d);
 }
 
@@ -354,7 +370,7 @@ static void check_victims(const struct direct *d, uint32_t plane)
 {
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
 	uint32_t listed = 0;
-	bool merging = p->gc.phase != NFTL_IDLE && p->gc.phase != NFTL_WIPE;
+	bool merging = p->gc.phase != NFTL_IDLE && p->gc.phase != NFTL_WIPE && p->gc.phase != NFTL_DRAIN;
 	bool lru = d->host.c.merge_victim == FTL_VICTIM_LRU;
 
 	for (uint32_t i = 0; i <= 2 * d->g->pages_per_block; i++)
@@ -390,6 +406,8 @@ void nftl_check(const struct direct *d)
 		}
 		for (uint32_t b = first; b < first + d->g->blocks_per_plane; b++)
 			used += d->pool.block[b].state == POOL_USED && !in_gc(d, plane, b);
+		nftl_check_buffer(d, plane);
+		mapped += s->plane[plane].buffer.blocks;
 		SSD_ASSERT(used == mapped);						/* N1 */
 		check_victims(d, plane);
 	}

@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-extern const struct ftl_ops superblock_ftl_ops, zns_ftl_ops;
+extern const struct ftl_ops nftl_ops, superblock_ftl_ops, zns_ftl_ops;
 
 static const char magic[8] = "SLATE\r\n\x1a";
 #define VERSION 2u
@@ -79,6 +79,8 @@ static void describe(struct head *h, const struct profile *p)
 		h->field[NFIELDS + 7] = p->ftl.superblock_blocks;
 		h->field[NFIELDS + 8] = p->ftl.superblock_max_blocks;
 	}
+	if (p->ops == &nftl_ops)
+		h->field[NFIELDS + 7] = p->ftl.write_buffer_blocks;
 	h->field[NFIELDS + 9] = p->ftl.stripe_pages > 1 ? p->ftl.stripe_pages : 0;
 	if (p->ops == &zns_ftl_ops) {
 		h->field[NFIELDS + 7] = p->ftl.zone_dies;
@@ -96,10 +98,12 @@ static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometr
 				    "ftl.stripe_pages (0 is as 1)" };
 static const char *const of_zones[] = { "ftl.zone_dies", "ftl.zone_blocks", "ftl.zone_power2 (1: yes)" };
 
-static const char *field_name(size_t i, bool zones)
+static const char *field_name(size_t i, const struct ftl_ops *ops)
 {
-	if (zones && i >= NFIELDS + 7)
+	if (ops == &zns_ftl_ops && i >= NFIELDS + 7)
 		return of_zones[i - NFIELDS - 7];
+	if (ops == &nftl_ops && i == NFIELDS + 7)
+		return "ftl.write_buffer_blocks";
 	return i < NFIELDS ? fields[i].name : more[i - NFIELDS];
 }
 
@@ -299,7 +303,7 @@ static int match(const char *path, const struct head *is, const struct profile *
 		if (is->field[i] != want.field[i])
 			return fail(err, SSD_E_INVAL, "drive file %s: was made with %s = %u, profile %s "
 				    "says %u: use the profile that it was made with, or none", path,
-				    field_name(i, p->ops == &zns_ftl_ops), is->field[i], p->name, want.field[i]);
+				    field_name(i, p->ops), is->field[i], p->name, want.field[i]);
 	if (is->image_bytes != want.image_bytes)
 		return fail(err, SSD_E_INVAL, "drive file %s: holds an image of %llu bytes, profile %s "
 			    "needs %llu: use the profile that it was made with, or none", path,

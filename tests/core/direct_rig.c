@@ -90,11 +90,11 @@ static void configure(struct rig *r, const struct rig_shape *s)
 	*c = (struct ftl_config){
 		.unit_bytes = s->unit_bytes ? s->unit_bytes : s->g.page_bytes,
 		.gc_start_blocks = s->start, .gc_stop_blocks = s->start,
-		.gc_urgent_blocks = s->urgent, .gc_mode = s->mode, .gc_slice_pages = 2,
+		.gc_urgent_blocks = s->urgent, .gc_mode = s->mode, .gc_slice_pages = s->slice ? s->slice : 2,
 		.payload = true, .map_ns = 10, .overhead_ns = 10, .max_unit_reads = 16,
 		.gc_copyback = s->copyback, .parallel_erase = s->parallel_erase, .pen = s->pen,
 		.pen_merges_max = s->merges_max ? s->merges_max : 16, .spare_search = s->search,
-		.merge_victim = s->victim, .read_priority = !s->in_order,
+		.merge_victim = s->victim, .write_buffer_blocks = s->wbuf, .read_priority = !s->in_order,
 		.second_victim_pages = s->second, .pair_pages = s->both ? s->both : 131072,
 		.superblock_blocks = s->m, .superblock_max_blocks = s->n,
 		.stripe_pages = s->stripe, .accounting = s->accounting, .timing = *t,

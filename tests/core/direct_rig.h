@@ -38,11 +38,13 @@ struct rig_shape {
 	uint32_t unit_bytes;		/* 0: page_bytes */
 	uint32_t start, urgent;		/* gc_start_blocks, gc_urgent_blocks */
 	enum ftl_gc_mode mode;
+	uint32_t slice;			/* gc_slice_pages; 0: 2 */
 	uint32_t tolerance;		/* tolerance of the array; 255: no disturbance */
 	uint32_t believed;		/* tolerance in the FTL's configuration; 0: that of the array */
 	bool pen, parallel_erase, copyback;
 	enum ftl_search search;
 	enum ftl_merge_victim victim;
+	uint32_t wbuf;			/* write_buffer_blocks */
 	bool in_order;			/* read_priority = no */
 	uint32_t m, n;			/* superblock_blocks, superblock_max_blocks */
 	uint32_t second;		/* second_victim_pages */

@@ -44,6 +44,17 @@ static const struct rig_shape shapes[] = {
 	{ "nftl, a block of a plane after another", "nftl",
 	  { 2, 1, 1, 2, 7, 6, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
 	  .start = 2, .urgent = 1, .tolerance = 255, .stripe = 6, .hot = 20 },
+	{ "gftl", "nftl", { 1, 1, 1, 1, 10, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
+	  .start = 3, .urgent = 2, .mode = FTL_GC_SLICED, .tolerance = 255, .wbuf = 2 },
+	{ "gftl ascending, planes", "nftl", { 1, 2, 1, 2, 9, 6, 1024, 64, 0, 1024, 0, 2, 1 },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .wbuf = 2, .hot = 40,
+	  .parallel_erase = true, .search = FTL_SEARCH_YES },
+	{ "gftl, much room", "nftl", { 1, 1, 1, 1, 13, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
+	  .units = 40, .start = 3, .urgent = 2, .mode = FTL_GC_SLICED, .tolerance = 255, .wbuf = 5,
+	  .hot = 20, .stripe = 8 },
+	{ "gftl and partial blocks", "nftl",
+	  { 1, 1, 1, 1, 10, 8, 1024, 64, 0, 1024, 2, 1, 1, NAND_ORDER_NONE, .copyback = true },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 1, .wbuf = 3, .copyback = true },
 	{ "pen, half a block of a plane after another", "nftl",
 	  { 1, 2, 1, 1, 7, 16, 1024, 64, 0, 1024, 2, 1, 1, NAND_ORDER_NONE },
 	  .start = 2, .urgent = 1, .tolerance = 1, .pen = true, .stripe = 8 },
@@ -464,6 +475,11 @@ static bool draw(struct rig_shape *s, const char *ftl)
 	most = rig_largest(s);
 	s->units = roll(2) ? most : 1 + roll(most ? most : 1);
 	s->hot = roll(2) ? s->units / 4 : 0;
+	s->wbuf = s->mode == FTL_GC_SLICED && !s->pen ? roll(4) : 0;
+	if (s->wbuf) {
+		most = rig_largest(s);
+		s->units = s->units < most ? s->units : most;
+	}
 	return most && most <= RIG_UNITS;
 }
 

@@ -210,6 +210,23 @@ static void superblocks_keep_their_size(void)
 	unlink(path);
 }
 
+/* A file of NFTL keeps the size of the write buffer, because with none a mount does not know its blocks. */
+static void write_buffers_keep_their_size(void)
+{
+	const char *const made[] = { "ftl.type=nftl", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
+				     "ftl.gc_mode=sliced", "ftl.write_buffer_blocks=2", NULL };
+	const char *const none[] = { "ftl.type=nftl", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
+				     "ftl.gc_mode=sliced", NULL };
+
+	unlink(path);
+	EXPECT_EQ(open_drive(path, profile, false, made), 0);
+	slate_close(dev);
+	refused(profile, false, none, "was made with ftl.write_buffer_blocks = 2, profile file test says 0");
+	EXPECT_EQ(open_drive(path, profile, false, made), 0);
+	slate_close(dev);
+	unlink(path);
+}
+
 static void two_users_are_refused(void)
 {
 	struct slate_dev *first;
@@ -523,6 +540,7 @@ int main(int argc, char **argv)
 	RUN(the_file_is_sparse);
 	RUN(an_idle_drive_ages);
 	RUN(superblocks_keep_their_size);
+	RUN(write_buffers_keep_their_size);
 	killed(from, kills);
 	unlink(path);
 	unlink(profile);
