@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from collections import namedtuple
 from collections.abc import Iterator
@@ -178,6 +179,15 @@ class Inputs(unittest.TestCase):
             r"^reading,site=s01,node=n0041 temperature=\d+\.\d\d,humidity=\d+\.\d,pressure=\d+\.\d\d,"
             r"battery=3\.\d{3},rssi=-\d\di 1704067200\n$",
         )
+
+    def test_a_busy_database_is_asked_again(self) -> None:
+        base = iot.Database(1)
+        answers = [mock.Mock(status=500, read=lambda: b'{"error":"timeout"}'), mock.Mock(status=204, read=lambda: b"")]
+        base.http = mock.Mock()
+        base.http.getresponse = mock.Mock(side_effect=answers)
+        with mock.patch.object(time, "sleep"):
+            base.ask("POST", "/write", "line")
+        self.assertEqual([call.args[1] for call in base.http.request.call_args_list], ["/write", "/write"])
 
     def test_pages(self) -> None:
         one = web.Web([b"\xff\xd8image"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""iot: a gateway. InfluxDB (its defaults, data on the drive) gets the readings of 1,200 sensors.
+"""iot: a gateway. InfluxDB (its defaults, but a minute for a write) gets the readings of 1,200 sensors.
 
 A writer posts line protocol over HTTP: a request has 100 sensors' readings, which InfluxDB logs durably before it
 answers. Sensors drift with noise, with the resolution of their converters; 10 s lie between two readings. Every
@@ -32,6 +32,8 @@ bind-address = "127.0.0.1:{rpc}"
   dir = "{drive}/data"
   wal-dir = "{drive}/wal"
   query-log-enabled = false
+[coordinator]
+  write-timeout = "60s"
 [http]
   bind-address = "127.0.0.1:{port}"
   log-enabled = false
@@ -75,10 +77,14 @@ class Database:
         self.http = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def ask(self, method: str, path: str, body: str = "") -> None:
-        """Send a request, which must succeed."""
-        self.http.request(method, path, body.encode())
-        answer = self.http.getresponse()
-        text = answer.read()
+        """Send a request, which must succeed; a busy server gets it again, as gateways do."""
+        for _ in range(20):
+            self.http.request(method, path, body.encode())
+            answer = self.http.getresponse()
+            text = answer.read()
+            if answer.status < 500:
+                break
+            time.sleep(1)
         if answer.status >= 300 or b'"error"' in text:
             raise SystemExit(f"influxd: {method} {path}: {answer.status}: {text[:300]!r}")
 

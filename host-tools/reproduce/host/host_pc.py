@@ -20,7 +20,7 @@ from host import DRIVE, SCRATCH, generator, more, run, say, words
 PACKAGES = """coreutils binutils-common libbinutils binutils-x86-64-linux-gnu libpython3.11-minimal libpython3.11-stdlib
 groff-base nano curl libgnutls30 fonts-dejavu-core git git-doc perl-modules-5.36 vim-runtime debian-policy
 debian-reference-en gcc-12 cpp-12 libicu72 gimp-data openssl""".split()
-SOURCE = "hello"
+SOURCE = "tree"
 DOCUMENTS, SHEETS = 24, 8
 BUILDS, TREES = 3, 2
 SITES = "Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: bookworm\nComponents: main\n"
@@ -57,7 +57,7 @@ def build(rng: random.Random, source: Path, number: int) -> None:
     folder = DRIVE / f"build{number:04d}"
     folder.mkdir()
     run("dpkg-source", "--no-check", "-x", source, folder / "tree", cwd=folder)
-    for path in rng.sample(sorted((folder / "tree").rglob("*.c")), 3):
+    for path in rng.sample(sorted((folder / "tree").glob("*.c")), 3):
         path.write_bytes(path.read_bytes() + b"/* %x */\n" % rng.getrandbits(64))
     run("dpkg-buildpackage", "-b", "-uc", "-us", "-d", cwd=folder / "tree", env={"DEB_BUILD_OPTIONS": "nocheck"})
     shutil.rmtree(DRIVE / f"build{number - BUILDS:04d}", ignore_errors=True)
