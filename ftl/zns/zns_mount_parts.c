@@ -170,6 +170,7 @@ static bool program_page(struct zns *z, uint32_t zone, uint8_t flags)
 static bool put_pages(struct zns *z, uint32_t zone, uint32_t end, uint8_t flags)
 {
 	z->zone[zone].on_flash = true;
+	z->survey.now_ns = z->survey.ready_ns;	/* repairs have ended */
 	for (uint32_t page = end_page(z, zone); page < end; page++)
 		if (!program_page(z, zone, page + 1 == end ? flags : 0))
 			return false;

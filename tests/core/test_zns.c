@@ -583,6 +583,7 @@ static void cuts_at_every_command(void)
 {
 	sum_cuts = 0;
 	each(cuts, 12, requests);
+	cuts(19, requests);	/* a mount is cut that ends a zone: the zone's repair must have ended before */
 	printf("# %" PRIu64 " cuts survived\n", sum_cuts);
 	EXPECT(sum_cuts > 0);
 }
