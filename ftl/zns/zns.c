@@ -205,6 +205,7 @@ static struct ftl_zones zones(const struct ftl *f)
 
 	return (struct ftl_zones){ .count = z->zones, .open_max = z->open_max, .active_max = z->active_max,
 				   .size_bytes = z->size, .changes = z->changes, .window_max = z->window_max,
+				   .cross_reads = z->host.c.zone_cross_reads,
 				   .window_bytes = z->window_bytes, .window_step = z->window_step };
 }
 
@@ -324,6 +325,7 @@ static const struct knob rows[] = {
 	  "maximum of active zones (open or closed); each, and one more, needs a page of the write buffer for each "
 	  "plane of a zone; with one for each 32 zones they must be fewer than pages_per_block; 0: as many as "
 	  "buffer_units hold"),
+	FTL_KNOB_BOOL(zone_cross_reads, "no", "reads may cross boundaries of zones, as NVMe lets drives choose"),
 	FTL_KNOB(zrwa_pages, 0, 65536, "0",
 	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each active zone, "
 	  "with a page for each plane of a zone and one for each 32 zones, is at most pages_per_block; 0: there are none"),

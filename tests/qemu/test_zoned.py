@@ -410,6 +410,16 @@ class Writes(ZonesTest):
         self.assertEqual(nvme.finish().code, BOUNDARY)
         self.assertEqual(nvme.do_read(ZONE - 4096, 4096), bytes(4096))
 
+    def test_reads_across_zones(self) -> None:
+        """If the drive allows them: what is beyond a zone's capacity is zeroes."""
+        nvme = self.start(ftl__zone_cross_reads="yes", geometry__pages_per_block=48)
+        nvme.do_admin(IDENTIFY, nsid=1, prp1=test_nvme.SCRATCH, dwords={10: 5, 11: 2 << 24})
+        self.assertEqual(struct.unpack_from("<H", self.vm.read(test_nvme.SCRATCH, 4), 2)[0], 1)
+        self.assertEqual(self.write(BLOCKS, OTHER), 0)
+        self.assertEqual(nvme.do_read(ZONE - 4096, 8192), bytes(4096) + OTHER)
+        nvme.start(READ, ZONES * ZONE - 4096, size=8192)
+        self.assertEqual(nvme.finish().code, LBA_RANGE)
+
     def test_write_zeroes(self) -> None:
         nvme = self.start()
         self.assertEqual(self.write(0), 0)

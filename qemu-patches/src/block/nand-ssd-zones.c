@@ -220,6 +220,11 @@ void nand_ssd_get_areas(BlockDriverState *bs, NandSsdAreas *areas)
     }
 }
 
+bool nand_ssd_cross_reads(BlockDriverState *bs)
+{
+    return nand_ssd_state(bs)->zones.cross_reads;
+}
+
 /* Requests */
 
 static int coroutine_fn run_on(BDRVNandSsdState *s, enum ftl_zone_op op,

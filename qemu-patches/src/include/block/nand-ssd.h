@@ -70,6 +70,8 @@ void nand_ssd_zones_told(BlockDriverState *bs, const uint32_t *zone,
 bool nand_ssd_zone_ended(BlockDriverState *bs, uint64_t offset);
 bool nand_ssd_zone_has_area(BlockDriverState *bs, uint64_t offset);
 void nand_ssd_get_areas(BlockDriverState *bs, NandSsdAreas *areas);
+/* May a read go on in the next zone? */
+bool nand_ssd_cross_reads(BlockDriverState *bs);
 #else
 static inline unsigned int nand_ssd_changed_zones(BlockDriverState *bs,
                                                   uint32_t *zone,
@@ -96,6 +98,11 @@ static inline bool nand_ssd_zone_has_area(BlockDriverState *bs, uint64_t offset)
 static inline void nand_ssd_get_areas(BlockDriverState *bs, NandSsdAreas *areas)
 {
     *areas = (NandSsdAreas) { 0 };
+}
+
+static inline bool nand_ssd_cross_reads(BlockDriverState *bs)
+{
+    return false;
 }
 #endif
 
