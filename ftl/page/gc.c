@@ -168,6 +168,8 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	*why = GC_FOR_SPACE;
 	if (wanted(f, plane, free_target) || wanted_idle(f, plane)) {
 		b = space_victim(f, plane);
+		if (b == BLK_NONE && map_is_cached(f) && ckpt_yield(f, plane))
+			b = space_victim(f, plane);
 		if (b != BLK_NONE || !f->bt.plane[plane].slc)
 			return b;
 	}
@@ -569,6 +571,8 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t empty = blk_empty(&f->bt, plane);
 
+	if (empty == BLK_NONE && map_is_cached(f) && ckpt_yield(f, plane))
+		empty = blk_empty(&f->bt, plane);
 	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE)
 		return false;
 	map_gc_release(f, g);
@@ -608,6 +612,10 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 
 	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_ready(f, now_ns, g))
 		return change_to_map_victim(f, now_ns, plane) ? TURN_AGAIN : TURN_PASSED;
+	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_agrees(f, g)) {
+		gc_abandon(f, plane);
+		return TURN_AGAIN;
+	}
 	if (front_waits(&f->fr, plane))
 		return TURN_PASSED;
 	switch (frontier_room(f, now_ns, plane, which, &slot)) {

@@ -93,6 +93,15 @@ enum nand_source gc_source(const struct gc *g)
 	return g->why == GC_FOR_SPACE ? NAND_SRC_GC : NAND_SRC_WL;
 }
 
+/* Cached map: does the spare area name a unit for each valid one? Not so in a damaged drive file. */
+static bool names_units(const struct page_ftl *f, uint32_t first, const uint8_t *oob)
+{
+	for (uint32_t i = 0; i < f->shape.upp; i++)
+		if (bit_get(f->map.valid, first + i) && (oob_get_lpn(oob, i) & ~OOB_LOST) >= f->shape.all_lpns)
+			return false;
+	return true;
+}
+
 void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -104,7 +113,7 @@ void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	nand_submit(f->n, now_ns, &c, 1);
 	gc_start(f, plane, GC_READ, &c);
 	lost = c.status == NAND_UNCORR || c.status == NAND_ERASED;
-	if (lost && map_is_cached(f))
+	if (map_is_cached(f) && (lost || !names_units(f, first, f->oob)))
 		gc_abandon(f, plane);
 	else
 		gather(f, g, f->oob, lost, c.page);
@@ -237,6 +246,8 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
 	}
+	if (g->of_map && g->flying)
+		f->cache.found[(g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp].seq = f->cache.seq;
 	f->host.stats.slc_fold_units += f->bt.blk[g->victim].slc ? g->flying : 0;
 	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
 	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;

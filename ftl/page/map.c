@@ -135,27 +135,6 @@ void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 	}
 }
 
-void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq)
-{
-	uint32_t *at = map_cached(f, lpn), upn = *at;
-
-	if (upn == NONE)
-		return;
-	*at = NONE;
-	unit_invalid(f, upn & ~OOB_LOST, seq);
-	map_changed(f, lpn, seq);
-}
-
-void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
-{
-	unit_unmap_cached(f, lpn & ~OOB_LOST, seq);
-	*map_cached(f, lpn & ~OOB_LOST) = upn | (lpn & OOB_LOST);
-	f->map.mapped++;
-	bit_set(f->map.valid, upn);
-	blk_valid_add(&f->bt, b);
-	map_changed(f, lpn & ~OOB_LOST, seq);
-}
-
 /* ---- frames --------------------------------------------------------------------- */
 
 static uint32_t map_lpn(const struct page_ftl *f, uint32_t page)
@@ -184,27 +163,46 @@ static void write_later(struct page_ftl *f, uint32_t i)
 	f->turn.kick = true;
 }
 
+/* Returns false if the frame cannot be written now, or its plane has no room. */
+static bool order_write(struct page_ftl *f, uint32_t i)
+{
+	uint32_t plane = plane_of(f, f->cache.frame[i].page);
+	bool room = !map_needs_room(f, plane), may = room && may_write(f, &f->cache.frame[i]);
+
+	if (may) {
+		write_later(f, i);
+	} else if (!room) {
+		gc_wake(f, plane);
+		f->turn.kick = true;
+	}
+	return may;
+}
+
+static bool enough_ordered(const struct page_ftl *f)
+{
+	return f->cache.writes > (f->cache.frames / 4 < f->shape.planes ? f->cache.frames / 4 : f->shape.planes);
+}
+
+bool map_write_soon(struct page_ftl *f, uint32_t i)
+{
+	if (enough_ordered(f))
+		return false;
+	if (f->cache.frame[i].list == ON_DIRTY)
+		(void)order_write(f, i);
+	return true;
+}
+
 /* Order the write of the frame that was used the longest ago, if it is older than `than`. */
 static void write_oldest(struct page_ftl *f, uint64_t than)
 {
 	struct page_cache *k = &f->cache;
-	uint32_t most = k->frames / 4 < f->shape.planes ? k->frames / 4 : f->shape.planes;
 	uint32_t i = k->list[ON_DIRTY].oldest;
 
-	if (k->writes > most)
+	if (enough_ordered(f))
 		return;
-	while (i != MAP_NONE && k->frame[i].used < than) {
-		uint32_t plane = plane_of(f, k->frame[i].page);
-
-		if (map_needs_room(f, plane)) {
-			gc_wake(f, plane);
-			f->turn.kick = true;
-		} else if (may_write(f, &k->frame[i])) {
-			write_later(f, i);
+	for (; i != MAP_NONE && k->frame[i].used < than; i = k->frame[i].prev)
+		if (order_write(f, i))
 			return;
-		}
-		i = k->frame[i].prev;
-	}
 }
 
 /* Returns an empty frame, which is on no list; or MAP_NONE, if all are in use or must be written first. */
@@ -568,6 +566,8 @@ static void pin_buffer(struct page_ftl *f, uint64_t now_ns)
 		uint32_t w = f->buf.by_seq[k->pin_seq & f->buf.by_seq_mask];
 		struct wpage *p = &f->buf.page[w];
 
+		if (k->ckpt.hold && !p->pinned && p->used)
+			return;
 		for (; p->pinned < p->used; p->pinned++)
 			if (!pin_unit(f, now_ns, f->buf.slot[w * f->shape.upp + p->pinned].lpn))
 				return;
@@ -628,6 +628,7 @@ void map_pump(struct page_ftl *f, uint64_t now_ns)
 	load_ahead(f, now_ns);
 	pursue_trims(f, now_ns);
 	note_stall(f, now_ns);
+	ckpt_pump(f);
 }
 
 /* ---- collectors ------------------------------------------------------------------------ */
@@ -688,27 +689,6 @@ bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-/* A frontier of map pages leaves the last free block to the copies of a block of map pages. */
-bool map_needs_room(const struct page_ftl *f, uint32_t plane)
-{
-	return f->fr.plane[plane].open[FRONT_MAP] == BLK_NONE && f->bt.plane[plane].free_count < 2;
-}
-
-uint32_t map_victim(const struct page_ftl *f, uint32_t plane)
-{
-	uint32_t first = plane * f->g->blocks_per_plane, best = BLK_NONE;
-
-	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++) {
-		const struct blk *k = &f->bt.blk[b];
-
-		if (k->map && k->state == BLK_FULL && blk_settled(&f->bt, k) &&
-		    k->valid + f->shape.upp <= f->bt.units_per_block &&
-		    (best == BLK_NONE || k->valid < f->bt.blk[best].valid))
-			best = b;
-	}
-	return best;
-}
-
 static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot, uint32_t i)
 {
 	struct page_cache *k = &f->cache;
@@ -724,6 +704,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 	k->seq++;
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		oob_put_unit(f->oob, u, map_lpn(f, fr->page) + u, k->seq);
+	fr->seq = k->seq;
 	c.data = &k->entry[(size_t)i * k->per];
 	if (k->store)
 		memcpy(k->store + (size_t)fr->page * f->g->page_bytes, c.data, f->g->page_bytes);
@@ -767,15 +748,19 @@ bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 			program(f, now_ns, plane, slot, i);
 		return f->die[die].op != DIE_IDLE;
 	}
-	return false;
+	return k->ckpt.state == CKPT_WRITE && ckpt_write(f, now_ns, die);
 }
 
 void map_written(struct page_ftl *f, const struct die *d)
 {
 	struct page_cache *k = &f->cache;
-	struct map_frame *fr = &k->frame[d->page[1]];
+	struct map_frame *fr = &k->frame[d->page[1] == MAP_NONE ? 0 : d->page[1]];
 	uint32_t b = fxp_quotient(f->shape.by_block_pages, d->page[0]);
 
+	if (d->page[1] == MAP_NONE) {
+		ckpt_written(f, d);
+		return;
+	}
 	k->writes--;
 	fr->state = FRAME_READY;
 	f->turn.kick = true;
@@ -784,6 +769,8 @@ void map_written(struct page_ftl *f, const struct die *d)
 		for (uint32_t u = 0; u < f->shape.upp; u++)
 			unit_map(f, map_lpn(f, fr->page) + u, d->page[0] * f->shape.upp + u, 0);
 		fr->dirty = fr->again;
+		k->found[fr->page].seq = fr->seq;
+		ckpt_frame_written(f, fr);
 	} else {
 		block_failed(f, b);
 	}

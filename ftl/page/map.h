@@ -40,17 +40,40 @@ struct map_frame {
 	bool dirty;		/* the content differs from flash */
 	bool again;		/* FRAME_WRITING: the content has changed since the program was issued */
 	bool for_read;		/* FRAME_LOADING: counts in loads */
+	bool wanted;		/* dirty when the checkpoint began, and not written since */
+	uint64_t seq;		/* sequence of the frame's last program */
 };
 
 #define MAP_NONE 0xffffffffu
 
 struct map_list { uint32_t newest, oldest; };	/* frames, by their last use */
 
-struct map_found {		/* mount: what the survey found of a map page */
-	uint64_t seq;		/* of its newest version; 0: there is none */
+struct map_found {		/* what the survey found of a map page */
+	uint64_t seq;		/* of its newest version, also after the mount; 0: there is none */
 	uint64_t order;		/* all changes before this order are in that version; 0: unknown */
 	uint64_t top;		/* latest data page with one of its LPNs, as twice its order, plus 1 for a copy; 0:
 				 * none */
+};
+
+enum ckpt_state { CKPT_NONE, CKPT_FLUSH, CKPT_WRITE };
+
+struct page_ckpt {			/* ckpt.c */
+	enum ckpt_state state;
+	uint8_t *image;
+	uint32_t bytes;			/* of the image */
+	uint32_t pages, blocks;		/* that it fills */
+	uint64_t period;		/* pages programmed from one checkpoint to the next, at least */
+	uint64_t begun_at;		/* pages programmed before the last one */
+	uint64_t seq0, seq1;		/* last page issued at t0 of the last one, and at t1 */
+	uint64_t map_seq0;		/* last map page issued at t0 */
+	uint64_t number;		/* of the one being written: a sequence of map pages */
+	uint32_t wanted;		/* number of wanted frames */
+	uint32_t cursor;		/* next frame to look at */
+	uint32_t done;			/* pages that were programmed */
+	bool hold;			/* no further page of the host is pinned */
+	uint32_t *held, *next;		/* blocks of the last complete one, and of the one being written, or BLK_NONE */
+	uint32_t *plane;		/* planes of the latter */
+	uint32_t *trusted;		/* pages of each block that the mount took from the checkpoint */
 };
 
 struct page_cache {			/* all zero with the whole map in memory */
@@ -70,6 +93,7 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint64_t *first_order;		/* mount: lowest order in each block */
 	uint32_t *next_of_die;		/* mount: block of each die that a pass reads */
 	uint64_t *with_hidden;		/* mount: a bit for each block with units of trim bitmaps or of the dead list */
+	struct page_ckpt ckpt;
 	uint32_t due_count;
 	struct map_list list[4];	/* by enum frame_list; ON_NONE is unused */
 	uint32_t writes;		/* frames that wait to be written or are being written */
@@ -107,11 +131,26 @@ void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool los
 void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
 bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a map page's program on the idle die */
 void map_write_all(struct page_ftl *f);			/* mount: let all changed frames be written */
+bool map_write_soon(struct page_ftl *f, uint32_t i);	/* order the write of a dirty frame; false: not now */
 void map_written(struct page_ftl *f, const struct die *d);
 bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g);	/* pin the map pages of the units to program */
 void map_gc_release(struct page_ftl *f, struct gc *g);
+/* Do the map pages of the units to program, which are pinned, name these units? Not so in a damaged drive file. */
+bool map_gc_agrees(const struct page_ftl *f, const struct gc *g);
 /* Returns a block to collect if map pages have no room, or BLK_NONE. */
-uint32_t map_victim(const struct page_ftl *f, uint32_t plane);
+uint32_t map_victim(struct page_ftl *f, uint32_t plane);
 bool map_needs_room(const struct page_ftl *f, uint32_t plane);
+
+/* ckpt.c */
+void ckpt_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct nand_geometry *g);
+void ckpt_init(struct page_ftl *f);
+void ckpt_mounted(struct page_ftl *f, bool by_ckpt);
+void ckpt_pump(struct page_ftl *f);
+void ckpt_frame_written(struct page_ftl *f, struct map_frame *fr);
+bool ckpt_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a page's program on the idle die */
+void ckpt_written(struct page_ftl *f, const struct die *d);
+void ckpt_give_up(struct page_ftl *f);			/* the one that is being taken */
+bool ckpt_yield(struct page_ftl *f, uint32_t plane);	/* give all up if a block of this plane is part of it */
+bool ckpt_holds(const struct page_ftl *f, uint32_t b);
 
 #endif

@@ -52,8 +52,9 @@ static bool has_tail(const struct map_found *at)
 	return at->top > 2 * at->order;
 }
 
-static void note_map_page(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
+static void note_map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
+	struct page_ftl *f = s->f;
 	uint32_t page = (oob_get_lpn(oob, 0) - f->shape.map_lpn) / f->shape.upp;
 	uint32_t lpn = f->shape.map_lpn + page * f->shape.upp;
 	struct map_found *at = &f->cache.found[page];
@@ -65,6 +66,8 @@ static void note_map_page(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 		return;
 	at->seq = oob_get_seq(oob, 0);
 	at->order = oob_snapshot_mark(oob);
+	if (s->trusts && at->order < f->cache.ckpt.seq0)	/* Q1 in ckpt.c */
+		at->order = f->cache.ckpt.seq0;
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		*map_entry(f, lpn + u) = ppn * f->shape.upp + u;
 }
@@ -85,7 +88,8 @@ void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 		if (tag == OOB_NO_LPN)
 			continue;
 		if (lpn >= f->shape.map_lpn) {
-			note_map_page(f, ppn, oob);
+			if (lpn != f->shape.ckpt_lpn)
+				note_map_page(s, ppn, oob);
 			return;
 		}
 		if (lpn >= f->shape.lpns)
@@ -103,6 +107,8 @@ static bool wants_hidden(const struct page_mount *s, uint32_t b)
 	const struct page_ftl *f = s->f;
 	uint64_t first = f->cache.first_order[b], last = f->bt.blk[b].last_order;
 
+	if (s->trusts && f->bt.blk[b].next_page <= f->cache.ckpt.trusted[b])
+		return false;
 	if (f->cache.with_hidden[b >> 6] >> (b & 63) & 1 || last > s->k)
 		return true;
 	for (uint32_t i = 0; i < f->log.dead_count; i++)
@@ -113,7 +119,8 @@ static bool wants_hidden(const struct page_mount *s, uint32_t b)
 
 static bool wants_tail(const struct page_mount *s, uint32_t b)
 {
-	return s->f->bt.blk[b].last_order >= s->tail;
+	return s->f->bt.blk[b].last_order >= s->tail &&
+	       (!s->trusts || s->f->bt.blk[b].next_page > s->f->cache.ckpt.trusted[b]);
 }
 
 /* Does the pass look for this LPN, in a page with head h? */
@@ -174,6 +181,8 @@ static bool still_there(struct page_mount *s, uint32_t lpn, uint32_t upn, uint32
 		s->contradiction = true;
 		return false;
 	}
+	if (mount_trusts(s, b, ppn % f->g->pages_per_block))
+		return true;
 	if (ppn % f->g->pages_per_block >= f->bt.blk[b].next_page)
 		return false;
 	if (ppn != *held)
@@ -189,7 +198,8 @@ static void load(struct page_mount *s, uint32_t page)
 	uint32_t first = first_lpn(f, page), *entry = map_entry(f, first), held = NONE;
 	const uint32_t *flash = at->order ? on_flash(s, page) : NULL;
 
-	if (!flash) {
+	if (!flash) {	/* with a checkpoint, the rest of what it had is nowhere in the tail */
+		s->contradiction |= s->trusts && *map_entry(f, f->shape.map_lpn + page * f->shape.upp) != NONE;
 		at->order = 0;
 		return;
 	}
@@ -269,6 +279,8 @@ int map_mount_find(struct page_mount *s)
 	err = mount_versions(s);
 	s->again = true;
 	s->wants = wants_tail;
+	if (!err && s->trusts && !ckpt_confirm(s))
+		err = SSD_E_CORRUPT;
 	if (!err)
 		err = count_entries(f, f->shape.lpns, f->shape.all_lpns);
 	if (!err)

@@ -55,6 +55,7 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 	k->loads_max = k->frames - map_frames_min(g, upp) + 1;
 	k->host_max = upp + k->loads_max / 2;
 	k->loads_max -= k->loads_max / 2;
+	ckpt_lay_out(f, m, g);
 }
 
 void map_init(struct page_ftl *f)
@@ -75,4 +76,5 @@ void map_init(struct page_ftl *f)
 	for (uint32_t i = 0; i < k->frames; i++)
 		k->frame[i] = (struct map_frame){ .page = MAP_NONE, .first = NONE, .last = NONE };
 	map_empty(f);
+	ckpt_init(f);
 }

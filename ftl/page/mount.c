@@ -81,6 +81,8 @@ static int visit_page(void *mount, uint32_t b, uint32_t page)
 
 	if (page > f->bt.blk[b].next_page || page >= f->fr.block_pages[f->bt.blk[b].slc])
 		return SURVEY_PAST;
+	if (mount_trusts(s, b, page))
+		return mount_trusts(s, b, f->g->pages_per_block - 1) ? SURVEY_PAST : SSD_OK;
 	ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, page)).v;
 	st = mount_read(s, ppn, NULL, f->oob);
 	if (st == NAND_ERASED)
@@ -238,8 +240,10 @@ static int load_dead_list(struct page_mount *s)
 		return SSD_E_CORRUPT;
 	for (uint32_t i = 0; i < f->log.dead_count; i++) {
 		p += DEAD_RANGE_BYTES;
-		f->log.dead[i] = (struct dead_range){ oob_get5(p), oob_get5(p + 5), 0 };
+		f->log.dead[i] = (struct dead_range){ oob_get5(p), oob_get5(p + 5), s->trusts };
 	}
+	if (s->trusts && f->log.dead_count >= f->log.dead_max / 2)	/* only the survey counts their pages */
+		return SSD_E_CORRUPT;
 	return SSD_OK;
 }
 
@@ -322,6 +326,13 @@ static void map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 
 /* ---- 4: trims ------------------------------------------------------------ */
 
+static bool is_trusted(const struct page_mount *s, uint32_t upn)
+{
+	uint32_t ppn = upn / s->f->shape.upp;
+
+	return mount_trusts(s, ppn / s->f->g->pages_per_block, ppn % s->f->g->pages_per_block);
+}
+
 static int apply_map(struct page_mount *s, uint32_t map)
 {
 	struct page_ftl *f = s->f;
@@ -344,7 +355,10 @@ static int apply_map(struct page_mount *s, uint32_t map)
 			uint8_t *oob = f->oob + f->oob_len;
 
 			at &= ~OOB_LOST;
-			if (survey_readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
+			if (is_trusted(s, at)) {	/* what was trimmed before the checkpoint has no entry */
+				if (trim_seq <= f->cache.ckpt.seq0)
+					continue;
+			} else if (survey_readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
 			    (oob_get_lpn(oob, at % f->shape.upp) & ~OOB_LOST) == lpn &&
 			    oob_get_seq(oob, at % f->shape.upp) > trim_seq)
 				continue;
@@ -499,7 +513,7 @@ static void sort_blocks(struct page_mount *s)
 		f->bt.plane[geo_plane_of(f->g, (pbn_t){ b })].slc += k->slc;
 		if (!k->next_page)
 			blk_put_free(&f->bt, b, s->survey.anything);
-		else
+		else if (!s->trusts || !ckpt_holds(f, b))
 			sort_written(s, b);
 		k->dead = k->dead && s->purge;
 		f->plane[geo_plane_of(f->g, (pbn_t){ b })].purge += k->dead;
@@ -594,6 +608,7 @@ static int find(struct page_mount *s)
 	}
 	if (s->contradiction)
 		return SSD_E_CORRUPT;
+	s->trusts = s->trusts && ckpt_find(s);
 	err = for_each_page(s, survey_page);
 	if (!err && f->fr.group)
 		err = rescue_rebuild(s);
@@ -688,12 +703,18 @@ static void begin_anew(struct page_ftl *f)
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 {
 	struct page_ftl *f = page_ftl_of(base);
-	struct page_mount s = { .f = f, .dead_upn = NONE };
+	struct page_mount s = { .f = f, .dead_upn = NONE, .trusts = map_is_cached(f) };
 	int err;
 
 	survey_begin(&s.survey, f->n, now_ns);
 	err = mount(&s);
-
+	if (err && s.trusts) {		/* a checkpoint that contradicts the flash */
+		begin_anew(f);
+		now_ns = s.survey.ready_ns;
+		s = (struct page_mount){ .f = f, .dead_upn = NONE };
+		survey_begin(&s.survey, f->n, now_ns);
+		err = mount(&s);
+	}
 	if (err == SSD_E_NOSPC && (!map_is_cached(f) || f->cache.lost)) {
 		bool cached = map_is_cached(f);
 
@@ -708,6 +729,8 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	f->host.stats.mounts++;
 	f->host.now_ns = s.survey.ready_ns;
 	handles_mounted(f);
+	if (map_is_cached(f))
+		ckpt_mounted(f, s.trusts);
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		gc_wake(f, p);
 	f->turn.changed = true;

@@ -25,6 +25,7 @@ struct page_mount {
 	bool read_only;			/* the mount writes and erases nothing */
 	bool again;			/* cached map: this pass looks for units of the host and counts dead pages */
 	bool map_lost;			/* a map page was lost: those that differ in trims alone are stale, too */
+	bool trusts;			/* by a checkpoint: pages that it counts are not read (ckpt_mount.c) */
 	bool contradiction;		/* some OOB cannot have been written by this FTL: sound_oob() */
 };
 
@@ -41,6 +42,16 @@ int mount_settle(struct page_mount *s) SSD_MUST_CHECK;
 
 int mount_versions(struct page_mount *s) SSD_MUST_CHECK;	/* step 3 */
 int mount_trims(struct page_mount *s) SSD_MUST_CHECK;		/* step 4; cached map: for entries in memory */
+
+/* Is the page in the part of its block that the checkpoint counts? */
+static inline bool mount_trusts(const struct page_mount *s, uint32_t b, uint32_t page)
+{
+	return s->trusts && page < s->f->cache.ckpt.trusted[b];
+}
+
+/* ckpt_mount.c */
+bool ckpt_find(struct page_mount *s);			/* find a checkpoint and take from it what is unchanged */
+bool ckpt_confirm(const struct page_mount *s);		/* is everything there that it named? */
 
 /* map_mount.c */
 void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob);	/* step 1: a page of the log */

@@ -109,7 +109,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
 		if (SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die))
 			return;
-		if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
+		if (map_has_writes(f) && map_write(f, now_ns, die))
 			return;
 		place_pages(f, now_ns);
 		if (d->op != DIE_IDLE)
@@ -117,7 +117,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	}
 	if (d->first != NONE && read_issue(f, now_ns, die))
 		return;
-	if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
+	if (map_has_writes(f) && map_write(f, now_ns, die))
 		return;
 	if (SSD_UNLIKELY(f->fr.covers) && backup_now(f, now_ns, die))
 		return;
@@ -164,6 +164,15 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
+/* A checkpoint holds the host up, and nothing is under way that could end this: give it up. */
+static SSD_SELDOM void begin_unheld(struct page_ftl *f, uint64_t now_ns)
+{
+	ckpt_give_up(f);
+	map_pump(f, now_ns);
+	place_pages(f, now_ns);
+	begin_kicked(f, now_ns);
+}
+
 /*
  * Begin all commands that can begin at now_ns. After that, none can begin until a command ends or
  * an I/O arrives. A kick may also have changed the reason why the queue's head waits (note_stall).
@@ -181,6 +190,8 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 		fail_waiting(f);
 	if (SSD_UNLIKELY(f->cache.lost) && !f->full)
 		fail_waiting(f);
+	if (SSD_UNLIKELY(f->cache.ckpt.hold) && !f->turn.ends.busy)
+		begin_unheld(f, now_ns);
 }
 
 /* Accept the I/Os that may have waited for the event. */
@@ -566,8 +577,9 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->shape.maps = map_units(c);
 	at->shape.dead_lpn = at->shape.lpns + at->shape.maps;
 	at->shape.map_lpn = at->shape.dead_lpn + 1;
-	at->shape.most_lpns = at->shape.map_lpn + map_pages_of(c, g) * at->shape.upp;
-	at->shape.all_lpns = c->map_cache_pages ? at->shape.most_lpns : at->shape.map_lpn;
+	at->shape.ckpt_lpn = at->shape.map_lpn + map_pages_of(c, g) * at->shape.upp;
+	at->shape.most_lpns = at->shape.ckpt_lpn + 1;
+	at->shape.all_lpns = c->map_cache_pages ? at->shape.ckpt_lpn : at->shape.map_lpn;
 	at->shape.dies = geo_dies(g);
 	at->shape.planes = geo_planes(g);
 	at->buf.pages = buffer_pages(c, g);

@@ -27,6 +27,7 @@
  *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
+ *   ckpt.c      its checkpoint; ckpt_mount.c: a mount by it
  *   mount.c     mounting
  *   rescue.c    the part of a mount that rebuilds lost pages from parity pages
  *   types.c     the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
@@ -116,7 +117,7 @@ struct die {			/* 128 bytes, so that an index is converted to an address by a sh
 	uint32_t start_next;	/* read.c: chain of dies to start; NONE: not on the chain */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: number of pages under way */
-	uint32_t page[MAX_PLANES];	/* DIE_MAP: page[0] is the page, page[1] the frame;
+	uint32_t page[MAX_PLANES];	/* DIE_MAP: page[0] is the page, page[1] the frame, or MAP_NONE: a checkpoint's;
 					 * DIE_BACKUP: page[1] is the block that it covers */
 	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
@@ -208,8 +209,9 @@ struct page_shape {			/* values derived from the configuration once */
 	uint32_t maps;			/* number of trim bitmap units */
 	uint32_t dead_lpn;		/* lpns + maps: the list of dead sequences */
 	uint32_t map_lpn;		/* dead_lpn + 1: the first unit of map pages, if there are any */
-	uint32_t all_lpns;		/* map_lpn, and with a cached map the units of map pages */
-	uint32_t most_lpns;		/* the same with a cached map: LPNs that may be found on flash */
+	uint32_t ckpt_lpn;		/* behind the units of map pages: a page of a checkpoint (ckpt.c) */
+	uint32_t all_lpns;		/* map_lpn, or with a cached map ckpt_lpn */
+	uint32_t most_lpns;		/* ckpt_lpn + 1: LPNs that may be found on flash */
 	uint32_t dies, planes;
 };
 
@@ -435,6 +437,12 @@ static inline uint32_t *map_entry(const struct page_ftl *f, uint32_t lpn)
 	return map_is_cached(f) ? map_cached(f, lpn) : &f->map.l2p[lpn];
 }
 
+/* Is there a map page or a page of a checkpoint to write? */
+static inline bool map_has_writes(const struct page_ftl *f)
+{
+	return SSD_UNLIKELY(f->cache.writes || f->cache.ckpt.state == CKPT_WRITE);
+}
+
 /* Is the unit on flash, trimmed or not? If its map page is not in memory, it may be. */
 static inline bool unit_may_exist(const struct page_ftl *f, uint32_t lpn)
 {
@@ -454,7 +462,7 @@ static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
 	f->map.mapped--;
 }
 
-/* map.c: the same as the functions below, if the map is cached */
+/* map_unit.c: the same as the functions below, if the map is cached */
 void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq);
 void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq);
 
@@ -675,6 +683,8 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 	return front_take(&f->fr, plane, slot);
 }
 
+/* Take a free block of the plane that the host could take, and put it into state VICTIM. It may be erased first. */
+enum room frontier_spare_block(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t *b);
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
 bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane owes a parity page for the die */
 void backup_beside_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);

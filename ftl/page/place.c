@@ -120,6 +120,20 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	die_start(f, die, DIE_ERASE_FRONTIER, &c);
 }
 
+enum room frontier_spare_block(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t *b)
+{
+	if (f->bt.plane[plane].free_count <= f->gc.urgent_blocks)
+		return ROOM_NONE;
+	if (f->bt.blk[f->bt.plane[plane].free_head].needs_erase) {
+		erase_frontier(f, now_ns, plane, f->bt.plane[plane].free_head);
+		return ROOM_BUSY;
+	}
+	*b = blk_take_free(&f->bt, plane);
+	f->bt.blk[*b].state = BLK_VICTIM;
+	f->cache.ckpt.trusted[*b] = 0;
+	return ROOM_READY;
+}
+
 /* Open the free list's first block in the slot, or begin to erase it if it needs an erase. */
 static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 			       enum frontier which, uint32_t slot)
@@ -134,6 +148,8 @@ static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t pla
 		return ROOM_BUSY;
 	}
 	front_open(&f->fr, plane, slot);
+	if (map_is_cached(f))
+		f->cache.ckpt.trusted[b] = 0;
 	if (SSD_UNLIKELY(f->handles.count))
 		handles_opened(f, b, slot);
 	gc_wake(f, plane);

@@ -488,6 +488,15 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 }
 
 /*
+ * Cached map: does the spare area that the command has read name another LPN? A mount by a checkpoint trusts what it
+ * does not read, and a damaged drive file may lie.
+ */
+static bool names_another(const struct page_ftl *f, const struct uread *u, uint32_t upn)
+{
+	return map_is_cached(f) && (oob_get_lpn(f->oob, (upn & ~OOB_LOST) % f->shape.upp) & ~OOB_LOST) != u->lpn;
+}
+
+/*
  * Copy the unit that a command has read to where it is wanted: the buffer of a host's I/O, a slot of
  * the write buffer or a page of the map. Returns false if what is wanted of it is lost.
  */
@@ -495,7 +504,8 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 {
 	const uint8_t *page = c->page;
 	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes : NULL;
-	bool unread = c->status == NAND_UNCORR || c->status == NAND_ERASED, lost = unread || (upn & OOB_LOST);
+	bool unread = c->status == NAND_UNCORR || c->status == NAND_ERASED || names_another(f, u, upn);
+	bool lost = unread || (upn & OOB_LOST);
 	uint32_t slot, bad;
 
 	if (is_map_read(u)) {
@@ -636,7 +646,8 @@ static SSD_APART void issue_own(struct page_ftl *f, const struct uread *u, struc
 static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t r, uint32_t upn,
 			 struct nand_cmd *c)
 {
-	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
+	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE,
+		       map_is_cached(f) ? f->oob : NULL);
 	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* otherwise the page has no other unit of the I/O */
 		take_along(f, d, r, c->ppn.v);
 	else
@@ -653,7 +664,7 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 /* Deliver the data that were read. Slots wait for their bases until the command ends. */
 static SSD_ALWAYS void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
 {
-	bool plain = c->status == NAND_OK && !f->host.c.payload;
+	bool plain = c->status == NAND_OK && !f->host.c.payload && !map_is_cached(f);
 
 	SSD_ASSERT(c->status != NAND_VIOLATION);
 	if (SSD_UNLIKELY(c->status == NAND_CORRECTED))

@@ -510,6 +510,8 @@ void odd_mount(struct odd *o)
 	odd_host_mounted(o);
 	SSD_ASSERT(controller_init(o->ops, o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
 	p = (const struct page_ftl *)controller_behind(o->f);
+	if (flag(o, 'y'))
+		((struct page_ftl *)(uintptr_t)p)->cache.ckpt.period = o->seed % 4 * 60 + 20;
 	o->mounting = true;
 	if (odd_other) {
 		if (o->f->ops->mount(o->f, 0, &o->now_ns))
@@ -529,5 +531,6 @@ void odd_mount(struct odd *o)
 		listed += p->plane[i].purge;
 	o->event[ODD_PURGES] += listed > 0;
 	o->event[ODD_DEAD_LISTS] += p->log.dead_count > 0;
+	o->event[ODD_BY_CKPT] += flag(o, 'y') && p->cache.ckpt.held[0] != BLK_NONE;
 	o->next_ns = o->f->ops->step(o->f, o->now_ns);
 }

@@ -32,6 +32,7 @@
 #include "controller.h"
 #include "cut_shapes.h"
 #include "oob.h"
+#include "page_ftl.h"
 #include "test.h"
 
 #define MAX_UNITS 1600
@@ -39,6 +40,7 @@
 #define MAX_IOS 8
 #define MAX_HISTORY 20000
 #define WHENS 3
+#define CKPT_PERIOD 40u			/* pages programmed from one checkpoint to the next */
 #define LOST (~(uint64_t)0)		/* tag of a sector whose unit is lost */
 
 struct change {
@@ -83,7 +85,7 @@ struct drive {
 };
 
 static char id[256];
-static uint64_t cuts;
+static uint64_t cuts, by_ckpt;		/* cuts that were survived, mounts by a checkpoint */
 static uint64_t all_ns;
 static struct { bool on; uint64_t command, command2; int when, when2; } only;
 static struct drive first, second, third;
@@ -285,6 +287,17 @@ static void drive_free(struct drive *d)
 	free(d->base);
 }
 
+/* With a cached map: checkpoints often enough. A mount that had to begin anew has the usual period again. */
+static void hasten_checkpoints(struct drive *d, bool mounted)
+{
+	struct page_ckpt *c = &((struct page_ftl *)(uintptr_t)controller_behind(d->f))->cache.ckpt;
+
+	if (!d->shape->map_cache_pages)
+		return;
+	c->period = CKPT_PERIOD;
+	by_ckpt += mounted && c->held[0] != BLK_NONE;
+}
+
 static void drive_mount(struct drive *d)
 {
 	struct ftl_host host = { on_done, on_copy, d };
@@ -296,7 +309,9 @@ static void drive_mount(struct drive *d)
 	SSD_ASSERT(controller_init(d->ops, d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
 	if (d->shape->ways & QUEUES)
 		((struct ftl *)(uintptr_t)controller_behind(d->f))->ops = &d->spy;
+	hasten_checkpoints(d, false);
 	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now_ns) == SSD_OK);
+	hasten_checkpoints(d, true);
 	d->f->ops->check(d->f);
 	d->next_ns = d->f->ops->step(d->f, d->now_ns);
 }
@@ -663,7 +678,7 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 {
 	struct nand_hooks hooks;
 	const struct ftl_stats *st;
-	uint64_t before = cuts, began_ns, took_ns;
+	uint64_t before = cuts, ckpt_before = by_ckpt, began_ns, took_ns;
 
 	snprintf(id, sizeof(id), "%s%s%s%u:%" PRIu64 ":%u", other_ftl ? "-f " : "", other_ftl ? other_ftl : "",
 		 other_ftl ? " " : "", shape, seed, ops);
@@ -682,15 +697,17 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	all_ns += took_ns;
 	st = first.f->ops->stats(first.f);
 	printf("# %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " GC calls, "
-	       "%" PRIu64 " of them for two blocks, %" PRIu64 " blocks levelled, %" PRIu64 " relocated "
-	       "(%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs, st->second_victims,
-	       st->wl_runs, st->relocations, test_per_second(cuts - before, took_ns));
+	       "%" PRIu64 " of them for two blocks, %" PRIu64 " blocks levelled, %" PRIu64 " relocated"
+	       ", %" PRIu64 " mounts by a checkpoint (%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs,
+	       st->second_victims, st->wl_runs, st->relocations, by_ckpt - ckpt_before,
+	       test_per_second(cuts - before, took_ns));
 	if (ops >= 300) {	/* with so many operations the event must have occurred */
 		struct nand_stats ns;
 
 		SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);
 		first.ta.n->ops->get_stats(first.ta.n, &ns);
 		SSD_ASSERT(!(shapes[shape].ways & SUSPENDS) == !ns.suspends);
+		SSD_ASSERT(!shapes[shape].map_cache_pages == (by_ckpt == ckpt_before));
 		SSD_ASSERT(!(shapes[shape].ways & QUEUES) == !first.overtakes);
 		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
 		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);

@@ -21,6 +21,7 @@
 #include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
+#include "page_ftl.h"
 #include "test.h"
 #include "words_only.h"
 
@@ -334,6 +335,8 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 	len = ftl_footprint(ops_of, &fc, &c.geo);
 	w->mem = calloc(1, len);
 	SSD_ASSERT(ftl_init(ops_of, w->mem, len, &fc, words_only_make(&w->only, w->ta.n), &host, &w->f) == SSD_OK);
+	if (v->map_cache_pages)
+		((struct page_ftl *)(void *)w->f)->cache.ckpt.period = 40;
 	SSD_ASSERT(w->f->ops->mount(w->f, 0, &w->now_ns) == SSD_OK);
 	w->sectors = (uint32_t)(fc.capacity_bytes / FTL_SECTOR_BYTES);
 	w->newest = calloc(w->sectors, sizeof(*w->newest));

@@ -110,10 +110,10 @@ static const struct combination {
 	{ "cache, late, shared frontier", "cmlga", 40, 40, MOUNT | CACHE },
 	{ "cache, failing without cuts", "fea", 20, 4, WEAR | CACHE },
 	{ "cache, little between cuts", "cmsa", 6, 600, MOUNT },
-	{ "cached map", "cmy", 20, 40, MOUNT | CACHED },
+	{ "cached map", "cmy", 20, 40, MOUNT | CACHED | A(BY_CKPT) },
 	{ "cached map, exact, one plane", "cmx1y", 20, 40, A(CUTS) | A(MOUNTS_CUT) | CACHED },
 	{ "cached map, failing, exact", "cmfexy", 20, 40, MOUNT | WEAR | CACHED },
-	{ "cached map, policies, moves", "cmfewvy", 20, 40, MOUNT | MOVES | CACHED },
+	{ "cached map, policies, moves", "cmfewvy", 20, 40, MOUNT | MOVES | CACHED | A(BY_CKPT) },
 	{ "handles", "cmh", 60, 40, MOUNT | A(RECLAIM_UNITS) },
 	{ "handles, exact, reserve of one", "cmxuh", 60, 40, MOUNT | A(RECLAIM_UNITS) },
 	{ "handles, failing, one plane", "cmfe1h", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR },
@@ -142,7 +142,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
 	"paired pages lost", "parity pages", "commands from credit",
 	"pages in the SLC cache", "pages past it", "units folded", "map pages read", "map pages copied",
-	"reclaim units", "stray pages",
+	"reclaim units", "stray pages", "mounts by a checkpoint",
 };
 
 static char id[64];

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ckpt.c - the checkpoint of a drive with a cached map (MAP.md): when it is taken, what is in it, and how it is
+ * written. ckpt_mount.c reads it.
+ *
+ *   NONE -> FLUSH    begin(): `period` pages were programmed since the last one. The image gets the block table; this
+ *                    moment is t0. The frames that are dirty now are `wanted`
+ *   FLUSH -> WRITE   save_directory(): every wanted frame has been written since t0. This moment is t1
+ *   WRITE -> NONE    ckpt_written(): its last page was programmed, and its blocks replace those of the one before
+ *   any -> NONE      ckpt_give_up()
+ *
+ * Invariants:
+ *   Q1  of each map page, the version that the directory at t1 names, and each later one, has all changes that were
+ *       issued before t0;
+ *   Q2  a page that the image counts as written has ended its program before t0. What is programmed later is in another
+ *       page, or in a block with another erase count;
+ *   Q3  the last page is issued when all others were programmed and `stable` has passed what was issued at t1. So a
+ *       complete checkpoint names no host page that a power cut can take away;
+ *   Q4  blocks of a checkpoint are VICTIM and on no list, and no collector has them. ckpt_give_up() and ckpt_yield()
+ *       close them, without a valid unit, so that GC erases them.
+ *
+ * While it is under way the drive works as ever. But frames that the host pins again and again cannot be written, so
+ * after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are written.
+ *
+ * The image, little-endian:
+ *
+ *   0  4 CRC of what follows, 4 exported LPNs, 4 map pages, 4 blocks, 4 pages per block, 5 issued at t0, 5 issued at
+ *      t1, 5 sequence of the last map page
+ *   then for each block: 4 erase count, 4 pages written (bit 31: map pages, bit 30: copies), 5 last order, 5 mark
+ *   then 4 for each trim bitmap and the dead list: the unit's address
+ *   then for each map page: 4 page number, 5 its sequence
+ *
+ * A page of it has 4 magic, 4 index, 5 number of the checkpoint, 3 zero, and then its part of the image.
+ */
+#include "ckpt.h"
+
+#define PERIOD 64u	/* one checkpoint for as many programmed pages, for each page that it has or frame that it writes */
+#define LOOKS 64u	/* frames that a call looks at while dies are busy */
+
+/* ---- the image ------------------------------------------------------------------------ */
+
+static uint32_t maps_and_list(const struct page_ftl *f)
+{
+	return f->shape.map_lpn - f->shape.lpns;
+}
+
+uint8_t *ckpt_block(const struct page_ftl *f, uint32_t b)
+{
+	return f->cache.ckpt.image + CKPT_HEAD + (size_t)b * CKPT_BLOCK;
+}
+
+uint8_t *ckpt_hidden(const struct page_ftl *f, uint32_t i)
+{
+	return ckpt_block(f, (uint32_t)geo_blocks(f->g)) + (size_t)i * 4;
+}
+
+uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page)
+{
+	return ckpt_hidden(f, maps_and_list(f)) + (size_t)page * CKPT_MAP_PAGE;
+}
+
+void ckpt_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct nand_geometry *g)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	uint32_t part = g->page_bytes - CKPT_PAGE_HEAD;
+
+	c->bytes = CKPT_HEAD + (uint32_t)geo_blocks(g) * CKPT_BLOCK + maps_and_list(f) * 4 +
+		   f->cache.pages * CKPT_MAP_PAGE;
+	c->pages = (c->bytes + part - 1) / part;
+	c->blocks = (c->pages + g->pages_per_block - 1) / g->pages_per_block;
+	c->period = (uint64_t)PERIOD * (c->pages + f->cache.frames);
+	c->image = ssd_carve(m, (size_t)c->pages * part, 1);
+	c->held = ssd_carve(m, c->blocks, sizeof(*c->held));
+	c->next = ssd_carve(m, c->blocks, sizeof(*c->next));
+	c->plane = ssd_carve(m, c->blocks, sizeof(*c->plane));
+	c->trusted = ssd_carve(m, geo_blocks(g), sizeof(*c->trusted));
+}
+
+void ckpt_init(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	for (uint32_t j = 0; j < c->blocks; j++)
+		c->held[j] = c->next[j] = BLK_NONE;
+}
+
+/* The block has a page under way: count neither it nor what follows. */
+static void count_pages(const struct page_ftl *f, uint32_t b, uint32_t pages)
+{
+	uint8_t *p = ckpt_block(f, b) + 4;
+	uint32_t was = oob_unit_lpn(p);
+
+	if ((was & CKPT_PAGES) > pages)
+		oob_put4(p, (was & ~CKPT_PAGES) | pages);
+}
+
+static void leave_out_running(const struct page_ftl *f, const struct die *d)
+{
+	const struct gc *g = &f->plane[d->plane].gc;
+
+	for (uint32_t i = 0; d->op == DIE_PROGRAM && i < d->count; i++) {
+		uint32_t ppn = f->buf.page[d->page[i]].ppn;
+
+		count_pages(f, fxp_quotient(f->shape.by_block_pages, ppn), ppn % f->g->pages_per_block);
+	}
+	if (d->op == DIE_MAP)
+		count_pages(f, fxp_quotient(f->shape.by_block_pages, d->page[0]), d->page[0] % f->g->pages_per_block);
+	if (d->op != DIE_GC || g->op == GC_READ)
+		return;
+	if (g->op == GC_ERASE)
+		count_pages(f, g->victim, 0);
+	else
+		count_pages(f, g->target, f->bt.blk[g->target].next_page - 1);
+}
+
+static void save_blocks(const struct page_ftl *f)
+{
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		const struct blk *k = &f->bt.blk[b];
+		uint8_t *p = ckpt_block(f, b);
+		uint32_t pages = k->state == BLK_FREE || k->state == BLK_BAD ? 0 : k->next_page;
+
+		oob_put4(p, f->n->ops->erase_count(f->n, (pbn_t){ b }));
+		oob_put4(p + 4, pages | (k->map ? CKPT_OF_MAP : 0) | (k->copies ? CKPT_OF_COPIES : 0));
+		oob_put5(p + 8, k->last_order);
+		oob_put5(p + 13, k->mark);
+	}
+	for (uint32_t d = 0; d < f->shape.dies; d++)
+		leave_out_running(f, &f->die[d]);
+}
+
+/* Returns false if the units of a map page do not fill one page in order, which no code of this FTL does. */
+static bool save_map_page(const struct page_ftl *f, uint32_t page)
+{
+	const uint32_t *upn = &f->cache.hidden[maps_and_list(f) + page * f->shape.upp];
+	uint8_t *p = ckpt_map_page(f, page);
+
+	for (uint32_t u = 1; u < f->shape.upp; u++)
+		if (upn[u] != (upn[0] == NONE ? NONE : upn[0] + u))
+			return false;
+	oob_put4(p, upn[0] == NONE ? NONE : fxp_quotient(f->shape.by_upp, upn[0]));
+	oob_put5(p + 4, f->cache.found[page].seq);
+	return upn[0] == NONE || upn[0] % f->shape.upp == 0;
+}
+
+static bool save_directory(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	for (uint32_t i = 0; i < maps_and_list(f); i++)
+		oob_put4(ckpt_hidden(f, i), f->cache.hidden[i]);
+	for (uint32_t page = 0; page < f->cache.pages; page++)
+		if (!save_map_page(f, page))
+			return false;
+	c->seq1 = f->bt.issued;
+	c->number = ++f->cache.seq;
+	oob_put4(c->image + 4, f->shape.lpns);
+	oob_put4(c->image + 8, f->cache.pages);
+	oob_put4(c->image + 12, (uint32_t)geo_blocks(f->g));
+	oob_put4(c->image + 16, f->g->pages_per_block);
+	oob_put5(c->image + 20, c->seq0);
+	oob_put5(c->image + 25, c->seq1);
+	oob_put5(c->image + 30, f->cache.seq);
+	oob_put4(c->image, ssd_crc32c(c->image + 4, c->bytes - 4));
+	return true;
+}
+
+/* ---- its blocks ------------------------------------------------------------------------ */
+
+static void close_all(struct page_ftl *f, uint32_t *blocks)
+{
+	for (uint32_t j = 0; j < f->cache.ckpt.blocks; j++) {
+		if (blocks[j] != BLK_NONE)
+			blk_close(&f->bt, blocks[j]);
+		blocks[j] = BLK_NONE;
+	}
+}
+
+void ckpt_give_up(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	close_all(f, c->next);
+	for (uint32_t i = 0; i < f->cache.frames; i++)
+		f->cache.frame[i].wanted = false;
+	c->wanted = 0;
+	c->hold = false;
+	c->state = CKPT_NONE;
+	f->turn.kick = true;
+}
+
+bool ckpt_yield(struct page_ftl *f, uint32_t plane)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	bool some = false;
+
+	for (uint32_t j = 0; j < c->blocks; j++) {
+		some |= c->held[j] != BLK_NONE && geo_plane_of(f->g, (pbn_t){ c->held[j] }) == plane;
+		some |= c->next[j] != BLK_NONE && geo_plane_of(f->g, (pbn_t){ c->next[j] }) == plane;
+	}
+	if (!some)
+		return false;
+	ckpt_give_up(f);
+	close_all(f, c->held);
+	return true;
+}
+
+bool ckpt_holds(const struct page_ftl *f, uint32_t b)
+{
+	const struct page_ckpt *c = &f->cache.ckpt;
+
+	for (uint32_t j = 0; j < c->blocks; j++)
+		if (c->held[j] == b || c->next[j] == b)
+			return true;
+	return false;
+}
+
+/* Choose planes that have a free block to spare, from another one on each time. */
+static bool choose_planes(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	uint32_t first = (uint32_t)(f->cache.seq % f->shape.planes), found = 0;
+
+	for (uint32_t i = 0; i < f->shape.planes && found < c->blocks; i++) {
+		uint32_t plane = (first + i) % f->shape.planes;
+
+		if (f->bt.plane[plane].free_count >= f->host.c.gc_start_blocks + f->cache.reserve)
+			c->plane[found++] = plane;
+	}
+	for (uint32_t i = 0; found && found + i < c->blocks; i++)	/* several blocks of a plane */
+		c->plane[found + i] = c->plane[i];
+	return found;
+}
+
+/* ---- taking it ------------------------------------------------------------------------ */
+
+/* Returns the number of pages programmed, as the counters have it. */
+static uint64_t programmed(const struct page_ftl *f)
+{
+	const struct ftl_stats *s = &f->host.stats;
+
+	return (s->host_units + s->gc_units + s->wl_units + s->meta_units + s->pad_units) / f->shape.upp;
+}
+
+void ckpt_mounted(struct page_ftl *f, bool by_ckpt)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	uint64_t log = f->bt.issued < c->period ? f->bt.issued : c->period;
+
+	c->begun_at = programmed(f) - (by_ckpt ? 0 : log);	/* the next mount shall not read everything again */
+}
+
+/* A bad block leaves fewer for data, and so does a block that a checkpoint holds; while one is written, two do. */
+static bool is_due(const struct page_ftl *f)
+{
+	const struct page_ckpt *c = &f->cache.ckpt;
+
+	return programmed(f) - c->begun_at >= c->period && !f->cache.mounting && !f->cache.lost && !f->cache.due_count &&
+	       !f->gc.hold && !f->full && f->good_blocks >= f->need_blocks + 2 * c->blocks;
+}
+
+static void begin(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	save_blocks(f);
+	c->seq0 = f->bt.issued;
+	c->begun_at = programmed(f);
+	c->map_seq0 = f->cache.seq;
+	c->cursor = 0;
+	c->state = CKPT_FLUSH;
+	for (uint32_t i = 0; i < f->cache.frames; i++) {
+		f->cache.frame[i].wanted = f->cache.frame[i].dirty;
+		c->wanted += f->cache.frame[i].dirty;
+	}
+}
+
+/* Have wanted frames written; when there are none left, go on to WRITE. */
+static void flush(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	uint32_t looks = f->turn.ends.busy && LOOKS < f->cache.frames ? LOOKS : f->cache.frames;
+
+	c->hold = c->wanted && programmed(f) - c->begun_at > c->period / 4;
+	for (; c->wanted && looks; looks--) {	/* to be written, a frame may wake GC */
+		if (f->cache.frame[c->cursor].wanted && !map_write_soon(f, c->cursor))
+			return;
+		c->cursor = c->cursor + 1 < f->cache.frames ? c->cursor + 1 : 0;
+	}
+	if (c->state != CKPT_FLUSH || c->wanted || !choose_planes(f))	/* GC may have made it give up */
+		return;
+	if (!save_directory(f)) {
+		ckpt_give_up(f);
+		return;
+	}
+	c->done = 0;
+	c->state = CKPT_WRITE;
+	f->turn.kick = true;
+}
+
+/* Q3 */
+static bool may_end(const struct page_ftl *f)
+{
+	return f->cache.ckpt.done + 1 == f->cache.ckpt.pages && f->bt.stable >= f->cache.ckpt.seq1;
+}
+
+void ckpt_pump(struct page_ftl *f)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	if (c->state != CKPT_NONE && (f->cache.lost || f->host.worn))
+		ckpt_give_up(f);
+	if (c->state == CKPT_NONE && is_due(f))
+		begin(f);
+	if (c->state == CKPT_FLUSH)
+		flush(f);
+	else if (c->state == CKPT_WRITE && may_end(f))
+		f->turn.kick = true;
+}
+
+void ckpt_frame_written(struct page_ftl *f, struct map_frame *fr)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	if (!fr->wanted || (fr->seq <= c->map_seq0 && fr->again))
+		return;
+	fr->wanted = false;
+	c->wanted--;
+}
+
+static void program(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t b, uint32_t index)
+{
+	const struct page_ckpt *c = &f->cache.ckpt;
+	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_MAP };
+	uint32_t part = f->g->page_bytes - CKPT_PAGE_HEAD;
+	struct blk *k = &f->bt.blk[b];
+	struct die *d = &f->die[die];
+	struct nand_cmd cmd;
+
+	nand_fill_program(&cmd, NAND_SRC_MAP, geo_ppn(f->g, (pbn_t){ b }, k->next_page++).v, f->oob);
+	k->last_order = f->bt.issued;
+	oob_put_head(f->oob, &h);
+	for (uint32_t u = 0; u < f->shape.upp; u++)
+		oob_put_unit(f->oob, u, u ? OOB_NO_LPN : f->shape.ckpt_lpn, c->number);
+	memset(f->scratch, 0, CKPT_PAGE_HEAD);
+	oob_put4(f->scratch, CKPT_MAGIC);
+	oob_put4(f->scratch + 4, index);
+	oob_put5(f->scratch + 8, c->number);
+	memcpy(f->scratch + CKPT_PAGE_HEAD, c->image + (size_t)index * part, part);
+	cmd.data = f->scratch;
+	die_command(f->n, now_ns, &cmd, 1);
+	d->turn.reads_in_row = 0;
+	d->plane = geo_plane_of(f->g, (pbn_t){ b });
+	d->status[0] = (uint8_t)cmd.status;
+	d->page[0] = cmd.ppn.v;
+	d->page[1] = MAP_NONE;
+	f->host.stats.map_writes++;
+	f->host.stats.meta_units += f->shape.upp;
+	die_start(f, die, DIE_MAP, &cmd);
+}
+
+/* Take the block of part j if it has none yet. Returns false if it is not there now. */
+static bool have_block(struct page_ftl *f, uint64_t now_ns, uint32_t j)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+
+	if (c->next[j] != BLK_NONE)
+		return true;
+	switch (frontier_spare_block(f, now_ns, c->plane[j], &c->next[j])) {
+	case ROOM_READY:
+		f->bt.blk[c->next[j]].map = true;
+		gc_wake(f, c->plane[j]);	/* it may need the block at once (ckpt_yield) */
+		return c->next[j] != BLK_NONE;
+	case ROOM_NONE:
+		ckpt_give_up(f);
+		break;
+	case ROOM_BUSY:
+		break;
+	}
+	return false;
+}
+
+bool ckpt_write(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	uint32_t per = f->g->pages_per_block;
+
+	for (uint32_t j = 0; j < c->blocks && c->state == CKPT_WRITE; j++) {
+		uint32_t index;
+
+		if (geo_die_of_plane(f->g, c->plane[j]) != die)
+			continue;
+		if (!have_block(f, now_ns, j))
+			return f->die[die].op != DIE_IDLE;
+		index = j * per + f->bt.blk[c->next[j]].next_page;
+		if (index == (j + 1) * per || index >= c->pages || (index + 1 == c->pages && !may_end(f)))
+			continue;
+		program(f, now_ns, die, c->next[j], index);
+		return true;
+	}
+	return false;
+}
+
+void ckpt_written(struct page_ftl *f, const struct die *d)
+{
+	struct page_ckpt *c = &f->cache.ckpt;
+	uint32_t b = fxp_quotient(f->shape.by_block_pages, d->page[0]);
+
+	f->turn.kick = true;
+	if (d->status[0] != NAND_OK) {
+		if (f->bt.blk[b].state == BLK_VICTIM)
+			ckpt_give_up(f);
+		block_failed(f, b);
+		return;
+	}
+	if (f->bt.blk[b].state != BLK_VICTIM || ++c->done < c->pages)	/* FULL: it was given up */
+		return;
+	close_all(f, c->held);
+	memcpy(c->held, c->next, c->blocks * sizeof(*c->held));
+	for (uint32_t j = 0; j < c->blocks; j++)
+		c->next[j] = BLK_NONE;
+	c->state = CKPT_NONE;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ckpt.h - the checkpoint's form and the functions of ckpt.c and ckpt_mount.c */
+#ifndef SLATE_CKPT_H
+#define SLATE_CKPT_H
+
+#include "mount.h"
+#include "page_ftl.h"
+
+#define CKPT_MAGIC 0x54504b43u	/* "CKPT" */
+#define CKPT_PAGE_HEAD 16u
+#define CKPT_HEAD 35u
+#define CKPT_BLOCK 18u
+#define CKPT_MAP_PAGE 9u
+#define CKPT_OF_MAP 0x80000000u
+#define CKPT_OF_COPIES 0x40000000u
+#define CKPT_PAGES 0x3fffffffu
+
+/* Where the image has a block, the address of a bitmap or of the dead list, and a map page. */
+uint8_t *ckpt_block(const struct page_ftl *f, uint32_t b);
+uint8_t *ckpt_hidden(const struct page_ftl *f, uint32_t i);
+uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page);
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The checkpoint of a cached map (ftl/page/ckpt.c): what a mount reads with one, by arithmetic; the same state as
+ * without, after random work, at every NAND command from a checkpoint's begin to its end, and at some of the others;
+ * with another cache. Power cuts of all kinds are in test_cut and test_odd, damaged drives in fuzz_drive.
+ *
+ * The small drive has one die, blocks of eight 512-byte pages, a unit each, and so 128 entries in a map page. The image
+ * has 35 + 18 * blocks + 4 * 2 (a trim bitmap, the dead list) + 9 * map pages bytes, and a page takes 496 of them.
+ */
+#include "ftl.h"
+#include "gc_policy.h"
+#include "oob.h"
+#include "page_ftl.h"
+#include "test.h"
+
+#define PER 128u
+#define UNITS 640u		/* five map pages */
+#define BLOCKS 92u
+#define NEVER (~(uint64_t)0)	/* a period without checkpoints */
+
+struct drive {
+	struct test_array t;
+	struct ftl *f;
+	void *mem;
+	uint64_t now, next;
+	bool blind;		/* pages of checkpoints cannot be read, apart from their spare areas */
+};
+
+static struct drive first, second, third;
+static struct ftl_config fc;
+static struct shape { uint32_t channels, planes, blocks, page_bytes, units, frames; } shape;
+static const struct shape one_die = { 1, 1, BLOCKS, 512, UNITS, 3 };
+static uint64_t rng;
+static uint32_t pending;
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	SSD_ASSERT(io->status == SSD_OK);
+	pending--;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque, (void)at;
+	if (io->op == FTL_WRITE)
+		memset(buf, (int)(rng & 0xff), len);
+}
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	const struct drive *d = opaque;
+	const void *oob = NULL;
+
+	if (!d->blind || c->op != NAND_READ || c->ecc_words == NAND_OOB_ONLY ||
+	    d->t.n->ops->peek(d->t.n, c->ppn, NULL, &oob) != NAND_OK)
+		return NAND_OK;
+	return oob_get_lpn(oob, 0) == page_ftl_of(d->f)->shape.ckpt_lpn ? NAND_UNCORR : NAND_OK;
+}
+
+static struct page_ckpt *ckpt_of(const struct drive *d)
+{
+	return &page_ftl_of(d->f)->cache.ckpt;
+}
+
+static void set_hooks(struct drive *d, void (*done)(void *, uint64_t, const struct nand_cmd *, unsigned int))
+{
+	struct nand_hooks hooks = { .fault = on_fault, .done = done, .opaque = d };
+
+	nand_array_set_hooks(d->t.a, &hooks);
+}
+
+static void make(struct drive *d)
+{
+	struct nand_array_config c = {
+		.geo = { shape.channels, 1, 1, shape.planes, shape.blocks, 8, shape.page_bytes, 64,
+			 OOB_BYTES(shape.page_bytes / 512), 512, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 },
+		.physics.disturb_tolerance = 255,
+		.payload = true,
+	};
+
+	fc = (struct ftl_config){
+		.capacity_bytes = shape.units * 512ull, .unit_bytes = 512, .gc_start_blocks = 3, .gc_stop_blocks = 4,
+		.gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED, .gc_slice_pages = 1, .payload = true,
+		.max_unit_reads = 64, .gc_policy = &gc_greedy, .map_cache_pages = shape.frames,
+		.buffer_units = 4 * shape.page_bytes / 512, .multiplane = shape.planes > 1,
+	};
+	test_array_make(&d->t, &c);
+	d->mem = calloc(1, ftl_footprint(ftl_list[0], &fc, &c.geo) * 2);
+	d->blind = false;
+	set_hooks(d, NULL);
+}
+
+static void drop(struct drive *d)
+{
+	test_array_free(&d->t);
+	free(d->mem);
+}
+
+/*
+ * Mount, and begin nothing else: GC may begin with another command, since it does not know the marks of a
+ * checkpoint's block.
+ */
+static void mount_only(struct drive *d, uint64_t period)
+{
+	struct ftl_host host = { on_done, on_copy, NULL };
+	size_t len = ftl_footprint(ftl_list[0], &fc, &d->t.c.geo);
+
+	memset(d->mem, 0, len);
+	SSD_ASSERT(ftl_init(ftl_list[0], d->mem, len, &fc, d->t.n, &host, &d->f) == SSD_OK);
+	ckpt_of(d)->period = period;
+	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now) == SSD_OK);
+	ckpt_of(d)->period = period;
+	d->f->ops->check(d->f);
+}
+
+static void mount(struct drive *d, uint64_t period)
+{
+	mount_only(d, period);
+	d->next = d->f->ops->step(d->f, d->now);
+}
+
+static void settle(struct drive *d)
+{
+	while (d->next != FTL_IDLE) {
+		d->now = d->next;
+		d->next = d->f->ops->step(d->f, d->now);
+	}
+	SSD_ASSERT(!pending);
+}
+
+static void run(struct drive *d, enum ftl_op op, uint32_t lpn, uint32_t units)
+{
+	static struct ftl_io io;
+
+	io = (struct ftl_io){ .op = op, .offset = lpn * 512ull, .bytes = units * 512ull };
+	pending++;
+	d->f->ops->submit(d->f, d->now, &io);
+	d->next = d->f->ops->step(d->f, d->now);
+	while (pending) {
+		SSD_ASSERT(d->next != FTL_IDLE);
+		d->now = d->next;
+		d->next = d->f->ops->step(d->f, d->now);
+	}
+}
+
+static uint64_t meta_reads(const struct drive *d)
+{
+	struct nand_stats s;
+
+	d->t.n->ops->get_stats(d->t.n, &s);
+	return s.ops[NAND_READ][NAND_SRC_META];
+}
+
+static uint64_t reads_of_a_mount(struct drive *d)
+{
+	uint64_t before = meta_reads(d);
+
+	nand_array_power_cut(d->t.a, d->now, 1);
+	nand_array_power_on(d->t.a);
+	mount(d, NEVER);
+	return meta_reads(d) - before;
+}
+
+/* Five units in five map pages, no frame dirty; then a checkpoint. */
+static void five_units_and_a_checkpoint(struct drive *d)
+{
+	fc.buffer_units = 0;
+	mount(d, NEVER);
+	for (uint32_t page = 0; page < 5; page++) {
+		run(d, FTL_WRITE, page * PER, 1);
+		settle(d);
+	}
+	for (uint32_t page = 0; page < 3; page++) {
+		run(d, FTL_READ, page * PER, 1);
+		settle(d);
+	}
+	ckpt_of(d)->period = 5;
+	run(d, FTL_READ, 0, 1);
+	settle(d);
+	EXPECT(ckpt_of(d)->held[0] != BLK_NONE);
+	EXPECT_EQ(ckpt_of(d)->pages, (35 + 18 * BLOCKS + 4 * 2 + 9 * 5 + 495) / 496);
+}
+
+/* ---- what a mount reads ---------------------------------------------------------- */
+
+/*
+ * The first page of each block; the checkpoint's pages; of the blocks of units, of map pages and of the checkpoint the
+ * first erased page, and the first page of each other block, which is erased; and each map page twice, to load it and
+ * to compare.
+ *
+ * Then a unit is written, and its map page is not: the mount reads that page, too. The map page has a tail: it is
+ * loaded, the tail of the one block with a later page is read (two pages, one of them erased), and the old unit, to see
+ * which is newer; it is compared; and all but the comparison comes once more to keep the entry.
+ */
+static void reads_by_arithmetic(void)
+{
+	uint64_t fixed = BLOCKS + 4 + (BLOCKS - 3) + 3;
+
+	shape = one_die;
+	make(&first);
+	five_units_and_a_checkpoint(&first);
+	EXPECT_EQ(reads_of_a_mount(&first), fixed + 5 * 2);
+	EXPECT(ckpt_of(&first)->held[0] != BLK_NONE);
+	EXPECT_EQ(reads_of_a_mount(&first), fixed + 5 * 2);
+	run(&first, FTL_WRITE, 0, 1);
+	settle(&first);
+	EXPECT_EQ(reads_of_a_mount(&first), fixed + 1 + 4 * 2 + 2 * (1 + 2 + 1) + 1);
+	first.blind = true;	/* the same without a checkpoint: one page of it is tried */
+	EXPECT_EQ(reads_of_a_mount(&first), BLOCKS + 1 +	/* the first pages and the attempt */
+					    7 + 6 + 5 + (BLOCKS - 3) +	/* the survey */
+					    4 * 2 + 4 +		/* map pages, and the units that they name */
+					    2 * (1 + 1 + 7 + 6 + 5 + 1) + 1);
+	EXPECT_EQ(ckpt_of(&first)->held[0], BLK_NONE);
+	drop(&first);
+}
+
+/* ---- the same state as without ------------------------------------------------------ */
+
+static uint32_t entry_of(const struct page_ftl *p, uint32_t lpn)
+{
+	uint32_t at;
+	const void *data = NULL;
+
+	if (map_holds(p, lpn))
+		return *map_entry(p, lpn);
+	at = *map_entry(p, p->shape.map_lpn + lpn / p->cache.per * p->shape.upp);
+	if (at == NONE)
+		return NONE;
+	SSD_ASSERT(p->n->ops->peek(p->n, (ppn_t){ at / p->shape.upp }, &data, NULL) == NAND_OK);
+	return ((const uint32_t *)data)[lpn % p->cache.per];
+}
+
+/* Returns the sequence of the unit's version there. */
+static uint64_t version_at(const struct page_ftl *p, uint32_t lpn, uint32_t at)
+{
+	const void *oob = NULL;
+
+	SSD_ASSERT(at != NONE && p->n->ops->peek(p->n, (ppn_t){ at / p->shape.upp }, NULL, &oob) == NAND_OK);
+	SSD_ASSERT(oob_get_lpn(oob, at % p->shape.upp) == lpn);
+	return oob_get_seq(oob, at % p->shape.upp);
+}
+
+/*
+ * The versions are the same. If a mount wrote the dead list, GC may have begun, with different commands, since it does
+ * not know the marks in a checkpoint's block; otherwise all else is the same, too. Returns false if that was not
+ * compared.
+ */
+static bool expect_same(const struct page_ftl *a, const struct page_ftl *b, bool wrote)
+{
+	uint32_t bytes = (uint32_t)geo_pages(a->g) * a->shape.upp / 8;
+
+	for (uint32_t lpn = 0; lpn < (wrote ? a->shape.map_lpn : a->shape.all_lpns); lpn++) {
+		uint32_t at = entry_of(a, lpn), other = entry_of(b, lpn);
+
+		SSD_ASSERT(at == other || (wrote && version_at(a, lpn, at) == version_at(b, lpn, other)));
+	}
+	SSD_ASSERT(!memcmp(a->map.trimmed, b->map.trimmed, a->shape.lpns / 8));
+	SSD_ASSERT(a->map.mapped == b->map.mapped && a->map.trims == b->map.trims);
+	SSD_ASSERT(a->log.dead_count >= b->log.dead_count);
+	if (wrote)
+		return false;
+	SSD_ASSERT(!memcmp(a->map.valid, b->map.valid, bytes));
+	for (uint32_t i = 0; i < geo_blocks(a->g); i++) {
+		const struct blk *k = &a->bt.blk[i], *l = &b->bt.blk[i];
+
+		SSD_ASSERT(k->valid == l->valid);
+		SSD_ASSERT(!k->valid || (k->next_page == l->next_page && k->last_order == l->last_order &&
+					 k->map == l->map && k->copies == l->copies));
+	}
+	for (uint32_t i = 0; i < FRONT_SLOTS_MAX * a->shape.planes; i++)
+		SSD_ASSERT(a->fr.plane[i % a->shape.planes].open[i / a->shape.planes] ==
+			   b->fr.plane[i % a->shape.planes].open[i / a->shape.planes]);
+	return true;
+}
+
+static uint64_t programs_of(const struct drive *d)
+{
+	struct nand_stats s;
+	uint64_t sum = 0;
+
+	d->t.n->ops->get_stats(d->t.n, &s);
+	for (uint32_t i = 0; i < NAND_NSOURCES; i++)
+		sum += s.ops[NAND_PROGRAM][i];
+	return sum;
+}
+
+static uint64_t compared, in_full, with_ckpt, commands;
+
+static void compare_at(uint64_t at_ns, uint64_t seed)
+{
+	uint64_t before;
+
+	second.blind = false;
+	test_lose_power(&second.t, &first.t, at_ns, seed);
+	before = programs_of(&second);
+	mount_only(&second, NEVER);
+	test_lose_power(&third.t, &first.t, at_ns, seed);
+	third.blind = true;
+	mount_only(&third, NEVER);
+	SSD_ASSERT(ckpt_of(&third)->held[0] == BLK_NONE);
+	in_full += expect_same(page_ftl_of(second.f), page_ftl_of(third.f), programs_of(&second) != before);
+	with_ckpt += ckpt_of(&second)->held[0] != BLK_NONE;
+	compared++;
+}
+
+static void each_command(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	commands++;
+	if (c->op == NAND_READ || (ckpt_of(&first)->state == CKPT_NONE && commands % 16))
+		return;
+	for (int when = 0; when < 3; when++)
+		compare_at(test_cut_time(now_ns, &c[count - 1], when), commands * 0x9e3779b97f4a7c15u + (uint64_t)when);
+}
+
+static void random_work(struct drive *d, uint32_t requests)
+{
+	static struct ftl_io io[3];
+
+	for (uint32_t i = 0; i < requests; i += 3) {
+		for (uint32_t k = 0; k < 3; k++) {
+			uint64_t dice = rnd(&rng) % 16;
+			uint32_t lpn = (uint32_t)(rnd(&rng) % (rnd(&rng) % 2 ? shape.units : 40));
+			uint32_t most = shape.units - lpn < 4 ? shape.units - lpn : 4;
+
+			io[k] = (struct ftl_io){ .op = dice < 12 ? FTL_WRITE : dice < 14 ? FTL_TRIM : FTL_FLUSH,
+						 .offset = lpn * 512ull, .bytes = (1 + rnd(&rng) % most) * 512 };
+			pending++;
+			d->f->ops->submit(d->f, d->now, &io[k]);
+		}
+		d->next = d->f->ops->step(d->f, d->now);
+		while (pending) {
+			d->now = d->next;
+			d->next = d->f->ops->step(d->f, d->now);
+		}
+		if (i % 7 == 0)
+			settle(d);
+	}
+	settle(d);
+}
+
+/*
+ * A checkpoint every 60 programmed pages. Each is compared with the survey from its begin to its end, and so are some
+ * mounts after further work, with GC and trims, up to the next one.
+ */
+static void as_without(const struct shape *s)
+{
+	shape = *s;
+	make(&first);
+	make(&second);
+	make(&third);
+	compared = in_full = with_ckpt = commands = 0;
+	rng = 2026;
+	mount(&first, 60);
+	set_hooks(&first, each_command);
+	random_work(&first, test_times(1500));
+	printf("# %" PRIu64 " mounts compared, %" PRIu64 " of them in full, %" PRIu64 " by a checkpoint, %" PRIu64
+	       " GC calls\n", compared, in_full, with_ckpt, first.f->ops->stats(first.f)->gc_runs);
+	EXPECT(in_full > compared / 2);
+	EXPECT(with_ckpt > compared / 2);
+	EXPECT(test_times(100) < 100 || first.f->ops->stats(first.f)->gc_runs);
+	drop(&first);
+	drop(&second);
+	drop(&third);
+}
+
+static const struct shape two_dies = { 2, 1, 48, 512, 600, 4 };
+static const struct shape planes = { 1, 2, 96, 1024, 2000, 7 };
+
+/* ---- another cache --------------------------------------------------------------------- */
+
+/* A checkpoint holds of any size of the cache, and after a time with the whole map in memory. */
+static void another_cache(void)
+{
+	static const uint32_t sizes[] = { 5, 3, 0, 4, 0, 0, 3 };
+
+	shape = one_die;
+	make(&first);
+	make(&second);
+	make(&third);
+	compared = with_ckpt = 0;
+	rng = 7;
+	mount(&first, 60);
+	random_work(&first, 300);
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		fc.map_cache_pages = sizes[i];
+		nand_array_power_cut(first.t.a, first.now, 1);
+		nand_array_power_on(first.t.a);
+		mount(&first, 60);
+		random_work(&first, 150);
+		if (sizes[i])
+			compare_at(first.now, i);
+	}
+	EXPECT_EQ(compared, 4);
+	EXPECT_EQ(with_ckpt, 4);
+	drop(&first);
+	drop(&second);
+	drop(&third);
+}
+
+int main(void)
+{
+	RUN(reads_by_arithmetic);
+	RUN_AS("as without, one die", as_without(&one_die));
+	RUN_AS("as without, two dies", as_without(&two_dies));
+	RUN_AS("as without, planes of two units a page", as_without(&planes));
+	RUN(another_cache);
+	return test_result();
+}
