@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """dac_long.py - what DAC gains on long recordings, and on their first parts: figure 28 and table 5 by length.
 
-    dac_long.py RECORDINGS=DIR [--lengths MIB,MIB,...] [--jobs N] [--out DIR]
+    dac_long.py RECORDINGS=DIR [--lengths MIB,MIB,...,all] [--jobs N] [--out DIR]
 
 DIR has recordings of record.py: pc.content, synth.content, web.content, iot.content; those that are missing are left
 out. A part ends with the first request by which its length is written. Writes README.md and dac-long.csv to the
@@ -36,7 +36,7 @@ CONTENT = "build/core/slate-content"
 DRIVE = "host-tools/reproduce/host/drive.ini"  # the recorded one
 NOTES = Path(__file__).with_name("dac-long-notes.md")
 KEPT = ROOT / "build/reproduce/dac-long"
-LENGTHS_MIB = (128, 256, 512, 1024, 2048, 4096)
+LENGTHS = "128,256,512,1024,2048,4096,all"
 SCALE = 64  # 8 GiB of flash: no GC
 CAPACITY_MIB = 4096  # of drive.ini
 PERMILLE = 5
@@ -70,8 +70,8 @@ class Part:
         return max(4, 4 * self.blocks * PERMILLE // 1000)
 
 
-def cut(rows: list[tuple[int, int]], lengths: list[int]) -> list[tuple[int, int, int]]:
-    """Return (MiB, requests, blocks) of every length that is reached, and of the whole if more than a tenth is left.
+def cut(rows: list[tuple[int, int]], lengths: list[int], rest: bool) -> list[tuple[int, int, int]]:
+    """Return (MiB, requests, blocks) of every length that is reached; rest: and of the whole, if it is a tenth longer.
 
     rows: offset and bytes of a write, or (0, 0) of another request.
     """
@@ -82,7 +82,7 @@ def cut(rows: list[tuple[int, int]], lengths: list[int]) -> list[tuple[int, int,
         blocks += (offset + length + 4095) // 4096 - offset // 4096 if length else 0
         while wanted and size >= wanted[0] << 20:
             found.append((wanted.pop(0), count, blocks))
-    if not found or size > found[-1][0] * 1.1 * 2**20:
+    if rest and (not found or size > found[-1][0] * 1.1 * 2**20):
         found.append((size >> 20, len(rows), blocks))
     return found
 
@@ -217,7 +217,7 @@ def write(out: Path, made: dict[str, tuple[str, Rows]]) -> None:
                 lines.writerows([name, trace, mib, what, value] for what, value in cells.items())
 
 
-def parts_of(folder: Path, lengths: list[int]) -> list[Part]:
+def parts_of(folder: Path, lengths: list[int], rest: bool) -> list[Part]:
     """Return the parts of all recordings that are there. Raises StudyError if there is none."""
     if not folder.is_dir():
         raise StudyError(f"RECORDINGS={folder}: is no folder: host-tools/reproduce/record.py makes one")
@@ -225,7 +225,7 @@ def parts_of(folder: Path, lengths: list[int]) -> list[Part]:
     for name in dac.NAMES:
         path = (folder / f"{name}.content").resolve()
         if path.exists():
-            found += [Part(name, path, *one) for one in cut(requests(name, path), lengths)]
+            found += [Part(name, path, *one) for one in cut(requests(name, path), lengths, rest)]
     if not found:
         raise StudyError(f"RECORDINGS={folder}: has none of {', '.join(f'{name}.content' for name in dac.NAMES)}")
     return found
@@ -235,7 +235,7 @@ def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
     parser = argparse.ArgumentParser(description="DAC on long recordings, by length")
     parser.add_argument("recordings", metavar="RECORDINGS=DIR")
-    parser.add_argument("--lengths", default=",".join(map(str, LENGTHS_MIB)), metavar="MIB,...")
+    parser.add_argument("--lengths", default=LENGTHS, metavar="MIB,...")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="replays at once")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/dac-long", metavar="DIR")
     args = parser.parse_args(argv)
@@ -243,11 +243,12 @@ def main(argv: list[str]) -> int:
         if args.jobs < 1:
             raise StudyError(f"--jobs {args.jobs}: must be 1 or more")
         lengths = args.lengths.split(",")
-        if not all(length.isdecimal() and int(length) for length in lengths):
-            raise StudyError(f"--lengths {args.lengths}: must be numbers of MiB, with commas between them")
+        numbers = [int(length) for length in lengths if length.isdecimal() and int(length)]
+        if len(numbers) + lengths.count("all") != len(lengths):
+            raise StudyError(f"--lengths {args.lengths}: must be numbers of MiB, or all, with commas between them")
         if not (ROOT / REPLAY).exists():
             raise StudyError(f"{REPLAY} is not there: 'make core' first")
-        parts = parts_of(Path(args.recordings.removeprefix("RECORDINGS=")), [int(length) for length in lengths])
+        parts = parts_of(Path(args.recordings.removeprefix("RECORDINGS=")), numbers, "all" in lengths)
         points = [(part, name) for part in sorted(parts, key=lambda part: part.mib) for name in dac.FTLS]
         with ThreadPoolExecutor(args.jobs) as pool:
             results = list(pool.map(lambda point: result(*point), points))

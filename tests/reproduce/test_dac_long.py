@@ -31,9 +31,10 @@ class Parts(unittest.TestCase):
     def test_cut(self) -> None:
         rows = [(0, MIB), (0, 0), (512, MIB), (0, 0), (4096, 3 * MIB)]
         # the second write is not aligned, so it touches one block more
-        self.assertEqual(dac_long.cut(rows, [4, 1, 2, 8]), [(1, 1, 256), (2, 3, 513), (4, 5, 1281), (5, 5, 1281)])
-        self.assertEqual(dac_long.cut(rows, [5]), [(5, 5, 1281)])
-        self.assertEqual(dac_long.cut(rows[:1], [2]), [(1, 1, 256)])
+        self.assertEqual(dac_long.cut(rows, [4, 1, 2, 8], True), [(1, 1, 256), (2, 3, 513), (4, 5, 1281), (5, 5, 1281)])
+        self.assertEqual(dac_long.cut(rows, [5], True), [(5, 5, 1281)])
+        self.assertEqual(dac_long.cut(rows[:1], [2], True), [(1, 1, 256)])
+        self.assertEqual(dac_long.cut(rows, [1], False), [(1, 1, 256)])
 
     def test_fingerprints(self) -> None:
         """Half a per cent of four for each block."""
@@ -95,7 +96,7 @@ class Whole(unittest.TestCase):
             folder = Path(made)
             shutil.copy(support.ROOT / "tests/traces/iot-head.content", folder / "iot.content")
             with mock.patch.multiple(dac_long, KEPT=folder / "kept", SCALE=256, CAPACITY_MIB=256):
-                status = dac_long.main([f"RECORDINGS={folder}", "--lengths", "4", "--out", str(folder / "out")])
+                status = dac_long.main([f"RECORDINGS={folder}", "--lengths", "all", "--out", str(folder / "out")])
             self.assertEqual((status, said.getvalue()), (0, ""))
             with (folder / "out/dac-long.csv").open(encoding="utf-8", newline="") as file:
                 found = {(row["table"], row["what"]): row["value"] for row in csv.DictReader(file)}
@@ -116,7 +117,7 @@ class Whole(unittest.TestCase):
             for words, message in (
                 ((f"RECORDINGS={made}", "--jobs", "0"), "--jobs 0: must be 1 or more"),
                 ((f"RECORDINGS={made}", "--lengths", "1,x"),
-                 "--lengths 1,x: must be numbers of MiB, with commas between them"),
+                 "--lengths 1,x: must be numbers of MiB, or all, with commas between them"),
                 ((f"RECORDINGS={made}",),
                  f"RECORDINGS={made}: has none of pc.content, synth.content, web.content, iot.content"),
                 ((f"RECORDINGS={made}/no",),
