@@ -16,6 +16,7 @@ from points import (
     BLOCK_SIZES,
     CAPACITY_LOST,
     DEPTHS,
+    GFTL_DEPTHS,
     LEVELS,
     MERGES,
     NEAR_PAGES,
@@ -240,7 +241,7 @@ def pen_choices(_: int) -> list[Figure]:
              for all_, label in (("", ""), ("-all", " (all spare areas)"))}  # fmt: skip
     shares = {("average", f"{p} pages{label}"): share for p, share in ((72, 58.0), (576, 79.0))
               for label in ("", " (all spare areas)")}  # fmt: skip
-    loads = {"nftl": "NFTL", "pen": "PEN", "gftl": "GFTL"}
+    loads = {"nftl": "NFTL", "pen": "PEN", "gftl": "GFTL", "gftl-buffer": "GFTL, write buffer"}
     return [
         Figure("tie-wa", "Write amplification of NFTL by the pair that is merged", tuple(nftl), swept,
                absolute(measures.wa, nftl, "pages/page"), OURS),
@@ -257,6 +258,32 @@ def pen_choices(_: int) -> list[Figure]:
                tuple(sizes), high, breakdown(sizes, shares), OURS, picture="stack"),
         Figure("load", "Requests in the drive on average, open loop; the drive has 32 dies", tuple(loads), every,
                absolute(measures.waiting, loads, "requests"), OURS),
+        *gftl(),
+    ]  # fmt: skip
+
+
+def gftl() -> list[Figure]:
+    """Return figure 12c's GFTL with a write buffer."""
+    kinds = {"gftl": "GFTL, writes wait (12c)", "gftl-buffer": "GFTL, write buffer", "gftl-one": "one block of buffer"}
+    turns = {("gftl-buffer" if n == 4 else f"gftl-buffer-{n}"): f"{n} a turn" for n in SLICES}
+    closed = tuple(f"{name}-closed-{n}" for n in GFTL_DEPTHS for name in ("nftl", "pen", "gftl-buffer"))
+    against = together(
+        *(relative(measures.iops, f"pen-closed-{n}", {f"nftl-closed-{n}": f"NFTL, {n} in flight",
+                                                      f"gftl-buffer-closed-{n}": f"GFTL, {n} in flight"}, times)
+          for n in GFTL_DEPTHS)
+    )  # fmt: skip
+    every = volumes(*TABLE2)
+    return [
+        Figure("gftl", "Write latency of GFTL against PEN, without and with a write buffer", ("pen", *kinds), every,
+               relative(measures.write_us, "pen", kinds, times), OURS),
+        Figure("gftl-longest", "The longest write latency of NFTL, PEN and GFTL", ("nftl", "pen", *kinds), every,
+               absolute(measures.write_longest_ms, {"nftl": "NFTL", "pen": "PEN", **kinds}, "ms"), OURS),
+        Figure("gftl-wa", "Write amplification of NFTL and GFTL", ("nftl", *kinds), every,
+               absolute(measures.wa, {"nftl": "NFTL", **kinds}, "pages/page"), OURS),
+        Figure("gftl-slice", "Write latency of GFTL with a write buffer against PEN by copies of a turn",
+               ("pen", *turns), volumes(*FIXED), relative(measures.write_us, "pen", turns, times), OURS),
+        Figure("gftl-iops", "IOPS of NFTL and GFTL with a write buffer against PEN by requests in flight; 32 dies",
+               closed, volumes(*FIXED), against, OURS),
     ]  # fmt: skip
 
 

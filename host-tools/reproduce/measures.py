@@ -26,6 +26,12 @@ def write_us(result: Result) -> float | None:
     return _latency_us(result, "write")
 
 
+def write_longest_ms(result: Result) -> float | None:
+    """The longest write latency, ms."""
+    host = result["host"]["write"]
+    return host["latency"]["max_ns"] / 1e6 if host["ios"] else None
+
+
 def read_us(result: Result) -> float | None:
     """Mean read latency, us."""
     return _latency_us(result, "read")

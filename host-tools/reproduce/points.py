@@ -114,6 +114,8 @@ STRIPES = (1, 72, 576)
 CLOSED = ("--closed", "8")
 DEPTHS = (1, 8, 32)  # requests in flight, which the paper does not state
 SLICES = (1, 4, 16, 64)  # copies in one turn of GFTL, which the paper does not state
+GFTL_DEPTHS = (8, 256)  # fewer requests in flight than dies, and more
+GFTL_PERCENT = 16  # the blocks that GFTL needs besides, of all (its abstract)
 FILL = ("--fill", "95", "--fold")
 
 
@@ -238,6 +240,27 @@ class PenChoices(Pen):
             made += [self.nftl(f"{name}-all", "ftl.spare_search=all", **size), self.nftl(name, **size)]
         sliced = "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"
         made += [self.nftl("gftl", *sliced)]
+        # GFTL with its write buffer: additional blocks, and the same exported size; or one block of the spare ones
+        more = math.ceil(self.blocks(1888, 0) * GFTL_PERCENT / 100)
+        drive = (
+            f"geometry.blocks_per_plane={self.blocks(1888, 0) + more}",
+            f"ftl.capacity_mib={self.exported_mib(0)}",
+            f"ftl.write_buffer_blocks={more}",
+        )
+        made += [
+            self.nftl("gftl-buffer" if n == 4 else f"gftl-buffer-{n}", *sliced, *drive, f"ftl.gc_slice_pages={n}")
+            for n in SLICES
+        ]
+        made += [
+            self.nftl("gftl-one", *sliced, "ftl.write_buffer_blocks=1"),
+        ]
+        for depth in GFTL_DEPTHS:
+            args = ("--closed", str(depth))
+            made += [
+                self.nftl(f"nftl-closed-{depth}", args=args),
+                self.pen(f"pen-closed-{depth}", args=args),
+                self.nftl(f"gftl-buffer-closed-{depth}", *sliced, *drive, args=args),
+            ]
         return {config.name: config for config in made}
 
 
