@@ -88,7 +88,7 @@ def cut(rows: list[tuple[int, int]], lengths: list[int], rest: bool) -> list[tup
 
 
 def requests(name: str, path: Path) -> list[tuple[int, int]]:
-    """Return what cut() takes, by a replay whose drive keeps no data."""
+    """Return what cut() takes, by a replay without data. --limit does not count flushes that are left out."""
     out = KEPT / f"{name}.requests.csv"
     if not newer(out, path):
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,9 @@ def requests(name: str, path: Path) -> list[tuple[int, int]]:
         os.replace(part, out)
     with out.open(encoding="ascii", newline="") as file:
         return [
-            (int(row["offset"]), int(row["bytes"])) if row["op"] == "write" else (0, 0) for row in csv.DictReader(file)
+            (int(row["offset"]), int(row["bytes"])) if row["op"] == "write" else (0, 0)
+            for row in csv.DictReader(file)
+            if row["op"] != "flush"
         ]
 
 
