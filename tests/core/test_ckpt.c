@@ -32,11 +32,12 @@ static struct shape { uint32_t channels, planes, blocks, page_bytes, units, fram
 static const struct shape one_die = { 1, 1, BLOCKS, 512, UNITS, 3 };
 static uint64_t rng;
 static uint32_t pending;
+static enum ssd_err expected = SSD_OK;	/* the status of requests */
 
 static void on_done(void *opaque, struct ftl_io *io)
 {
 	(void)opaque;
-	SSD_ASSERT(io->status == SSD_OK);
+	SSD_ASSERT(io->status == expected);
 	pending--;
 }
 
@@ -400,6 +401,38 @@ static void another_cache(void)
 	drop(&third);
 }
 
+/* ---- what a mount did not look at ----------------------------------------------------------- */
+
+/*
+ * An entry that names another LPN's unit, as in a damaged drive file: its read is a media error.
+ */
+static void an_entry_that_lies(void)
+{
+	struct page_ftl *p;
+	uint32_t right;
+
+	shape = one_die;
+	make(&first);
+	five_units_and_a_checkpoint(&first);
+	p = page_ftl_of(first.f);
+	run(&first, FTL_READ, PER, 1);
+	run(&first, FTL_READ, 0, 1);
+	settle(&first);
+	SSD_ASSERT(map_holds(p, 0) && map_holds(p, PER));
+	right = *map_entry(p, 0);
+	*map_entry(p, 0) = *map_entry(p, PER);
+	expected = SSD_E_UNCORR;
+	run(&first, FTL_READ, 0, 1);
+	expected = SSD_OK;
+	run(&first, FTL_READ, PER, 1);
+	run(&first, FTL_READ, 2 * PER, 1);
+	*map_entry(p, 0) = right;
+	run(&first, FTL_READ, 0, 1);
+	settle(&first);
+	first.f->ops->check(first.f);
+	drop(&first);
+}
+
 int main(void)
 {
 	RUN(reads_by_arithmetic);
@@ -407,5 +440,6 @@ int main(void)
 	RUN_AS("as without, two dies", as_without(&two_dies));
 	RUN_AS("as without, planes of two units a page", as_without(&planes));
 	RUN(another_cache);
+	RUN(an_entry_that_lies);
 	return test_result();
 }
