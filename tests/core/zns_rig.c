@@ -160,7 +160,8 @@ static void promise_writes(struct zr_zone *s, uint64_t number)
 {
 	uint64_t first = s->number - s->changes;
 
-	while (number > first && s->change[number - first - 1].kind > ZR_COMMIT)
+	while (number > first && (s->change[number - first - 1].kind > ZR_COMMIT ||
+				  s->change[number - first - 1].refused))
 		number--;
 	promise(s, number);
 }

@@ -86,7 +86,6 @@ static const struct kind {
 	{ "zns", { "ftl.type=zns", "ftl.buffer_units=16" } },
 	{ "zns-2", { "ftl.type=zns", "ftl.buffer_units=12", "ftl.zone_dies=1", "ftl.zone_blocks=2",
 		     "ftl.zone_power2=no", "ftl.zone_open_max=2", "geometry.order=none" } },
-	{ "zns-areas", { "ftl.type=zns", "ftl.buffer_units=16", "ftl.zone_active_max=2", "ftl.zrwa_pages=1" } },
 	{ "map", { "ftl.type=page", "ftl.buffer_units=16", MAP_CACHED } },
 	{ "map-pb", { "ftl.type=page", "ftl.buffer_units=0", "geometry.pb_levels=2", "geometry.order=none",
 		      "ftl.gc_mode=blocking", MAP_CACHED } },
@@ -98,6 +97,7 @@ static const struct kind {
 			  "timing.slc_read_ns=25000", "timing.slc_program_ns=100000",
 			  "timing.slc_erase_ns=500000", "ftl.slc_cache=static", "ftl.slc_blocks=3",
 			  "ftl.slc_full=fold" } },
+	{ "zns-areas", { "ftl.type=zns", "ftl.buffer_units=16", "ftl.zone_active_max=2", "ftl.zrwa_pages=1" } },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
