@@ -221,6 +221,7 @@ void zr_adopt(struct zr *r, const struct zr *host)
 		s->window = s->loose = z.window;
 		s->wp = s->base.sectors = z.state == FTL_ZONE_CLOSED || z.state == FTL_ZONE_EMPTY ?
 					  (uint32_t)((z.wp - z.start) / 512) : r->seen.sectors;
+		s->loose |= s->wp > r->seen.sectors;	/* it ends with pages of an area that were never written */
 		s->failed = z.state >= FTL_ZONE_READONLY;
 	}
 }
