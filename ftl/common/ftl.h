@@ -85,6 +85,9 @@ struct ftl_io {
 	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
 	uint8_t owner;			/* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
 	bool window;			/* out, WRITE: the zone had a random write area at submit() */
+	uint8_t metadata;		/* READ, WRITE: bytes of metadata of each 512-byte sector, at most those of
+					 * ftl_config.metadata_bytes; 0: none. copy() moves them as the bytes behind
+					 * the data: sector i's begin at bytes + i * metadata */
 	bool lost;			/* WRITE of a multiple of ftl_lost_bytes(): its content is lost, so reads end
 					 * with SSD_E_UNCORR until all that was lost of what they read is written, or
 					 * its units are trimmed. Else as any write; copy() is not called */
@@ -116,7 +119,7 @@ struct ftl_io {
 struct ftl_host {
 	void (*done)(void *opaque, struct ftl_io *io);
 	/*
-	 * Move bytes [at, at + len) of the I/O. READ: out of buf to the host.
+	 * Move bytes [at, at + len) of the I/O, or of its metadata, which follow its data. READ: out of buf to the host.
 	 * WRITE: from the host into buf. READ: buf is not to be written to, and
 	 * NULL means zeroes. Never called when the FTL keeps no payload.
 	 */
@@ -272,6 +275,8 @@ struct ftl_config {
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
 	enum ftl_words host_subpage_reads;	/* host reads, and the reads for partial writes, read only the ECC
 						 * words needed */
+	uint32_t metadata_bytes;	/* page: bytes of a unit for the metadata of logical blocks, in the spare area; a
+					 * multiple of the unit's sectors; 0: none */
 	uint32_t map_cache_pages;	/* page: map pages kept in memory, of page_bytes / 4 entries each; 0: the whole
 					 * map is in memory and not in flash */
 	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn

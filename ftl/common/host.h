@@ -105,6 +105,12 @@ static inline void host_set_time(struct host *h, uint64_t now_ns)
 	h->now_ns = now_ns;
 }
 
+/* What crosses the link: data, and their metadata. */
+static inline uint64_t host_link_bytes(const struct ftl_io *io)
+{
+	return io->bytes + io->bytes / FTL_SECTOR_BYTES * io->metadata;
+}
+
 /*
  * Accept an I/O at now_ns: check its range, set the fields that the FTL relies on, and move a
  * write's data over the link. The I/O itself counts as its first part (pending 1), which ends when
@@ -130,9 +136,9 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 	h->stats.fua_writes += io->fua;
 	if (!h->c.link_ps_per_byte || io->crossing != FTL_CROSS_ALL)
 		return;
-	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, io->bytes, h->c.link_ps_per_byte) -
+	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, host_link_bytes(io), h->c.link_ps_per_byte) -
 		      h->now_ns;
-	h->stats.link_to_drive_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+	h->stats.link_to_drive_busy_ns += link_transfer_ns(host_link_bytes(io), h->c.link_ps_per_byte);
 }
 
 /* Move bytes between the host and buf (struct ftl_host). A write of lost content stores zeroes. */
@@ -183,8 +189,8 @@ static inline uint64_t host_link_read(struct host *h, const struct ftl_io *io, u
 {
 	if (!h->c.link_ps_per_byte)
 		return at_ns;
-	h->stats.link_to_host_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
-	return link_move(&h->link[0], h->now_ns, at_ns, io->bytes, h->c.link_ps_per_byte);
+	h->stats.link_to_host_busy_ns += link_transfer_ns(host_link_bytes(io), h->c.link_ps_per_byte);
+	return link_move(&h->link[0], h->now_ns, at_ns, host_link_bytes(io), h->c.link_ps_per_byte);
 }
 
 /*

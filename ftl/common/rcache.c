@@ -75,7 +75,7 @@ enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, u
 	for (uint64_t u = first_unit(c, io); u < end_unit(c, io); u++) {
 		uint32_t e = find(c, u);
 
-		if (e == RCACHE_NONE)
+		if (e == RCACHE_NONE || c->entry[e].metadata != io->metadata)
 			return RCACHE_MISS;
 		if (c->entry[e].by)
 			found = RCACHE_WAIT;
@@ -85,8 +85,15 @@ enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, u
 	return found;
 }
 
+static uint8_t *data_of(const struct rcache *c, uint32_t e)
+{
+	return c->data + (uint64_t)e * c->entry_bytes;
+}
+
 void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *shell)
 {
+	uint32_t k = io->metadata;
+
 	c->hits++;
 	for (uint64_t u = first_unit(c, io); u < end_unit(c, io); u++) {
 		uint64_t begin = u * c->unit_bytes, from = begin, to = begin + c->unit_bytes;
@@ -100,8 +107,11 @@ void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *she
 			from = io->offset;
 		if (to > io->offset + io->bytes)
 			to = io->offset + io->bytes;
-		shell->copy(shell->opaque, io, from - io->offset,
-			    c->data + (uint64_t)e * c->unit_bytes + (from - begin), to - from);
+		shell->copy(shell->opaque, io, from - io->offset, data_of(c, e) + (from - begin), to - from);
+		if (k)
+			shell->copy(shell->opaque, io, io->bytes + (from - io->offset) / FTL_SECTOR_BYTES * k,
+				    data_of(c, e) + c->unit_bytes + (from - begin) / FTL_SECTOR_BYTES * k,
+				    (to - from) / FTL_SECTOR_BYTES * k);
 	}
 }
 
@@ -132,7 +142,8 @@ uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io)
 		e = make_room(c);
 		if (e == RCACHE_NONE)
 			break;
-		c->entry[e] = (struct rcache_entry){ .by = io, .unit = (uint32_t)u, .hash_next = b->first };
+		c->entry[e] = (struct rcache_entry){ .by = io, .unit = (uint32_t)u, .hash_next = b->first,
+						     .metadata = io->metadata };
 		b->first = e;
 		claimed++;
 	}
@@ -184,15 +195,33 @@ void rcache_write_ends(struct rcache *c, const struct ftl_io *io)
 	note_writes(c, io, ~(uint32_t)0);
 }
 
+/* Metadata of whole or partial units; buf is not NULL. */
+static void take_metadata(struct rcache *c, const struct ftl_io *io, uint64_t at, const uint8_t *buf, size_t len)
+{
+	uint32_t k = io->metadata;
+
+	for (uint64_t s = (at - io->bytes) / k; len; s++, buf += k, len -= k) {
+		uint64_t byte = io->offset + s * FTL_SECTOR_BYTES, in_unit = byte % c->unit_bytes;
+		uint32_t e = find(c, byte / c->unit_bytes);
+
+		if (e != RCACHE_NONE && c->entry[e].by == io)
+			memcpy(data_of(c, e) + c->unit_bytes + in_unit / FTL_SECTOR_BYTES * k, buf, k);
+	}
+}
+
 void rcache_take(struct rcache *c, const struct ftl_io *io, uint64_t at, const void *buf, size_t len)
 {
+	if (SSD_UNLIKELY(at >= io->bytes)) {
+		take_metadata(c, io, at, buf, len);
+		return;
+	}
 	while (len) {
 		uint64_t byte = io->offset + at;
 		uint32_t in_unit = (uint32_t)(byte % c->unit_bytes), e = find(c, byte / c->unit_bytes);
 		size_t piece = c->unit_bytes - in_unit < len ? c->unit_bytes - in_unit : len;
 
 		if (e != RCACHE_NONE && c->entry[e].by == io) {
-			uint8_t *to = c->data + (uint64_t)e * c->unit_bytes + in_unit;
+			uint8_t *to = data_of(c, e) + in_unit;
 
 			if (buf)
 				memcpy(to, buf, piece);
@@ -244,6 +273,7 @@ struct rcache_stream *rcache_follow(struct rcache *c, const struct ftl_io *io)
 		*s = (struct rcache_stream){ 0 };
 	s->next = io->offset + io->bytes;
 	s->used = ++c->reads;
+	s->metadata = io->metadata;
 	if (s->ahead < s->next / c->unit_bytes)
 		s->ahead = s->next / c->unit_bytes;
 	return s;
@@ -271,7 +301,7 @@ struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s)
 		s->ahead = to;
 		if (from == to)
 			continue;
-		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .offset = from * c->unit_bytes,
+		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .metadata = s->metadata, .offset = from * c->unit_bytes,
 				       .bytes = (to - from) * c->unit_bytes, .next = io->next };
 		claimed = rcache_claim(c, io);
 		if (!claimed) {		/* no room, or writes: try again at the sequence's next read */
@@ -295,7 +325,7 @@ void rcache_lay_out(struct rcache *c, struct ssd_arena *m, const struct ftl_conf
 	uint32_t aheads = pieces < f->read_cache_units ? pieces : f->read_cache_units;	/* each fills an entry */
 	struct rcache laid = {
 		.units = f->read_cache_units, .ahead_units = f->read_ahead_units, .unit_bytes = f->unit_bytes,
-		.page_units = page_units, .drive_units = (uint32_t)(f->capacity_bytes / f->unit_bytes),
+		.entry_bytes = f->unit_bytes + f->metadata_bytes, .page_units = page_units, .drive_units = (uint32_t)(f->capacity_bytes / f->unit_bytes),
 		.aheads = aheads, .payload = f->payload,
 	};
 
@@ -306,7 +336,7 @@ void rcache_lay_out(struct rcache *c, struct ssd_arena *m, const struct ftl_conf
 		laid.entry = ssd_carve(m, laid.units, sizeof(*laid.entry));
 		laid.bucket = ssd_carve(m, heads, sizeof(*laid.bucket));
 		laid.ahead = ssd_carve(m, aheads, sizeof(*laid.ahead));
-		laid.data = f->payload ? ssd_carve(m, laid.units, f->unit_bytes) : NULL;
+		laid.data = f->payload ? ssd_carve(m, laid.units, laid.entry_bytes) : NULL;
 	}
 	if (!c)
 		return;

@@ -13,7 +13,8 @@
  * sequence's second read on, the FTL also reads what follows it (and the unit in which it ends, if
  * that is not read whole), in pieces that end at multiples of a page's units (units that were
  * written in order share a page), until ahead_units are read beyond the host's last byte. A piece is
- * read only if the cache takes at least one of its units. These reads are I/Os of the cache: they
+ * read only if the cache takes at least one of its units. It reads as much metadata as the sequence's last read
+ * did (ftl_io.metadata); a read that wants other metadata than a unit's entry has is a miss. These reads are I/Os of the cache: they
  * neither cross the link nor count as I/Os of the host.
  *
  * Order. A unit's entry is made when the FTL gets the read that fills it, and is removed when the
@@ -44,6 +45,7 @@ struct rcache_entry {
 	uint64_t ready_ns;	/* when the content is in memory; it may be known before */
 	const struct ftl_io *by;	/* the read that fills the entry, or NULL */
 	uint32_t unit, have;	/* number of the unit; bytes that have arrived */
+	uint8_t metadata;	/* bytes of metadata of each sector, behind the unit's data */
 	uint32_t hash_next;
 	uint32_t older, newer;	/* links of the list by age; of a free entry: older is the next free one */
 };
@@ -52,6 +54,7 @@ struct rcache_stream {
 	uint64_t next;		/* byte after the last read */
 	uint64_t ahead;		/* unit up to which has been read ahead */
 	uint64_t used;		/* number of the read that came last */
+	uint8_t metadata;	/* of that read, as in struct ftl_io */
 	bool twice;		/* at least two reads came one after the other */
 };
 
@@ -63,7 +66,7 @@ struct rcache_bucket {
 struct rcache {
 	uint32_t units;			/* 0: there is no cache */
 	uint32_t ahead_units;		/* 0: there is no read-ahead */
-	uint32_t unit_bytes, page_units, drive_units, hash_mask, aheads;
+	uint32_t unit_bytes, entry_bytes, page_units, drive_units, hash_mask, aheads;
 	bool payload;
 	struct rcache_entry *entry;
 	struct rcache_bucket *bucket;	/* hash by unit; hash_mask + 1 of them */

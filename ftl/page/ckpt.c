@@ -342,6 +342,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t 
 	oob_put_head(f->oob, &h);
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		oob_put_unit(f->oob, u, u ? OOB_NO_LPN : f->shape.ckpt_lpn, c->number);
+	metadata_to_page(f, NONE, f->oob);
 	memset(f->scratch, 0, CKPT_PAGE_HEAD);
 	oob_put4(f->scratch, CKPT_MAGIC);
 	oob_put4(f->scratch + 4, index);

@@ -69,6 +69,8 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->host.c.unit_bytes,
 			       page + (size_t)i * f->host.c.unit_bytes, f->host.c.unit_bytes);
+		if (SSD_UNLIKELY(f->metadata.bytes))
+			metadata_gather(f, g, g->units, lost ? NULL : oob, i);
 		g->units++;
 	}
 	g->page++;
@@ -136,6 +138,8 @@ void gc_drop_stale(struct page_ftl *f, struct gc *g)
 			if (g->bytes)
 				memcpy(g->data + (size_t)kept * f->host.c.unit_bytes,
 				       g->data + (size_t)i * f->host.c.unit_bytes, f->host.c.unit_bytes);
+			if (SSD_UNLIKELY(f->metadata.bytes))
+				metadata_move(f, g, kept, i, 1);
 		}
 		kept++;
 	}
@@ -197,8 +201,7 @@ static void set_map_head(const struct page_ftl *f, const struct gc *g, struct oo
 	}
 }
 
-void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot,
-		     enum gc_op op)
+void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
@@ -248,6 +251,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	}
 	if (g->of_map && g->flying)
 		f->cache.found[(g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp].seq = f->cache.seq;
+	metadata_copy(f, g, f->oob);
 	f->host.stats.slc_fold_units += f->bt.blk[g->victim].slc ? g->flying : 0;
 	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
 	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
@@ -291,6 +295,8 @@ void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 	if (g->bytes)
 		memmove(g->data, g->data + (size_t)g->flying * f->host.c.unit_bytes,
 			(size_t)rest * f->host.c.unit_bytes);
+	if (SSD_UNLIKELY(f->metadata.bytes))
+		metadata_move(f, g, 0, g->flying, rest);
 	g->units = rest;
 	g->flying = 0;
 	map_gc_release(f, g);

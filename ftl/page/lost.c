@@ -116,9 +116,10 @@ void lost_decode_pages(struct page_ftl *f, const uint32_t *page, uint32_t count)
 
 /*
  * Give the host the sectors that a uread wants: from the slot, if it is not NONE and has them, or from the unit's
- * content on flash. bad: the sectors lost there. Returns false if any is lost.
+ * content on flash and its metadata. bad: the sectors lost there. Returns false if any is lost.
  */
-bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, uint32_t bad)
+bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, const uint8_t *metadata,
+	       uint32_t bad)
 {
 	const struct wslot *s = slot == NONE ? NULL : &f->buf.slot[slot];
 	bool all = true;
@@ -136,6 +137,8 @@ bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const u
 			continue;
 		from = here ? slot_data(f, slot) + (size_t)i * SECTOR : lost_sector(unit, bad, i);
 		host_copy(&f->host, u->io, u->at + at, (void *)(uintptr_t)from, SECTOR);
+		if (SSD_UNLIKELY(u->io->metadata))
+			metadata_give_sector(f, u, at, here ? metadata_of_slot(f, slot) : metadata);
 	}
 	return all;
 }

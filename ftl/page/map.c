@@ -22,15 +22,14 @@
  *   M1  frame_of and frame[].page agree;
  *   M2  a frame is on a list exactly if it is READY and not pinned, and then on `write` if it waits
  *       to be written, else on `dirty` or `clean`;
- *   M3  a map page is written only when `stable` has reached last_seq and no copy that it names is
- *       under way, so that what flash says of a unit is true after any power cut, or was replaced
- *       in a frame that was in memory;
+ *   M3  a map page is written only when `stable` has reached last_seq and no copy that it names is under way, so that
+ *       what flash says of a unit is true after any power cut, or was replaced in a frame that was in memory;
  *   M4  at most host_max frames are pinned by the host, and at most loads_max are being loaded for
  *       reads; each collector pins at most a page's units. So a frame for each of them is left;
- *   M5  a map page of kind OOB_MAP and mark m is a snapshot: all changes by host pages up to m, and by
- *       copies issued before m, are in it. This is so when it is programmed, by M3. A map page that is neither dirty
- *       nor pinned nor being written is on flash as it is in memory, but for trims that are due, so its
- *       copy by GC is a new snapshot. The copy of any other keeps the mark, or is no snapshot.
+ *   M5  a map page of kind OOB_MAP and mark m is a snapshot: all changes by host pages up to m, and by copies issued
+ *       before m, are in it. M3 makes it one when it is programmed. A map page that is neither dirty nor pinned nor
+ *       being written is on flash as it is in memory, but for trims that are due, so its copy by GC is a new
+ *       snapshot. The copy of any other keeps the mark, or is no snapshot.
  */
 #include "page_ftl.h"
 
@@ -705,6 +704,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		oob_put_unit(f->oob, u, map_lpn(f, fr->page) + u, k->seq);
 	fr->seq = k->seq;
+	metadata_to_page(f, NONE, f->oob);
 	c.data = &k->entry[(size_t)i * k->per];
 	if (k->store)
 		memcpy(k->store + (size_t)fr->page * f->g->page_bytes, c.data, f->g->page_bytes);

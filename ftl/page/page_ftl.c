@@ -528,10 +528,12 @@ static const char *cache_fault(const struct front_policy *policy, const struct f
 	return c->map_cache_pages ? first_broken(rules, sizeof(rules) / sizeof(*rules)) : NULL;
 }
 
-/* With placement handles, one byte more holds the stream of the page's block. */
+/* With placement handles, one byte more holds the stream of the page's block. Metadata are behind it. */
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	return front_oob_bytes(t->policy, g->page_bytes / c->unit_bytes) + (c->placement_handles > 0);
+	uint32_t upp = g->page_bytes / c->unit_bytes;
+
+	return front_oob_bytes(t->policy, upp) + (c->placement_handles > 0) + upp * c->metadata_bytes;
 }
 
 static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,
@@ -539,6 +541,8 @@ static const char *room_fault(const struct front_policy *policy, const struct ft
 {
 	const char *wants = handles_fault(policy, c, g);
 
+	if (!wants)
+		wants = metadata_fault(policy, c);
 	if (!wants)
 		wants = policy_wants(policy, c, g);
 	if (!wants)
@@ -616,12 +620,13 @@ static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies
 	t->due = ssd_carve(m, dies, sizeof(*t->due));
 }
 
-static void set_gc_tables(struct page_ftl *f, struct gc_unit *unit, uint32_t *pins, uint8_t *data)
+static void set_gc_tables(struct page_ftl *f, struct gc_unit *unit, uint32_t *pins, uint8_t *data, uint8_t *metadata)
 {
 	for (uint32_t p = 0; p < f->shape.planes; p++) {
 		f->plane[p].gc.unit = unit + (size_t)p * 2 * f->shape.upp;
 		f->plane[p].gc.pin = pins + (size_t)p * f->shape.upp;
 		f->plane[p].gc.data = data + (size_t)p * 2 * f->g->page_bytes;
+		f->plane[p].gc.metadata = metadata ? metadata + (size_t)p * 2 * f->shape.upp * f->metadata.bytes : NULL;
 	}
 }
 
@@ -644,7 +649,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	const struct front_config fc = front_config_of(policy, c, g);
 	struct gc_unit *gu;
 	uint32_t *pins, reads;
-	uint8_t *gd;
+	uint8_t *gd, *gm;
 
 	set_sizes(&at, c, g);
 	if (c->map_cache_pages)
@@ -677,6 +682,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
 	pins = ssd_carve(m, c->map_cache_pages ? (size_t)at.shape.planes * at.shape.upp : 0, sizeof(*pins));
+	metadata_lay_out(&at, m, c, &gm);
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	heat_begin(&at.heat, c->hot_cold == FTL_HOT_COLD_RECENCY);
 	if (!c->hot_cold)
@@ -687,7 +693,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 		f->bt.geo = g;
 		f->bt.choices = c->gc_choices;
 		f->bt.window = c->gc_window_blocks;
-		set_gc_tables(f, gu, pins, gd);
+		set_gc_tables(f, gu, pins, gd, gm);
 	}
 	return m->used;
 }
@@ -720,6 +726,7 @@ void page_ftl_begin(struct ftl *base, struct nand *n)
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->turn.watched = f->read.suspends || c->namespaces > 1;
 	f->buf.noted = c->namespaces > 1;
+	metadata_begin(f);
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :

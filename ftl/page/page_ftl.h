@@ -20,6 +20,7 @@
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
  *   heat.h      which pages are hot
  *   lost.c      units with lost sectors
+ *   metadata.c  metadata of logical blocks in the spare area (metadata.h)
  *   owners.c    waits behind other namespaces
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
@@ -46,6 +47,7 @@
 #include "host.h"
 #include "fxp.h"
 #include "map.h"
+#include "metadata.h"
 #include "oob.h"
 #include "owners.h"
 
@@ -62,6 +64,7 @@ struct wslot {
 	uint32_t hash_next;	/* slot number */
 	bool hashed;		/* this slot has the newest version of its LPN */
 	bool lost;		/* sectors of it are lost (lost.c) */
+	uint8_t stride;		/* bytes of metadata of a sector (metadata.h) */
 };
 
 struct wtrim {			/* LPNs trimmed by a slot that holds a bitmap unit; from NONE: no LPN */
@@ -171,6 +174,7 @@ struct gc {
 	uint64_t since_ns;
 	struct gc_unit *unit;
 	uint8_t *data;
+	uint8_t *metadata;	/* of each unit; NULL: pages have none */
 };
 
 static inline bool gc_is_awake(const struct gc *g)
@@ -335,6 +339,7 @@ struct page_ftl {
 	struct page_heat heat;
 	struct page_handles handles;
 	struct page_owners owners;
+	struct page_metadata metadata;
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 	bool full;			/* no more pages can be programmed */
@@ -400,6 +405,12 @@ static inline uint32_t lpns_per_map(const struct page_ftl *f)
 static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 {
 	return f->buf.data + (size_t)slot * f->host.c.unit_bytes;
+}
+
+/* With metadata only. */
+static inline uint8_t *metadata_of_slot(const struct page_ftl *f, uint32_t slot)
+{
+	return f->metadata.slot + (size_t)slot * f->metadata.bytes;
 }
 
 static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
@@ -555,7 +566,8 @@ const uint8_t *lost_sector(const uint8_t *unit, uint32_t bad, uint32_t i);
 void lost_encode(struct page_ftl *f, uint32_t w);
 void lost_decode(struct page_ftl *f, uint32_t slot);
 void lost_decode_pages(struct page_ftl *f, const uint32_t *page, uint32_t count);
-bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, uint32_t bad);
+bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, const uint8_t *metadata,
+	       uint32_t bad);
 
 /* owners.c: what follows owners_lay_out() is called only if owners_told() */
 void owners_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, uint32_t reads);

@@ -486,6 +486,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 		note_heat(f, w);
 	if (SSD_UNLIKELY(f->handles.count))
 		handles_took(f, block, p->handle, oob);
+	if (SSD_UNLIKELY(f->metadata.bytes))
+		metadata_to_page(f, w, oob);
 	if (SSD_UNLIKELY(p->used < f->shape.upp))
 		pad(f, p, oob);
 	if (SSD_UNLIKELY(hidden)) {

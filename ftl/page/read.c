@@ -77,10 +77,14 @@ static SSD_ALWAYS void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t
 
 /* ---- delivering --------------------------------------------------------- */
 
-static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit)
+/* Give the host a unit and its metadata; NULL: it was not written. */
+static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit, const uint8_t *metadata)
 {
-	if (f->host.c.payload)
-		host_copy(&f->host, r->io, r->at, unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
+	if (!f->host.c.payload)
+		return;
+	host_copy(&f->host, r->io, r->at, unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
+	if (SSD_UNLIKELY(r->io->metadata))
+		metadata_give(f, r, metadata);
 }
 
 /* Returns the content read from flash, overlaid with the sectors in a buffer slot. */
@@ -145,16 +149,16 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 
 		f->host.stats.buffer_hit_units++;
 		if (SSD_UNLIKELY(s->lost))
-			good = lost_give(f, r, slot, NULL, 0);
+			good = lost_give(f, r, slot, NULL, metadata_of_slot(f, slot), 0);
 		else
-			give(f, r, slot_data(f, slot));
+			give(f, r, slot_data(f, slot), metadata_of_slot(f, slot));
 		part_at_once(f, now_ns, r->io, true, r->gc_ns, r->map_ns, good ? SSD_OK : SSD_E_UNCORR);
 		return true;
 	}
 	if (!is_trimmed(f, r->lpn) && unit_may_exist(f, r->lpn))
 		return false;
 	f->host.stats.unwritten_units++;
-	give(f, r, NULL);
+	give(f, r, NULL, NULL);
 	part_at_once(f, now_ns, r->io, false, r->gc_ns, r->map_ns, SSD_OK);
 	return true;
 }
@@ -330,8 +334,8 @@ static inline bool is_map_read(const struct uread *u)
 	return !u->io && u->slot == NONE;
 }
 
-/* unit: its content on flash, of which the sectors `bad` are lost; NULL: there is none. */
-static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, uint32_t bad)
+/* unit: its content on flash, of which the sectors `bad` are lost, and its metadata; NULL: there is none. */
+static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, const uint8_t *metadata, uint32_t bad)
 {
 	struct wslot *s = &f->buf.slot[slot];
 	uint32_t lacks = f->shape.sectors_mask & ~s->have;
@@ -342,6 +346,8 @@ static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit,
 	for (uint32_t i = 0; unit && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 		if (lacks & ~bad & 1u << i)
 			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES, lost_sector(unit, bad, i), FTL_SECTOR_BYTES);
+	if (SSD_UNLIKELY(f->metadata.bytes))
+		metadata_base(f, slot, lacks, metadata);
 	s->have = f->shape.sectors_mask;
 }
 
@@ -380,7 +386,7 @@ void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 
 	if (u->io) {
 		f->host.stats.unwritten_units++;
-		give(f, u, NULL);
+		give(f, u, NULL, NULL);
 		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, SSD_OK);
 		uread_put(f, r);
 		return;
@@ -388,7 +394,7 @@ void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 	for (uint32_t i = 0; f->host.c.payload && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 		if (!(f->buf.slot[u->slot].have >> i & 1))
 			memset(slot_data(f, u->slot) + i * FTL_SECTOR_BYTES, 0, FTL_SECTOR_BYTES);
-	base_arrived(f, u->slot, NULL, 0);
+	base_arrived(f, u->slot, NULL, NULL, 0);
 	base_done(f, r);
 	f->turn.kick = true;
 }
@@ -402,7 +408,7 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 		uread_put(f, r);
 		return;
 	}
-	base_arrived(f, u->slot, NULL, f->shape.sectors_mask);
+	base_arrived(f, u->slot, NULL, NULL, f->shape.sectors_mask);
 	base_done(f, r);
 }
 
@@ -451,10 +457,10 @@ static inline uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t 
 }
 
 /*
- * A page whose program failed cannot be read, but is in the map until it is issued again. Returns
- * its content in the buffer, or NULL if the page is not such a page. O(buffer pages), and rare.
+ * A page whose program failed cannot be read, but is in the map until it is issued again. Returns the slot
+ * with the unit, or NONE if the page is not such a page. O(buffer pages), and rare.
  */
-static const uint8_t *issued_from_buffer(const struct page_ftl *f, uint32_t lpn, uint32_t upn)
+static uint32_t issued_from_buffer(const struct page_ftl *f, uint32_t lpn, uint32_t upn)
 {
 	for (uint32_t w = 0; w < f->buf.pages; w++) {
 		const struct wpage *p = &f->buf.page[w];
@@ -462,9 +468,9 @@ static const uint8_t *issued_from_buffer(const struct page_ftl *f, uint32_t lpn,
 
 		if (p->state != W_FREE && p->seq <= f->bt.issued && p->ppn == upn / f->shape.upp &&
 		    upn % f->shape.upp < p->used && f->buf.slot[slot].lpn == lpn)
-			return slot_data(f, slot);
+			return slot;
 	}
-	return NULL;
+	return NONE;
 }
 
 static inline void set_where(const struct page_ftl *f, const struct die *d, const struct uread *u,
@@ -503,7 +509,9 @@ static bool names_another(const struct page_ftl *f, const struct uread *u, uint3
 static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, uint32_t upn, const struct nand_cmd *c)
 {
 	const uint8_t *page = c->page;
-	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes : NULL;
+	size_t at = (upn & ~OOB_LOST) % f->shape.upp;
+	const uint8_t *unit = page ? page + at * f->host.c.unit_bytes : NULL;
+	const uint8_t *metadata = f->metadata.bytes ? f->oob + f->metadata.at + at * f->metadata.bytes : NULL;
 	bool unread = c->status == NAND_UNCORR || c->status == NAND_ERASED || names_another(f, u, upn);
 	bool lost = unread || (upn & OOB_LOST);
 	uint32_t slot, bad;
@@ -513,24 +521,31 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 		return !lost;
 	}
 	if (SSD_UNLIKELY(unread)) {
-		const uint8_t *kept = upn & OOB_LOST ? NULL : issued_from_buffer(f, u->lpn, upn);
+		const uint8_t *kept;
 
-		if (!kept)
+		slot = upn & OOB_LOST ? NONE : issued_from_buffer(f, u->lpn, upn);
+		if (slot == NONE)
 			kept = mount_rebuilt_unit(f, upn & ~OOB_LOST);
+		else
+			kept = slot_data(f, slot);
+		if (slot != NONE && metadata)
+			metadata = metadata_of_slot(f, slot);
 		unread = !kept;
 		unit = kept ? kept : unit;
 		lost = unread || (upn & OOB_LOST);
 	}
 	bad = !lost ? 0 : unread ? f->shape.sectors_mask : lost_bits(f, unit);
 	if (!u->io) {
-		base_arrived(f, u->slot, unit, bad);
+		base_arrived(f, u->slot, unit, metadata, bad);
 	} else if (f->host.c.payload) {
 		slot = wbuf_find(f, u->lpn);
 		if (bad || (slot != NONE && f->buf.slot[slot].lost))
-			return lost_give(f, u, slot, unit, bad);
+			return lost_give(f, u, slot, unit, metadata, bad);
 		if (slot != NONE && unit)
 			unit = overlay(f, slot, unit);
-		give(f, u, unit);
+		if (slot != NONE && metadata)
+			metadata = metadata_overlay(f, u, slot, metadata);
+		give(f, u, unit, metadata);
 	}
 	return !lost;
 }
@@ -647,7 +662,7 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 			 struct nand_cmd *c)
 {
 	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE,
-		       map_is_cached(f) ? f->oob : NULL);
+		       map_is_cached(f) || f->metadata.bytes ? f->oob : NULL);
 	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* otherwise the page has no other unit of the I/O */
 		take_along(f, d, r, c->ppn.v);
 	else

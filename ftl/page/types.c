@@ -108,6 +108,14 @@ static const struct knob map_rows[] = {
 	FTL_KNOB_LAST
 };
 
+static const struct knob metadata_rows[] = {
+	FTL_KNOB(metadata_bytes, 0, 4096, "0",
+		 "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must have "
+		 "room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of 512 + 16 "
+		 "128, of 4096 + 8 8, of 4096 + 16 16. 0: metadata are stored behind the namespace's data"),
+	FTL_KNOB_LAST
+};
+
 static const struct knob flex_rows[] = {
 	FTL_KNOB_IS(gc_pages, gc_pages, "slow",
 	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle "
@@ -124,13 +132,13 @@ static const struct knob backup_rows[] = {
 
 static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
 	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows }, map_own = { "ftl", map_rows },
-	placement_own = { "ftl", placement_rows },
+	placement_own = { "ftl", placement_rows }, metadata_own = { "ftl", metadata_rows },
 	backup_own = { "ftl", backup_rows };
 
 #define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
 
 static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, &map_own,
-							&placement_own, NULL };
+							&placement_own, &metadata_own, NULL };
 static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, &backup_own, NULL };
 static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, &backup_own, NULL };
 static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, &backup_own, NULL };

@@ -179,10 +179,14 @@ static SSD_APART void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t sl
 		s->have = f->buf.slot[old].have;
 		s->lost = f->buf.slot[old].lost;
 		f->buf.bad[slot] = f->buf.bad[old];
+		if (f->metadata.bytes)
+			metadata_begin_slot(f, slot, old);
 	} else if (is_trimmed(f, s->lpn) || !unit_may_exist(f, s->lpn)) {
 		if (f->host.c.payload)
 			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
 		s->have = f->shape.sectors_mask;
+		if (f->metadata.bytes)
+			metadata_begin_slot(f, slot, NONE);
 	}
 	if (s->have != f->shape.sectors_mask) {
 		f->buf.page[slot / f->shape.upp].bases++;
@@ -191,12 +195,13 @@ static SSD_APART void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t sl
 }
 
 /* The next sectors of the I/O are in the slot. */
-static SSD_APART void note_slot(struct page_ftl *f, const struct ftl_io *io, uint32_t slot)
+static SSD_APART void note_slot(struct page_ftl *f, struct ftl_io *io, uint32_t slot)
 {
-	uint32_t unit = f->host.c.unit_bytes, from = (uint32_t)((io->offset + io->at) % unit);
-	uint64_t rest = io->bytes - io->at;
+	struct host_span s = host_span(io, f->host.c.unit_bytes);
 
-	lost_written(f, io, slot, sector_bits(from, rest < unit - from ? (uint32_t)rest : unit - from));
+	lost_written(f, io, slot, sector_bits(s.from, s.bytes));
+	if (f->metadata.bytes)
+		metadata_written(f, io, slot, s.from, s.bytes);
 	if (owners_told(f))
 		owners_wrote(f, io, slot);
 }

@@ -660,17 +660,15 @@ static SSD_APART bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_i
 	return true;
 }
 
-/* Does the FTL take this write of lost content (ftl.h)? */
-static bool can_lose(const struct slate_dev *d, const struct ftl_io *io)
-{
-	uint32_t unit = ftl_lost_bytes(d->profile.ops, &d->profile.ftl);
-	return io->op == FTL_WRITE && unit && (io->offset | io->bytes) % unit == 0;
-}
-
-/* Does the drive take the I/O's lost content, zone operation or placement handle? */
+/* Does the drive take the I/O's lost content (ftl.h), zone operation, metadata or placement handle? */
 static SSD_APART bool takes(const struct slate_dev *d, const struct ftl_io *io)
 {
-	if ((io->lost && !can_lose(d, io)) || (io->zone && !d->profile.ops->zones))
+	const struct ftl_config *c = &d->profile.ftl;
+	uint32_t lost = ftl_lost_bytes(d->profile.ops, c);
+
+	if ((io->lost && (io->op != FTL_WRITE || !lost || (io->offset | io->bytes) % lost)) ||
+	    (io->zone && !d->profile.ops->zones) ||
+	    (io->metadata && (io->metadata * (c->unit_bytes / FTL_SECTOR_BYTES) > c->metadata_bytes || !c->payload)))
 		return false;
 	return io->op != FTL_WRITE || !io->handle || io->handle < slate_handles(d);
 }
@@ -689,7 +687,7 @@ static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 		return;
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
-	if (SSD_UNLIKELY(io->lost | io->zone | io->handle) && !takes(d, io)) {
+	if (SSD_UNLIKELY(io->lost | io->zone | io->handle | io->metadata) && !takes(d, io)) {
 		refuse(d, now_ns, io, SSD_E_INVAL);
 		return;
 	}

@@ -80,6 +80,7 @@ struct slate_sizes {
 	uint32_t atomic;		/* a write within one such unit is stored wholly or not at all */
 	uint32_t copy;			/* largest Copy: its data are in the write buffer, without one in a page of each
 					 * plane, between their read and their write */
+	uint32_t metadata;		/* bytes of metadata of a 512-byte sector in the spare area; 0: none */
 	uint32_t lost;			/* a write of lost content has whole such units; 0: the FTL takes none */
 };
 void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out);

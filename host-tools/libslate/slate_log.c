@@ -362,6 +362,8 @@ void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out)
 
 	out->write_granularity = out->trim_granularity = out->atomic = slate_unit_bytes(d);
 	out->write_optimal = g->page_bytes * (planes ? g->planes_per_die : 1);
+	out->metadata = d->profile.ftl.payload ?
+		d->profile.ftl.metadata_bytes * FTL_SECTOR_BYTES / slate_unit_bytes(d) : 0;
 	out->lost = ftl_lost_bytes(d->profile.ops, &d->profile.ftl);
 	copy = (uint64_t)d->profile.ftl.buffer_units * slate_unit_bytes(d);
 	if (!copy)

@@ -47,6 +47,7 @@ enum {
 	FOLDS = 16384,		/* the host waits for folding while the cache is full */
 	QUEUES = 524288,	/* a controller of one core is in front that takes turns among four queues, */
 	WEIGHTS = 1048576,	/* by weight, each of another priority */
+	METADATA = 4194304,	/* each sector has metadata in the spare area, which name its write */
 };
 
 static const struct shape shapes[] = {
@@ -188,6 +189,18 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 6, HANDLES | COPIES | CORES | COPYBACK, .policy = &gc_fifo },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
+	{ "metadata", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, METADATA },
+	{ "metadata, partial units", { 2, 1, 1, 1, 10, 4, 2048, 64, 25, 2048, 0, 1, 1 }, 1024, 52, 4,
+	  FTL_GC_BLOCKING, false, 0, METADATA | CORES | CACHE },
+	{ "metadata, planes, words", { 1, 1, 1, 2, 12, 4, 2048, 128, 25, 1024, 0, 2, 1 }, 1024, 52, 4,
+	  FTL_GC_SLICED, true, 6, METADATA | PAIRS | WORDS | LEVEL | CORRECTED },
+	{ "metadata, slc", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 70, 4,
+	  FTL_GC_SLICED, false, 0, METADATA | SET_ASIDE | FOLDS },
+	{ "metadata, cached", { 1, 1, 1, 1, 110, 8, 1024, 64, 25, 512, 0, 1, 1 }, 512, 1400, 4,
+	  FTL_GC_SLICED, false, 0, METADATA | WORDS, .map_cache_pages = 5 },
+	{ "metadata, handles", { 2, 1, 1, 1, 14, 4, 2048, 64, 26, 2048, 0, 1, 1 }, 1024, 64, 5,
+	  FTL_GC_SLICED, false, 6, METADATA | HANDLES | COPIES, .policy = &gc_fifo },
 	{ "queues", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
 	  FTL_GC_SLICED, false, 0, QUEUES },
 	{ "queues, weighted, hot", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,

@@ -8,7 +8,7 @@
  * unit writes and trims, and the prefix holds all that was completed as flushed. With placement
  * handles this holds of each unit instead of all together (ftl.h). Some writes make units lost
  * (tag LOST). If an FTL loses whole units, writes to these are widened to whole units, since one of a part may
- * leave them lost.
+ * leave them lost. With METADATA a sector's metadata name the write that its data are of, always.
  *
  * With several submission queues the history is the order in which the controller hands requests to the FTL, which a
  * host does not know. So a second oracle has only what the host knows: a flush keeps every write that had completed
@@ -41,6 +41,7 @@
 #define MAX_HISTORY 20000
 #define WHENS 3
 #define CKPT_PERIOD 40u			/* pages programmed from one checkpoint to the next */
+#define METADATA_BYTES 4	/* of a sector */
 #define LOST (~(uint64_t)0)		/* tag of a sector whose unit is lost */
 
 struct change {
@@ -79,7 +80,7 @@ struct drive {
 		uint32_t changes;	/* length of the history after it */
 		uint32_t first;		/* with queues: its first change, */
 		uint32_t began;		/* and event */
-		uint8_t data[MAX_SECTORS * FTL_SECTOR_BYTES];
+		uint8_t data[MAX_SECTORS * (FTL_SECTOR_BYTES + METADATA_BYTES)];
 	} io[MAX_IOS];
 	uint64_t found[MAX_SECTORS];	/* content found by verify() */
 };
@@ -194,6 +195,7 @@ static void add_handles(struct ftl_config *fc, const struct shape *s)
 static void add_front(struct ftl_config *fc, const struct shape *s)
 {
 	add_handles(fc, s);
+	fc->metadata_bytes = s->ways & METADATA ? s->unit / FTL_SECTOR_BYTES * METADATA_BYTES : 0;
 	fc->cores = s->ways & CORES ? 2 : 0;
 	fc->completion_ns = s->ways & CORES ? 700 : 0;
 	if (s->ways & QUEUES) {
@@ -380,6 +382,31 @@ static void choose_queue(struct drive *d, struct host_io *h)
 	h->began = ++d->events;
 }
 
+/* Where the metadata of sector i of the I/O are, behind its data. */
+static uint8_t *metadata_at(struct host_io *h, uint32_t i)
+{
+	return h->data + h->io.bytes + (size_t)i * METADATA_BYTES;
+}
+
+/* What they are for a write of the sector with that tag; tag 0: it was trimmed or never written. */
+static uint32_t metadata_of(uint64_t tag, uint32_t sector)
+{
+	return tag ? (uint32_t)tag << 11 | sector : UINT32_MAX;
+}
+
+/* The tagged sectors [at, at + count). */
+static void set_content(struct host_io *h, uint32_t at, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t v = h->tag << 20 | (at + i);
+		uint32_t m = metadata_of(h->tag, at + i);
+
+		for (uint32_t k = 0; k < FTL_SECTOR_BYTES; k += 8)
+			memcpy(h->data + i * FTL_SECTOR_BYTES + k, &v, 8);
+		memcpy(metadata_at(h, i), &m, METADATA_BYTES);
+	}
+}
+
 static void submit_random(struct drive *d, struct host_io *h)
 {
 	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES, all = sectors(d);
@@ -408,16 +435,13 @@ static void submit_random(struct drive *d, struct host_io *h)
 	h->io = (struct ftl_io){ .op = op, .host = h, .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES,
 				 .fua = rnd(&d->rng) % 8 == 0, .lost = lost };
+	if (d->fc.metadata_bytes && !lost && (op == FTL_WRITE || op == FTL_READ))
+		h->io.metadata = METADATA_BYTES;
 	if (d->fc.placement_handles)
 		h->io.handle = (uint8_t)(rnd(&d->rng) % d->fc.placement_handles);
 	if (op == FTL_WRITE) {
 		h->tag = ++d->tag;
-		for (uint32_t i = 0; i < count; i++)
-			for (uint32_t k = 0; k < FTL_SECTOR_BYTES; k += 8) {
-				uint64_t v = h->tag << 20 | (at + i);
-
-				memcpy(h->data + i * FTL_SECTOR_BYTES + k, &v, 8);
-			}
+		set_content(h, at, count);
 	}
 	if (d->shape->ways & QUEUES)
 		choose_queue(d, h);
@@ -455,7 +479,8 @@ static void read_all(struct drive *d)
 	struct host_io *h = &d->io[0];
 	bool lost = false;
 
-	h->io = (struct ftl_io){ .op = FTL_READ, .host = h, .bytes = d->fc.capacity_bytes };
+	h->io = (struct ftl_io){ .op = FTL_READ, .host = h, .bytes = d->fc.capacity_bytes,
+				 .metadata = d->fc.metadata_bytes ? METADATA_BYTES : 0 };
 	memset(h->data, TEST_UNREAD, d->fc.capacity_bytes);
 	h->busy = true;
 	d->f->ops->submit(d->f, d->now_ns, &h->io);
@@ -478,6 +503,12 @@ static void read_all(struct drive *d)
 		SSD_ASSERT(!memcmp(s, s + 8, FTL_SECTOR_BYTES - 8));	/* all words of the sector are equal */
 		SSD_ASSERT(!v || d->lost[i] || (v & 0xfffff) == i);	/* it is at its own place */
 		d->found[i] = d->lost[i] ? LOST : v >> 20;
+		if (h->io.metadata && !d->lost[i]) {
+			uint32_t m;
+
+			memcpy(&m, metadata_at(h, i), METADATA_BYTES);
+			SSD_ASSERT(m == metadata_of(d->found[i], i));
+		}
 	}
 	SSD_ASSERT(h->io.status == (lost ? SSD_E_UNCORR : SSD_OK));
 }

@@ -25,8 +25,9 @@
 
 static uint32_t last_program;		/* page programmed last */
 static uint32_t lost_page;		/* page whose reads fail, or NONE */
-static uint8_t tag[IOS];		/* of a write in the slot: each byte of its data */
-static uint8_t got[IOS][8 * UNIT];	/* data of a read in the slot */
+static uint8_t metadata;		/* bytes of each sector, of reads and writes */
+static uint8_t tag[IOS];		/* of a write in the slot: each byte of its data; of its metadata, plus 100 */
+static uint8_t got[IOS][8 * (UNIT + 32)];	/* data of a read in the slot, and metadata behind them */
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
@@ -34,7 +35,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 
 	(void)opaque;
 	if (io->op == FTL_WRITE)
-		memset(buf, tag[i], len);
+		memset(buf, tag[i] + (at < io->bytes ? 0 : 100), len);
 	else if (buf)
 		memcpy(got[i] + at, buf, len);
 	else
@@ -52,6 +53,8 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 static struct slot *submit(uint32_t i, enum ftl_op op, uint64_t sector, uint32_t sectors)
 {
 	slot[i].io = (struct ftl_io){ .op = op, .offset = sector * 512, .bytes = sectors * 512ull };
+	if (op == FTL_READ || op == FTL_WRITE)
+		slot[i].io.metadata = metadata;
 	(void)submit_slot(i);
 	return &slot[i];
 }
@@ -99,7 +102,7 @@ static void make_with(uint32_t cache_units, uint32_t ahead_units, uint32_t hit_n
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
 		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64, .gc_policy = &gc_greedy,
 		.cores = 1, .completion_ns = COMPLETION,
-		.read_cache_units = cache_units, .read_ahead_units = ahead_units, .read_hit_ns = hit_ns };
+		.metadata_bytes = metadata * 8u, .read_cache_units = cache_units, .read_ahead_units = ahead_units, .read_hit_ns = hit_ns };
 	size_t bytes;
 
 	memset(slot, 0, sizeof(slot));
@@ -410,6 +413,44 @@ static void a_failed_read_ahead_fails_no_other_read(void)
 	done_with_it();
 }
 
+/* What a read of the slot got: this in each byte of its data, and of its metadata. */
+static void expect_got(uint32_t sectors, uint8_t value)
+{
+	for (uint32_t i = 0; i < sectors * (512 + 4); i++)
+		SSD_ASSERT(got[1][i] == value + (i < sectors * 512 ? 0 : 100));
+	memset(got[1], 0, sizeof(got[1]));
+}
+
+static void metadata_are_cached(void)
+{
+	metadata = 4;
+	make(16, 4);
+	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
+	expect_got(8, 6);
+	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
+	expect_got(8, 6);
+	wait_for(submit(1, FTL_READ, 5 * 8 + 3, 2));
+	expect_got(2, 6);
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 2);
+	(void)get(16, 1);
+	(void)get(17, 1);		/* reads the rest of its page ahead, with metadata */
+	settle_down();
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2);
+	memset(got[1], 0, sizeof(got[1]));
+	EXPECT_EQ(get(18, 1), FIRMWARE + BUFFER);
+	expect_got(8, 19);
+	put(5, 1, 77);
+	wait_for(submit(0, FTL_FLUSH, 0, 0));
+	settle_down();
+	(void)get(5, 1);
+	expect_got(8, 77);
+	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
+	expect_got(8, 77);
+	metadata = 0;			/* reads without metadata do not hit units with them */
+	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
+	done_with_it();
+}
+
 int main(void)
 {
 	RUN(a_second_read_costs_no_flash);
@@ -426,5 +467,6 @@ int main(void)
 	RUN(no_read_ahead_without_room);
 	RUN(sequences_beside_each_other);
 	RUN(a_failed_read_ahead_fails_no_other_read);
+	RUN(metadata_are_cached);
 	return test_result();
 }

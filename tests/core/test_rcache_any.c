@@ -436,6 +436,7 @@ static void submit_random(struct slot *s)
 	s->io.zone = FTL_ZONE_NONE;
 	s->io.crossing = FTL_CROSS_ALL;
 	s->io.lost = false;
+	s->io.metadata = 0;
 	s->io.offset = at * FTL_SECTOR_BYTES;
 	s->io.bytes = count * FTL_SECTOR_BYTES;
 	s->tag = ++tags;

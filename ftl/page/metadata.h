@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * metadata.h - the metadata of logical blocks (NVMe), in the spare areas of their data's pages.
+ *
+ * A unit has `metadata_bytes` bytes of them behind the spare area's own fields (oob.h), unit by unit. An I/O
+ * with ftl_io.metadata = k moves k bytes for each sector; those of sector i of a unit are at i * k. They are in
+ * the unit's slot while it is buffered, and in memory of its plane's GC while it is copied.
+ *
+ * Invariants:
+ *   X1  data and metadata of a sector are of the same write: they are in the same slot, page and copy;
+ *   X2  the metadata of a unit that was never written, was trimmed, or was last written without metadata are
+ *       FFh; those of a lost sector have no meaning.
+ *
+ * A partial write keeps the other sectors' metadata, as it keeps their data. Which bytes these are is known
+ * from the write's k (wslot.stride): all blocks of a namespace have the same format. Without metadata it sets
+ * those of the whole unit to FFh (METADATA_NONE).
+ */
+#ifndef SLATE_METADATA_H
+#define SLATE_METADATA_H
+
+#include "ftl.h"
+
+#define METADATA_NONE 0xffu	/* wslot.stride: the last write had none, so the base's do not count. 0: no write yet */
+
+struct page_ftl;
+struct gc;
+struct uread;
+struct ssd_arena;
+struct front_policy;
+
+struct page_metadata {
+	uint32_t bytes;		/* of a unit; 0: pages have none, and the pointers below are NULL */
+	uint32_t at;		/* where those of the page's first unit begin in the spare area */
+	uint8_t *slot;		/* of each slot of the write buffer */
+	uint8_t *none;		/* a unit's, all FFh */
+	uint8_t *unit;		/* scratch memory of one unit's */
+};
+
+const char *metadata_fault(const struct front_policy *policy, const struct ftl_config *c);
+/* at->oob_len is set. gc: where to note the memory for the units in hand of all planes. */
+void metadata_lay_out(struct page_ftl *at, struct ssd_arena *m, const struct ftl_config *c, uint8_t **gc);
+void metadata_begin(struct page_ftl *f);
+
+/* wbuf.c: the I/O's next sectors are in the slot */
+void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint32_t from, uint32_t bytes);
+/* wbuf.c: a partial write begins with those of the old slot; NONE: the unit was not written */
+void metadata_begin_slot(struct page_ftl *f, uint32_t slot, uint32_t old);
+/* read.c: a slot's base has arrived, for the sectors in the bitmap `lacks`; unit: the metadata; NULL: unknown */
+void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint8_t *unit);
+/* read.c: give the host those of the sectors that the uread wants; unit NULL: the unit was not written */
+void metadata_give(struct page_ftl *f, const struct uread *u, const uint8_t *unit);
+void metadata_give_sector(struct page_ftl *f, const struct uread *u, uint32_t at, const uint8_t *unit);
+/* read.c: those of a unit on flash, overlaid with the sectors in the slot */
+const uint8_t *metadata_overlay(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit);
+/* the buffer page w, or none, is about to be programmed with this spare area */
+void metadata_to_page(const struct page_ftl *f, uint32_t w, uint8_t *oob);
+/* gc_copy.c: unit i of a page is in hand as unit `to`; oob NULL: unknown */
+void metadata_gather(const struct page_ftl *f, struct gc *g, uint32_t to, const uint8_t *oob, uint32_t i);
+void metadata_move(const struct page_ftl *f, struct gc *g, uint32_t to, uint32_t from, uint32_t units);
+void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob);
+
+#endif
