@@ -187,6 +187,7 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->namespaces = slate_namespaces(s->dev);
     sizes->copy = z.copy;
     sizes->lost = z.lost;
+    sizes->metadata = z.metadata;
     sizes->write_cache = slate_has_write_cache(s->dev);
 }
 
@@ -251,8 +252,9 @@ void nand_ssd_set_flags(BlockDriverState *bs)
 {
     BDRVNandSsdState *s = bs->opaque;
 
-    bs->supported_read_flags = BDRV_REQ_CROSSING_MASK;
-    bs->supported_write_flags = BDRV_REQ_FUA | BDRV_REQ_CROSSING_MASK;
+    bs->supported_read_flags = BDRV_REQ_CROSSING_MASK | BDRV_REQ_METADATA;
+    bs->supported_write_flags = BDRV_REQ_FUA | BDRV_REQ_CROSSING_MASK |
+                                BDRV_REQ_METADATA;
     if (slate_handles(s->dev)) {
         bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
     }

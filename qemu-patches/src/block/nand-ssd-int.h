@@ -14,6 +14,7 @@
 #define BLOCK_NAND_SSD_INT_H
 
 #include "qapi/qapi-types-block-core.h"
+#include "qemu/iov.h"
 #include "qemu/queue.h"
 #include "qemu/thread.h"
 #include "qemu/timer.h"
@@ -127,6 +128,18 @@ static inline uint8_t nand_ssd_namespace_of(BdrvRequestFlags flags)
 static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)
 {
     return (flags & BDRV_REQ_CROSSING_MASK) >> NAND_SSD_REQ_CROSSING_SHIFT;
+}
+
+/* Bytes of metadata of each sector, which are in the vector behind the data */
+static inline uint8_t nand_ssd_metadata_of(BdrvRequestFlags flags,
+                                           const QEMUIOVector *qiov,
+                                           size_t offset, uint64_t bytes)
+{
+    if (!(flags & NAND_SSD_REQ_METADATA) || !bytes) {
+        return 0;
+    }
+    return (iov_size(qiov->iov, qiov->niov) - offset - bytes) *
+           FTL_SECTOR_BYTES / bytes;
 }
 
 /* nand-ssd-zones.c */

@@ -430,6 +430,7 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
             .priority = nand_ssd_priority_of(flags),
             .crossing = nand_ssd_crossing_of(flags),
             .owner = nand_ssd_namespace_of(flags),
+            .metadata = nand_ssd_metadata_of(flags, qiov, qiov_offset, bytes),
             .lost = op == FTL_WRITE && (flags & BDRV_REQ_LOST),
             .offset = offset,
             .bytes = bytes,
@@ -459,10 +460,7 @@ nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                           qiov_offset);
 }
 
-/*
- * This is not bdrv_co_flush_to_disk, because a flush of an idle drive takes
- * time, too.
- */
+/* Not bdrv_co_flush_to_disk: a flush of an idle drive takes time, too. */
 static int coroutine_fn GRAPH_RDLOCK nand_ssd_co_flush(BlockDriverState *bs)
 {
     return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, 0, NULL, 0);

@@ -189,6 +189,7 @@ typedef struct NandSsdSizes {           /* bytes */
     uint32_t namespaces;                /* at most; 0: the drive has no table */
     uint32_t copy;                      /* the largest Copy */
     uint32_t lost;                      /* of writes of lost content; 0: none */
+    uint32_t metadata;                  /* of 512 bytes, at most; 0: none */
     bool write_cache;                   /* writes may be lost until flushed */
 } NandSsdSizes;
 
@@ -210,6 +211,14 @@ typedef struct NandSsdSizes {           /* bytes */
 #define NAND_SSD_REQ_CROSSING_SHIFT 23
 #define NAND_SSD_REQ_NO_DATA (1 << NAND_SSD_REQ_CROSSING_SHIFT)
 #define NAND_SSD_REQ_INTERNAL (2 << NAND_SSD_REQ_CROSSING_SHIFT)
+
+/*
+ * The request's vector has metadata of its blocks behind the request's bytes:
+ * behind iov->size, or else blk_aio_preadv() and blk_aio_pwritev() would take
+ * them for data. They are stored in the spare area with the data; those of
+ * sectors that were trimmed, or written without metadata, are FFh.
+ */
+#define NAND_SSD_REQ_METADATA BDRV_REQ_METADATA
 
 typedef struct NandSsdPlacement {
     uint32_t handles;                   /* 0: the drive has none */

@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metadata and protection information in the pages' spare areas: formats, buffers, commands, GC and power cuts.
+
+small.ini has units of 4 KiB; 64 bytes of metadata are 8 for each 512-byte sector, 128 are 16.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import unittest
+from dataclasses import dataclass
+from typing import Any
+
+import test_namespaces as base
+from nvme import DSM, FLUSH, FUA, READ, WRITE, WRITE_ZEROES, Nvme
+from test_namespaces import FORMAT, INVALID_FORMAT, MIB, SPACE, UNIT
+
+COMPARE, VERIFY, COPY, WRITE_UNCORRECTABLE = 0x05, 0x0C, 0x19, 0x04
+GUARD_ERROR, APP_ERROR, REF_ERROR, DIFFERS, UNREADABLE = 0x282, 0x283, 0x284, 0x285, 0x281
+PRACT, GUARD, APP, REF = 8, 4, 2, 1  # PRINFO
+GRAIN_NS = 200_000
+DATA, META = 0x300000, 0x340000  # buffers of the host
+# a small drive, which GC has to work on soon
+TINY: dict[str, Any] = {
+    "ftl__capacity_mib": 2, "geometry__blocks_per_plane": 16, "geometry__pages_per_block": 8,
+    "ftl__multiplane": "no", "ftl__buffer_units": 16,
+}
+
+
+def table() -> list[int]:
+    """CRC-16 of T10 DIF, polynomial 8bb7, byte by byte."""
+    found = []
+    for byte in range(256):
+        crc = byte << 8
+        for _ in range(8):
+            crc = crc << 1 ^ (0x8BB7 if crc & 0x8000 else 0)
+        found.append(crc & 0xFFFF)
+    return found
+
+
+CRC = table()
+
+
+def guard(data: bytes) -> int:
+    """The guard of a block."""
+    crc = 0
+    for byte in data:
+        crc = (crc << 8 & 0xFFFF) ^ CRC[crc >> 8 ^ byte]
+    return crc
+
+
+def pi(data: bytes, ref: int, app: int = 0) -> bytes:
+    """Protection information of a block."""
+    return struct.pack(">HHI", guard(data), app, ref)
+
+
+@dataclass
+class Shape:
+    """How a namespace is formatted."""
+
+    lbaf: int = 5
+    block: int = 4096
+    meta: int = 8
+    kind: int = 1  # of protection
+    extended: bool = False
+    first: bool = False  # protection information at the beginning of the metadata
+
+
+class MetadataTest(base.NamespaceTest):
+    """A drive with metadata in the spare area, and one namespace of it."""
+
+    shape: Shape
+
+    def make(self, shape: Shape, room: int = 64, **settings: Any) -> None:
+        """Start a drive with room for so many bytes in each unit, and format its namespace."""
+        more = {"ftl__metadata_bytes": room} if room else {}
+        self.begin(**{**more, **settings})
+        self.nvme.grain_ns = GRAIN_NS
+        self.format(shape)
+
+    def format(self, shape: Shape, code: int = 0) -> None:
+        """Format the namespace."""
+        self.shape = shape
+        word = shape.lbaf | shape.extended << 4 | shape.kind << 5 | shape.first << 8
+        self.assertEqual(self.admin(FORMAT, 1, dw10=word).code, code)
+
+    def put_io(self, opcode: int, lba: int, count: int = 1, info: int = 0, ref: int | None = None, **more: int) -> None:
+        """Place a command on DATA and META; more: app, mask, fua."""
+        s = self.shape
+        words = {4: 0 if s.extended else META, 10: lba, 12: count - 1 | info << 26 | more.get("fua", 0) * FUA,
+                 14: lba if ref is None else ref, 15: more.get("app", 0) | more.get("mask", 0) << 16}
+        at = more.get("at", DATA)
+        self.nvme.io.put(opcode, 1, at, at + 4096, {**words, **({4: more["meta_at"]} if "meta_at" in more else {})})
+
+    def run_io(self, opcode: int, lba: int, count: int = 1, info: int = 0, ref: int | None = None, **more: int) -> int:
+        """Run a command; return its status."""
+        self.put_io(opcode, lba, count, info, ref, **more)
+        return self.nvme.finish().code
+
+    def give(self, data: bytes, meta: bytes) -> None:
+        """Put blocks and their metadata into the host's memory, as the format wants them."""
+        s = self.shape
+        if s.extended:
+            count = len(data) // s.block
+            data = b"".join(data[i * s.block : (i + 1) * s.block] + meta[i * s.meta : (i + 1) * s.meta]
+                            for i in range(count))
+        elif meta:
+            self.vm.write(META, meta)
+        self.vm.write(DATA, data)
+
+    def got(self, count: int = 1) -> tuple[bytes, bytes]:
+        """Return what a read has left there."""
+        s = self.shape
+        if not s.extended:
+            return self.vm.read(DATA, count * s.block), self.vm.read(META, count * s.meta)
+        raw, size = self.vm.read(DATA, count * (s.block + s.meta)), s.block + s.meta
+        parts = [raw[i * size : (i + 1) * size] for i in range(count)]
+        return b"".join(p[: s.block] for p in parts), b"".join(p[s.block :] for p in parts)
+
+    def meta_of(self, data: bytes, lba: int, app: int = 0) -> bytes:
+        """Metadata with right protection information (of the type) for a block."""
+        s = self.shape
+        rest = bytes((lba + i) & 0xFF for i in range(s.meta - 8))
+        if not s.kind:
+            return (rest + struct.pack("<Q", lba * 7 + 1))[: s.meta]
+        covered = data if s.first else data + rest
+        tuple_ = pi(covered, lba, app)
+        return tuple_ + rest if s.first else rest + tuple_
+
+    def checks(self) -> int:
+        """All checks that the type has, without the application tag."""
+        return (0, GUARD | REF, GUARD | REF, GUARD)[self.shape.kind]
+
+    def write_blocks(self, lba: int, blocks: list[bytes], app: int = 0) -> int:
+        """Write blocks with their metadata; return the status."""
+        self.give(b"".join(blocks), b"".join(self.meta_of(b, lba + i, app) for i, b in enumerate(blocks)))
+        return self.run_io(WRITE, lba, len(blocks), self.checks(), app=app)
+
+    def assert_block(self, lba: int, data: bytes, meta: bytes, info: int | None = None) -> None:
+        """Read a block and compare."""
+        self.give(b"\xee" * self.shape.block, b"\xee" * self.shape.meta)
+        self.assertEqual(self.run_io(READ, lba, 1, self.checks() if info is None else info), 0)
+        self.assertEqual(self.got(), (data, meta))
+
+    def flush(self) -> None:
+        """Flush."""
+        self.nvme.io.put(FLUSH, 1)
+        self.assertEqual(self.nvme.finish().code, 0)
+
+
+def block(size: int, seed: int) -> bytes:
+    """Content of a block."""
+    return random.Random(seed).randbytes(size)
+
+
+class Formats(MetadataTest):
+    """What is offered, and how blocks move."""
+
+    def test_offered(self) -> None:
+        """Formats for which there is room; the namespace keeps the size of its data."""
+        for room, ms in ((8, [0, -1, -1, -1, 0, 8, -1, -1]), (64, [0, 8, -1, -1, 0, 8, 16, 64]),
+                         (128, [0, 8, 16, -1, 0, 8, 16, 64]), (512, [0, 8, 16, 64, 0, 8, 16, 64])):
+            self.begin(ftl__metadata_bytes=room, geometry__oob_bytes=2200)
+            rows = struct.unpack_from("<8I", self.identify(0, 1), 128)
+            self.assertEqual([row & 0xFFFF if row >> 16 & 0xFF else -1 for row in rows], ms)
+            self.assertEqual(self.identify(0, 1)[25], 7)
+            for index, want in enumerate(ms):
+                self.format(Shape(index, kind=0), INVALID_FORMAT if want < 0 else 0)
+                if want >= 0:
+                    self.assertEqual(self.blocks(1), SPACE // (512 if index < 4 else 4096))
+            self.vm.close()
+
+    def test_behind_the_data(self) -> None:
+        """Without room in the spare area metadata are in the namespace, which has fewer blocks."""
+        self.make(Shape(), 0)
+        self.assertEqual(self.blocks(1), SPACE // 4104)
+        one = block(4096, 1)
+        self.assertEqual(self.write_blocks(3, [one]), 0)
+        self.assertEqual([(row["op"], int(row["bytes"])) for row in self.vm.trace("submit")][-3:],
+                         [("write", 4096), ("read", 512), ("write", 512)], "eight bytes of a sector")
+        self.assert_block(3, one, pi(one, 3))
+
+    def test_one_request(self) -> None:
+        """A command is one request of the drive, of its data; the bytes of metadata cross the link, too."""
+        self.make(Shape(), 8, link__generation=2, link__lanes=2, link__data_permille=1000, link__latency_ns=500)
+        one = block(4096, 1)
+        self.assertEqual(self.write_blocks(3, [one]), 0)
+        self.flush()
+        since = len(self.vm.trace("submit"))
+        self.give(one, pi(one, 3))
+        for opcode in (WRITE, READ, VERIFY, COMPARE):
+            self.assertEqual(self.run_io(opcode, 3, 1, GUARD | REF), 0)
+        rows = self.vm.trace("submit")[since:]
+        done = {row["id"]: int(row["latency"]) for row in self.vm.trace("done")}
+        at = [(row["op"], int(row["offset"]), int(row["bytes"])) for row in rows]
+        self.assertEqual(at, [("write", 3 * UNIT, UNIT)] + [("read", 3 * UNIT, UNIT)] * 3)
+        # firmware, look-up and buffer; a ns for each of 4104 bytes, and the link's latency
+        self.assertEqual([done[row["id"]] for row in rows[:2]], [1200 + 2000 + 4104 + 500] * 2)
+        self.assertEqual(done[rows[2]["id"]], 1200 + 2000 + 500, "a Verify moves no data")
+
+    def round_trip(self, shape: Shape) -> None:
+        """Three blocks with metadata of the host's, then errors that the controller must find."""
+        size, first = shape.block, 5
+        blocks = [block(size, i) for i in range(3 if size == 512 else 1)]
+        self.assertEqual(self.write_blocks(first, blocks, app=0x1234), 0)
+        for _ in range(2):
+            for i, data in enumerate(blocks):
+                self.assert_block(first + i, data, self.meta_of(data, first + i, 0x1234))
+            self.flush()
+        if not shape.kind:
+            return
+        self.assertEqual(self.run_io(READ, first, 1, APP, app=0x1234, mask=0xFFFF), 0)
+        self.assertEqual(self.run_io(READ, first, 1, APP, app=0x1235, mask=0xFFFF), APP_ERROR)
+        if shape.kind < 3:
+            self.assertEqual(self.run_io(READ, first, 1, REF, ref=first + (shape.kind == 2)),
+                             REF_ERROR if shape.kind == 2 else 0)
+        self.give(blocks[0], self.meta_of(b"x" + blocks[0][1:], first, 0x1234))
+        self.assertEqual(self.run_io(WRITE, first, 1, GUARD), GUARD_ERROR)
+        self.assert_block(first, blocks[0], self.meta_of(blocks[0], first, 0x1234))
+        self.give(blocks[0], self.meta_of(b"x" + blocks[0][1:], first, 0x1234))
+        self.assertEqual(self.run_io(WRITE, first, 1, 0), 0, "unchecked")
+        self.assertEqual(self.run_io(READ, first, 1, GUARD), GUARD_ERROR)
+        self.assertEqual(self.run_io(VERIFY, first, 1, GUARD), GUARD_ERROR)
+        # the controller inserts, and strips if there is nothing else
+        self.give(blocks[0], bytes(shape.meta))
+        self.assertEqual(self.run_io(WRITE, first, 1, PRACT, app=0x77), 0)
+        self.assertEqual(self.run_io(READ, first, 1, GUARD | APP, app=0x77, mask=0xFFFF), 0)
+        want = blocks[0] if shape.first else blocks[0] + bytes(shape.meta - 8)
+        place = slice(0, 8) if shape.first else slice(shape.meta - 8, shape.meta)
+        self.assertEqual((self.got()[0], self.got()[1][place]), (blocks[0], pi(want, first, 0x77)))
+
+    def test_round_trips(self) -> None:
+        for room, lbaf, size, meta in ((64, 1, 512, 8), (64, 5, 4096, 8), (64, 6, 4096, 16), (128, 2, 512, 16)):
+            self.begin(ftl__metadata_bytes=room)
+            self.nvme.grain_ns = GRAIN_NS
+            for kind, extended in ((0, False), (0, True), (1, False), (1, True), (2, False), (3, True)):
+                shape = Shape(lbaf, size, meta, kind, extended, first=bool(kind and meta > 8 and extended))
+                with self.subTest(shape=shape):
+                    self.format(shape)
+                    self.round_trip(shape)
+            self.vm.close()
+
+    def test_without_a_pointer(self) -> None:
+        """Separate metadata to which no pointer is given are zeroes, and are not read."""
+        self.make(Shape(1, 512, 8, 0))
+        self.give(b"a" * 512, b"b" * 8)
+        self.assertEqual(self.run_io(WRITE, 0), 0)
+        self.assertEqual(self.run_io(WRITE, 1, meta_at=0), 0)
+        self.assert_block(0, b"a" * 512, b"b" * 8)
+        self.assert_block(1, b"a" * 512, bytes(8))
+        self.give(b"d" * 512, b"c" * 8)
+        self.assertEqual(self.run_io(READ, 0, meta_at=0), 0)
+        self.assertEqual(self.got(), (b"a" * 512, b"c" * 8))
+
+
+class Commands(MetadataTest):
+    """The other commands of a namespace with protection information of type 1."""
+
+    def test_deallocated(self) -> None:
+        """Metadata of blocks that were never written, or were trimmed, are FFh, which disables the checks."""
+        for lbaf, size in ((1, 512), (5, 4096)):
+            self.make(Shape(lbaf, size))
+            one = block(size, 1)
+            self.assert_block(7, bytes(size), b"\xff" * 8, GUARD | APP | REF)
+            per = UNIT // size
+            self.assertEqual(self.write_blocks(8 * per, [one]), 0)
+            self.assertEqual(self.write_blocks(9 * per, [one]), 0)
+            self.flush()
+            self.vm.write(DATA, struct.pack("<IIQ", 0, per, 8 * per))
+            self.nvme.io.put(DSM, 1, DATA, dwords={10: 0, 11: 4})
+            self.assertEqual(self.nvme.finish().code, 0)
+            self.assert_block(8 * per, bytes(size), b"\xff" * 8)
+            self.assert_block(9 * per, one, pi(one, 9 * per))
+            self.format(self.shape)
+            self.assert_block(9 * per, bytes(size), b"\xff" * 8)
+            self.vm.close()
+
+    def test_write_zeroes(self) -> None:
+        for lbaf, size in ((1, 512), (5, 4096)):
+            self.make(Shape(lbaf, size))
+            one, zero = block(size, 1), bytes(size)
+            for lba in range(4):
+                self.assertEqual(self.write_blocks(lba, [one]), 0)
+            since = len(self.vm.trace("submit"))
+            self.assertEqual(self.run_io(WRITE_ZEROES, 1, 2, PRACT, app=9), 0)
+            self.assertEqual(len(self.vm.trace("submit")) - since, 1)
+            self.assert_block(0, one, pi(one, 0))
+            self.assert_block(1, zero, pi(zero, 1, 9))
+            self.assert_block(2, zero, pi(zero, 2, 9))
+            self.assert_block(3, one, pi(one, 3))
+            self.assertEqual(self.run_io(WRITE_ZEROES, 3), 0)
+            self.assert_block(3, zero, bytes(8), GUARD)
+            self.assertEqual(self.run_io(WRITE_ZEROES, 3, 1, GUARD), 0x181)
+            # 4 MiB, in pieces of memory that the request repeats
+            self.assertEqual(self.run_io(WRITE_ZEROES, 16, 4 * MIB // size, PRACT), 0)
+            for lba in (16, 17, 16 + 4 * MIB // size - 1):
+                self.assert_block(lba, zero, pi(zero, lba))
+            self.vm.close()
+
+    def test_compare(self) -> None:
+        self.make(Shape(6, 4096, 16))
+        one = block(4096, 1)
+        self.assertEqual(self.write_blocks(2, [one]), 0)
+        self.give(one, self.meta_of(one, 2))
+        self.assertEqual(self.run_io(COMPARE, 2, 1, GUARD | REF), 0)
+        self.give(one[:-1] + b"!", self.meta_of(one, 2))
+        self.assertEqual(self.run_io(COMPARE, 2, 1, GUARD | REF), DIFFERS)
+        self.format(Shape(6, 4096, 16, 0))
+        self.assertEqual(self.write_blocks(2, [one]), 0)
+        self.give(one, self.meta_of(one, 2))
+        self.assertEqual(self.run_io(COMPARE, 2), 0)
+        self.give(one, self.meta_of(one, 3))
+        self.assertEqual(self.run_io(COMPARE, 2), DIFFERS)
+
+    def copy(self, to: int, first: int, count: int, read: int, write: int, ref: int) -> int:
+        """Copy a range with PRINFOR and PRINFOW; return the status."""
+        self.vm.write(DATA, struct.pack("<QQH6xIHH", 0, first, count - 1, first, 0, 0))
+        words = {10: to, 12: read << 12 | write << 26, 14: ref}
+        self.nvme.io.put(COPY, 1, DATA, dwords=words)
+        return self.nvme.finish().code
+
+    def test_copy(self) -> None:
+        """Protection information is checked, and made anew for the destination."""
+        self.make(Shape(1, 512))
+        blocks = [block(512, i) for i in range(5)]
+        self.assertEqual(self.write_blocks(10, blocks), 0)
+        self.flush()
+        since = len(self.vm.trace("submit"))
+        self.assertEqual(self.copy(101, 10, 5, PRACT | GUARD | REF, PRACT, 101), 0)
+        self.assertEqual([(row["op"], row["bytes"]) for row in self.vm.trace("submit")[since:]],
+                         [("read", "2560"), ("write", "2560")])
+        for i, data in enumerate(blocks):
+            self.assert_block(101 + i, data, pi(data, 101 + i))
+            self.assert_block(10 + i, data, pi(data, 10 + i))
+        self.assertEqual(self.copy(200, 10, 5, GUARD | REF, REF, 200), REF_ERROR, "of the source's blocks")
+
+    def test_write_uncorrectable(self) -> None:
+        """A block is lost alone; its neighbours in the unit keep data and metadata."""
+        self.make(Shape(1, 512))
+        blocks = [block(512, i) for i in range(8)]
+        self.assertEqual(self.write_blocks(0, blocks), 0)
+        self.flush()
+        self.assertEqual(self.run_io(WRITE_UNCORRECTABLE, 3), 0)
+        for _ in range(2):
+            for lba, data in enumerate(blocks):
+                if lba != 3:
+                    self.assert_block(lba, data, pi(data, lba))
+            self.assertEqual(self.run_io(READ, 3), UNREADABLE)
+            self.flush()
+        self.assertEqual(self.write_blocks(3, [blocks[0]]), 0)
+        self.assert_block(3, blocks[0], pi(blocks[0], 3))
+
+
+class Work(MetadataTest):
+    """Many writes of few blocks; each block's application tag names the write that its data are of."""
+
+    def setUp(self) -> None:
+        self.slot = 0
+        self.zeroed: set[int] = set()  # versions
+
+    def one(self, lba: int, version: int) -> bytes:
+        """Content of a block of a version."""
+        return (version * 1000 + lba).to_bytes(8, "little") * (self.shape.block // 8)
+
+    def write_version(self, lba: int, count: int, version: int, **more: int) -> None:
+        """Place a write of blocks with protection information."""
+        at = (self.slot + 1) % 16
+        self.slot = at
+        blocks = [self.one(lba + i, version) for i in range(count)]
+        self.vm.write(DATA + at * 0x2000, b"".join(blocks))
+        self.vm.write(META + at * 0x400, b"".join(pi(b, lba + i, version) for i, b in enumerate(blocks)))
+        self.put_io(WRITE, lba, count, GUARD | REF, at=DATA + at * 0x2000, meta_at=META + at * 0x400, **more)
+
+    def check(self, lba: int, allowed: set[int], said: str) -> int:
+        """Read a block with all checks: data and metadata are of the same write, one of these. Return it."""
+        self.assertEqual(self.run_io(READ, lba, 1, GUARD | REF), 0, f"{said}: block {lba}")
+        data, meta = self.got()
+        app = struct.unpack(">H", meta[2:4])[0]
+        version = 0 if meta == b"\xff" * 8 else app
+        zero = not version or version in self.zeroed
+        self.assertEqual(data, bytes(self.shape.block) if zero else self.one(lba, version), f"{said}: block {lba}")
+        self.assertIn(version, allowed, f"{said}: block {lba}")
+        return version
+
+    def test_garbage_collection(self) -> None:
+        for lbaf, size in ((1, 512), (5, 4096)):
+            self.make(Shape(lbaf, size), **TINY)
+            self.zeroed.clear()
+            rng, per = random.Random(f"metadata {lbaf}"), UNIT // size
+            blocks = self.blocks(1)
+            self.assertEqual(blocks, (2 * MIB - UNIT) // size)
+            for _ in range(2):  # all of the flash is written once
+                self.assertEqual(self.run_io(WRITE_ZEROES, 0, blocks, PRACT), 0)
+            have: dict[int, int] = {}
+            for version in range(1, 241):
+                long = version % 4 == 0  # zeroes with protection information
+                count = rng.randint(1, 2 * per) * (20 if long else 1)
+                lba = rng.randrange(blocks - count)
+                if long:
+                    self.zeroed.add(version)
+                    self.put_io(WRITE_ZEROES, lba, count, PRACT, app=version)
+                else:
+                    self.write_version(lba, count, version)
+                self.assertEqual(self.nvme.finish().code, 0)
+                have.update({lba + i: version for i in range(count)})
+            total = self.vm.stats()["total"]["ftl"]
+            self.assertGreater(total["gc-units"], 50)
+            for lba in rng.sample(range(blocks), 100):
+                self.check(lba, {have.get(lba, 0)}, "after GC")
+            self.vm.close()
+
+    def cut(self, at_ns: int) -> None:
+        """Start what was placed, cut at_ns later, and switch on."""
+        began = self.vm.step(1)
+        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", at_ns=began + at_ns)
+        self.nvme.io.ring()
+        self.vm.step(at_ns + 1000)
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        self.vm.step(power["ready-ns"] - power["on-ns"] + 1_000_000)
+        self.nvme = Nvme(self.vm)
+        self.nvme.grain_ns = GRAIN_NS
+        self.nvme.enable()
+
+    def sweep(self, lbaf: int, size: int, cuts: int, **settings: Any) -> tuple[int, int]:
+        """Cut in the midst of writes, again and again; return how many blocks had the old and a new version."""
+        self.make(Shape(lbaf, size), ftl__buffer_units=settings.pop("buffer", 8), **settings)
+        rng = random.Random(f"cuts {lbaf}")
+        kept: dict[int, int] = dict.fromkeys(range(64), 0)
+        outcomes = [0, 0]
+        version = 0
+        for step in range(cuts):
+            later: dict[int, set[int]] = {}
+            for _ in range(12):
+                version += 1
+                count = rng.randint(1, 4 if size == 512 else 1)
+                lba = rng.randrange(64 - count)
+                self.write_version(lba, count, version, fua=rng.random() < 0.3)
+                for i in range(count):
+                    later.setdefault(lba + i, set()).add(version)
+            self.cut(rng.randrange(3_000_000))
+            for lba, versions in later.items():
+                found = self.check(lba, versions | {kept[lba]}, f"cut {step}")
+                outcomes[found in versions] += 1
+                kept[lba] = found
+        return outcomes[0], outcomes[1]
+
+    def test_cuts(self) -> None:
+        for lbaf, size in ((1, 512), (5, 4096)):
+            old, new = self.sweep(lbaf, size, 15)
+            self.assertGreater(min(old, new), 10)
+            self.vm.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
