@@ -6,7 +6,7 @@
  * the command ends, how long GC has used the die, how many reads have preceded a waiting program,
  * and GC's credit.
  *
- * Reads go before programs, but at most DIE_READS_IN_ROW in a row while a program waits, so that
+ * Reads go before programs, but at most reads_in_row of them in a row while a program waits, so that
  * every write is served.
  *
  * GC's clock is the time that a die has given to GC so far. An operation that waits for the die
@@ -22,7 +22,7 @@
 #define SLATE_DIE_H
 
 #include "die_due.h"
-#include "nand.h"
+#include "ftl.h"
 
 #define DIE_READS_IN_ROW 8u
 
@@ -32,6 +32,12 @@ struct die_turn {
 	uint32_t gc_credit;
 	uint32_t reads_in_row;	/* read commands since the last program */
 };
+
+/* Does a program that waits go before the next read? */
+static inline bool die_reads_enough(const struct die_turn *t, const struct ftl_config *c)
+{
+	return t->reads_in_row >= (c->reads_in_row ? c->reads_in_row : DIE_READS_IN_ROW);
+}
 
 /* Issue commands of one die, which start together. A broken rule of nand.h is a fault of the FTL. */
 static inline void die_command(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)

@@ -248,6 +248,7 @@ struct ftl_config {
 	uint32_t gc_urgent_blocks;	/* free blocks at or below which the host programs no page of the plane */
 	enum ftl_gc_mode gc_mode;
 	uint32_t gc_slice_pages;	/* the credit that a host program gives GC on its die: see die.h */
+	uint32_t reads_in_row;		/* reads of a die before a program that waits there; 0: DIE_READS_IN_ROW */
 	bool multiplane;		/* group host programs over the planes of a die */
 	bool payload;			/* keep host bytes; false: keep mapping and OOB only */
 	uint32_t map_ns;		/* time of one mapping look-up; with cores, of each unit */

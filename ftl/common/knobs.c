@@ -22,6 +22,8 @@ static const struct knob common[] = {
 	FTL_KNOB(gc_slice_pages, 1, 65536, "4",
 	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; "
 	  "reads are not counted"),
+	FTL_KNOB(reads_in_row, 1, 65536, "8",
+	  "reads of a die that go before a program which waits there"),
 	FTL_KNOB_BOOL(payload, "yes", "keep the data; no: mapping and times only"),
 	FTL_KNOB(map_ns, 0, KNOB_NS_MAX, "200", "a look-up"),
 	FTL_KNOB(buffer_ns, 0, KNOB_NS_MAX, "2000", "transfer of host data into or out of the buffer, per I/O"),

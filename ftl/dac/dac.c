@@ -494,7 +494,7 @@ static const struct knob_table *const knobs[] = {
 	&own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs, NULL
 };
 static const char *const online[] = {
-	"gc_stop_blocks", "gc_slice_pages", "hash_ns", "compress_ns", "decompress_ns", NULL
+	"gc_stop_blocks", "gc_slice_pages", "reads_in_row", "hash_ns", "compress_ns", "decompress_ns", NULL
 };
 
 static void reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)

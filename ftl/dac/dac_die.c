@@ -330,7 +330,7 @@ static void turn(struct dac *d, struct dac_die *x)
 	uint32_t slot = !held && d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
 	bool blocking = d->host.c.gc_mode == FTL_GC_BLOCKING;
 	bool due = x->gc_active && (blocking || x->turn.gc_credit || dac_free_of(d, x)->free_count <= d->urgent);
-	bool enough = x->turn.reads_in_row >= DIE_READS_IN_ROW && (due || held || owes || slot != DAC_NONE);
+	bool enough = die_reads_enough(&x->turn, &d->host.c) && (due || held || owes || slot != DAC_NONE);
 
 	if (blocking && gc_go(d, x))
 		return;

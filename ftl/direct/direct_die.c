@@ -545,7 +545,7 @@ static bool read_may_go(const struct direct *d, const struct direct_die *x, bool
 		return false;
 	if (!write)
 		return true;
-	if (x->turn.reads_in_row >= DIE_READS_IN_ROW)
+	if (die_reads_enough(&x->turn, &d->host.c))
 		return false;
 	return d->host.c.read_priority || d->op[x->read_first].number < d->op[first].number;
 }

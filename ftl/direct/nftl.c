@@ -558,7 +558,7 @@ static const struct knob knob_rows[] = {
 static const struct knob_table own = { "ftl", knob_rows };
 static const struct knob_table *const knobs[] = { DIRECT_KNOBS, &direct_pen_knobs, &own, NULL };
 static const char *const online[] = {
-	"gc_slice_pages", NULL
+	"gc_slice_pages", "reads_in_row", NULL
 };
 
 const struct ftl_ops nftl_ops = {

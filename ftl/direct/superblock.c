@@ -275,7 +275,7 @@ static const struct knob_table *const knobs[] = {
 	DIRECT_KNOBS, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
 };
 static const char *const online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "pair_pages", NULL
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "pair_pages", NULL
 };
 
 const struct ftl_ops superblock_ftl_ops = {

@@ -10,12 +10,12 @@
 #include "page_ftl.h"
 
 const char *const page_ftl_online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "wl_threshold",
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "wl_threshold",
 	"idle_gc_permille", "idle_gc_ns", NULL
 };
 
 const char *const flex_ftl_online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "wl_threshold",
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "wl_threshold",
 	"idle_gc_permille", "idle_gc_ns", "fast_above_permille", "slow_below_permille", NULL
 };
 

@@ -6,7 +6,8 @@
  * into the buffer, and gives each idle die its next command. A die takes commands in this order:
  *
  *   blocking GC  GC while one of its planes needs it, then reads, then programs;
- *   sliced GC    GC while it has credit (die.h), then reads (after eight, a program), then programs.
+ *   sliced GC    GC while it has credit (die.h), then reads (after reads_in_row, a program), then
+ *                programs.
  *                A program gives GC a credit of gc_slice_pages, a read one of 1 if writes wait for
  *                free blocks. GC also uses the die whenever no I/O waits.
  *
@@ -106,7 +107,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	if (f->gc.awake && gc_first &&
 	    ((SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die)) || gc_on_die(f, now_ns, die)))
 		return;
-	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
+	if (die_reads_enough(&d->turn, &f->host.c)) {
 		if (SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die))
 			return;
 		if (map_has_writes(f) && map_write(f, now_ns, die))

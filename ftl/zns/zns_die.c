@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_die.c - free blocks, and whose turn it is on an idle die: reads (at most DIE_READS_IN_ROW while
+ * zns_die.c - free blocks, and whose turn it is on an idle die: reads (at most reads_in_row while
  * something else waits), then the log, then programs and erases, an erase after an erase only if there
  * is no program. A die is looked at when its command has ended and when `look` says that something for
  * it has come.
@@ -273,7 +273,7 @@ static bool go(struct zns *z, uint32_t die)
 {
 	struct zns_die *x = &z->die[die];
 
-	if (x->read_first != ZNS_NONE && x->turn.reads_in_row < DIE_READS_IN_ROW)
+	if (x->read_first != ZNS_NONE && !die_reads_enough(&x->turn, &z->host.c))
 		return zns_read_go(z, die);
 	if (zns_log_go(z, die))
 		return true;

@@ -14,6 +14,7 @@ static struct ftl *f;
 static void *mem;
 static uint64_t now, next;
 static struct ftl_io done_io[64];
+static uint32_t reads_in_row;	/* setting of the next drive; 0: the default, eight */
 static uint32_t done_count;
 
 static void on_done(void *opaque, struct ftl_io *io)
@@ -43,6 +44,7 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 		.second_victim_pages = ways.second_pages,
 		.gc_subpage_reads = ways.subpage ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.gc_copyback = ways.gc_copyback, .accounting = ways.accounting,
+		.reads_in_row = reads_in_row,
 	};
 	struct ftl_host host = { on_done, on_copy, NULL };
 	size_t len;
@@ -154,6 +156,33 @@ static void ftl_two_channels(void)
 	settle();
 	EXPECT_EQ(run(FTL_READ, 0, 2), READ_ALONE + FRONT);
 	ftl_free();
+}
+
+/* Fourteen reads and a write wait for a die: the write's program comes after reads_in_row of the reads. */
+static void ftl_reads_in_a_row(void)
+{
+	static const uint32_t settings[][2] = { { 0, 8 }, { 1, 1 }, { 3, 3 }, { 13, 13 }, { 14, 14 }, { 65536, 14 } };
+
+	for (uint32_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		struct ftl_io write = { .op = FTL_WRITE, .offset = 4096, .bytes = 4096 }, read[14];
+
+		reads_in_row = settings[i][0];
+		ftl_make(1, 1, 14, 0, FTL_GC_SLICED);
+		(void)run(FTL_WRITE, 0, 1);
+		settle();
+		for (uint32_t k = 0; k < 14; k++) {
+			read[k] = (struct ftl_io){ .op = FTL_READ, .bytes = 4096 };
+			give(&read[k]);
+			if (!k)
+				give(&write);
+		}
+		settle();
+		EXPECT_EQ(write.done_ns - write.submit_ns, settings[i][1] * READ_ALONE + PROG_ALONE + BUFFER + FRONT);
+		EXPECT_EQ(read[13].done_ns - read[13].submit_ns,
+			  14 * READ_ALONE + (settings[i][1] < 14 ? PROG_ALONE : 0) + FRONT);
+		ftl_free();
+	}
+	reads_in_row = 0;
 }
 
 static void ftl_a_full_buffer_waits_for_a_program(void)
@@ -592,6 +621,7 @@ int main(void)
 	RUN(ftl_unbuffered_write_ends_with_its_program);
 	RUN(ftl_two_dies_on_a_channel);
 	RUN(ftl_two_channels);
+	RUN(ftl_reads_in_a_row);
 	RUN(ftl_a_full_buffer_waits_for_a_program);
 	RUN(ftl_blocking_gc);
 	RUN(ftl_sliced_gc);
