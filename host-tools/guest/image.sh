@@ -26,7 +26,7 @@ qemu_img=$repo/build/qemu/qemu-img
 PACKAGES="linux-image-amd64 systemd-sysv udev dbus kmod openssh-server cloud-init sudo
 iproute2 netbase e2fsprogs xfsprogs login procps nbd-client"
 # What blktests and xfstests run ('make suites', docs/suites.md).
-FOR_SUITES="acl attr bc bsdextrautils btrfs-progs dmsetup f2fs-tools fdisk file gawk libaio1 libcap2-bin libgdbm-compat4
+FOR_SUITES="acl attr bc bsdextrautils btrfs-progs dmsetup f2fs-tools fdisk file gawk libaio1 libbtrfsutil1 libcap2-bin libgdbm-compat4
 liburing2 nvme-cli pciutils perl psmisc quota uuid-runtime xfsdump"
 # Documents, and drivers of hardware that QEMU does not emulate. nbd-client's hook would put every network driver into
 # the initramfs.
