@@ -15,7 +15,7 @@ struct part {
 	uint32_t written;		/* of them, that were written */
 };
 
-/* The part of the I/O from `at` on, up to the page's end. */
+/* The part of the I/O from `at` on, up to the end of the page or of the zone, whose size may be no number of pages. */
 static struct part part_at(const struct zns *z, const struct ftl_io *io, uint64_t at)
 {
 	uint64_t offset = io->offset + at, in_zone = offset % z->size, left = io->bytes - at;
@@ -25,6 +25,8 @@ static struct part part_at(const struct zns *z, const struct ftl_io *io, uint64_
 	const struct zns_cell *cell;
 
 	p.bytes = (uint32_t)(z->g->page_bytes - p.from);
+	if (left > z->size - in_zone)
+		left = z->size - in_zone;
 	if (p.bytes > left)
 		p.bytes = (uint32_t)left;
 	if (filled > in_zone)

@@ -97,10 +97,17 @@ static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
 
 /*
  * Take the buffer of a failed zone. Data that are only in it are lost, which flushes report
- * (is_told()).
+ * (is_told()), and reads of them fail: `filled` covers those of a random write area from now on.
  */
 static void take_away(struct zns *z, struct zns_zone *s)
 {
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+		const struct zns_cell *c = &z->buf[s->buf].cell[i];
+		uint64_t end = (c->page + 1ull) * z->g->page_bytes;
+
+		if (c->state != ZNS_EMPTY && c->window && end > s->filled)
+			s->filled = end;
+	}
 	s->dropped_seq = first_in_buf(z, s);
 	z->lost += s->dropped_seq != 0;
 	set_buf(z, s, ZNS_NONE);

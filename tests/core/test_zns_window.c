@@ -369,6 +369,39 @@ static void bad_settings(void)
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "since a block of the log keeps them"));
 }
 
+static enum nand_status fail_host_programs(void *opaque, const struct nand_cmd *c)
+{
+	return *(bool *)opaque && c->op == NAND_PROGRAM && c->source == NAND_SRC_HOST ? NAND_PROG_FAIL : NAND_OK;
+}
+
+/* Another zone takes the buffer of a failed one: what was in its area alone cannot be read, also behind `filled`. */
+static void a_buffer_that_is_taken(void)
+{
+	bool fails = false;
+	const struct nand_hooks hooks = { .violation = test_violation, .fault = fail_host_programs, .opaque = &fails };
+	uint32_t tag[4];
+
+	begin(&areas);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	EXPECT_EQ(open_area(0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 4), SSD_OK);
+	fails = first.may_fail = true;
+	zr_submit(&first, FTL_TRIM, FTL_ZONE_COMMIT, 0, 2, false);
+	zr_drain(&first);
+	fails = false;
+	EXPECT_EQ(report(0).state, FTL_ZONE_READONLY);
+	EXPECT_EQ(read_tags(0, 4, tag), SSD_OK);	/* from the buffer */
+	for (uint32_t zone = 1; zone < 4; zone++)
+		zr_submit(&first, FTL_WRITE, 0, zone * 32, 32, false);
+	zr_drain(&first);
+	for (uint32_t i = 0; i < 4; i++)
+		EXPECT_EQ(read_tags(i, 1, tag), SSD_E_UNCORR);
+	EXPECT_EQ(read_tags(4, 4, tag), SSD_OK);	/* never written */
+	EXPECT_EQ(tag[0] | tag[1] | tag[2] | tag[3], 0);
+	first.ops->check(first.f);
+	zr_free(&first);
+}
+
 int main(void)
 {
 	RUN(errors);
@@ -380,6 +413,7 @@ int main(void)
 	RUN(what_was_flushed_survives);
 	RUN(a_mount_with_other_keys);
 	RUN(a_program_fails);
+	RUN(a_buffer_that_is_taken);
 	RUN(records_of_zones_that_are_reset);
 	RUN(a_page_counts_with_those_before_it);
 	RUN(bad_settings);
