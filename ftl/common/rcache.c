@@ -325,7 +325,8 @@ void rcache_lay_out(struct rcache *c, struct ssd_arena *m, const struct ftl_conf
 	uint32_t aheads = pieces < f->read_cache_units ? pieces : f->read_cache_units;	/* each fills an entry */
 	struct rcache laid = {
 		.units = f->read_cache_units, .ahead_units = f->read_ahead_units, .unit_bytes = f->unit_bytes,
-		.entry_bytes = f->unit_bytes + f->metadata_bytes, .page_units = page_units, .drive_units = (uint32_t)(f->capacity_bytes / f->unit_bytes),
+		.entry_bytes = f->unit_bytes + f->metadata_bytes, .page_units = page_units,
+		.drive_units = (uint32_t)(f->capacity_bytes / f->unit_bytes),
 		.aheads = aheads, .payload = f->payload,
 	};
 

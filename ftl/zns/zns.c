@@ -329,7 +329,8 @@ static const struct knob rows[] = {
 	FTL_KNOB(zrwa_pages, 0, 65536, "0",
 	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each active zone, "
 	  "with a page for each plane of a zone and one for each 32 zones, is at most pages_per_block; 0: there are none"),
-	FTL_KNOB(zrwa_flush_pages, 1, 65536, "1", "what is committed of the area (ZRWA flush granularity); divides zrwa_pages"),
+	FTL_KNOB(zrwa_flush_pages, 1, 65536, "1",
+		 "what is committed of the area (ZRWA flush granularity); divides zrwa_pages"),
 	FTL_KNOB(zrwa_zones, 0, 65536, "0",
 	  "zones that may have a random write area (ZRWA resources), at most as many as may be active; 0: as many"),
 	FTL_KNOB_LAST

@@ -35,7 +35,8 @@
  *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it;
  *   Z7  `windows` <= window_max zones have a random write area, and all these are open or closed.
  *
- * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 136 a zone.
+ * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 128 a zone, and 16 for
+ *       each of its slots for the mount.
  */
 #ifndef SLATE_ZNS_H
 #define SLATE_ZNS_H
