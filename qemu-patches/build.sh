@@ -7,6 +7,7 @@
 #   QEMU_TARBALL=FILE qemu-patches/build.sh        a release tarball of your own
 #   qemu-patches/build.sh --fetch                  look for a newer source package
 #   qemu-patches/build.sh --flags                  print the options of QEMU's configure
+#   qemu-patches/build.sh --origin                 print where apt has its release from (SLATE_ETC_APT: /etc/apt)
 #
 # Needs the core under build/core/install (or SLATE_CORE), and the packages of
 # host-tools/packages.d/qemu.txt. Other knobs: SLATE_BUILD (build), JOBS (all
@@ -222,7 +223,13 @@ check_packages() {
 
 # "URI" and then Signed-By, as this machine's apt has them for its own release.
 apt_origin() {
-	local codename
+	local codename file etc=${SLATE_ETC_APT:-/etc/apt} paragraphs=(/dev/null) lines=(/dev/null)
+	for file in "$etc"/sources.list.d/*.sources; do
+		[ ! -e "$file" ] || paragraphs+=("$file")
+	done
+	for file in "$etc"/sources.list "$etc"/sources.list.d/*.list; do
+		[ ! -e "$file" ] || lines+=("$file")
+	done
 	# shellcheck source=/dev/null
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	# deb822: paragraphs of "Field: value", continued by lines that begin blank
@@ -253,7 +260,7 @@ apt_origin() {
 		}
 		field == "signed-by:" { key = key $0 "\n" }
 		END { flush() }
-	' /etc/apt/sources.list.d/*.sources /dev/null 2>/dev/null
+	' "${paragraphs[@]}"
 	# one line each: deb [option=value ...] URI SUITE COMPONENT...
 	awk -v want="$codename" '
 		$1 == "deb" || $1 == "deb-src" {
@@ -273,7 +280,7 @@ apt_origin() {
 				if (key != "") print key
 			}
 		}
-	' /etc/apt/sources.list /etc/apt/sources.list.d/*.list /dev/null 2>/dev/null
+	' "${lines[@]}"
 }
 
 private_apt() { # apt-get with lists, cache and sources of its own
@@ -415,11 +422,15 @@ all_there() {
 case ${1:-} in
 '') ;;
 --fetch) rm -f "$stamps/fetch" ;;
+--origin)
+	apt_origin
+	exit
+	;;
 --flags)
 	printf '%s\n' "${flags[@]}"
 	exit 0
 	;;
-*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch | --flags]" ;;
+*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch | --flags | --origin]" ;;
 esac
 if [ -n "${QEMU_TARBALL:-}" ]; then
 	[ -r "$QEMU_TARBALL" ] || die "QEMU_TARBALL: can not read '$QEMU_TARBALL'"

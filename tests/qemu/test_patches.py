@@ -96,6 +96,32 @@ class Patches(unittest.TestCase):
                 self.assertIn(said, done.stderr)
                 self.assertEqual(sorted(os.listdir(script.parents[1])), ["qemu-patches"])
 
+    def test_where_apt_has_its_release_from(self) -> None:
+        """Installers write one-line sources alone, images paragraphs alone; either kind of file may be absent."""
+        os_release = Path("/etc/os-release").read_text(encoding="utf-8")
+        match = re.search(r"(?m)^VERSION_CODENAME=(\w+)$", os_release)
+        if not match:
+            self.skipTest("this release has no code name")
+        name = match[1]
+        line = f"deb http://a.example/debian {name} main\n"
+        paragraph = f"Types: deb\nURIs: http://b.example/debian\nSuites: x {name}\nComponents: main\nSigned-By: /k\n"
+        for files, want in (
+            ({"sources.list": line}, "http://a.example/debian\n"),
+            ({"sources.list.d/a.list": "deb [signed-by=/k] " + line[4:]}, "http://a.example/debian\n/k\n"),
+            ({"sources.list.d/b.sources": paragraph}, "http://b.example/debian\n/k\n"),
+            ({"sources.list": "", "sources.list.d/b.sources": paragraph}, "http://b.example/debian\n/k\n"),
+            ({}, ""),
+        ):
+            with self.subTest(files), tempfile.TemporaryDirectory() as folder:
+                Path(folder, "sources.list.d").mkdir()
+                for file, text in files.items():
+                    Path(folder, file).write_text(text, encoding="utf-8")
+                done = subprocess.run(
+                    [str(PATCHES / "build.sh"), "--origin"],
+                    env=os.environ | {"SLATE_ETC_APT": folder}, capture_output=True, text=True, check=False, timeout=60,
+                )  # fmt: skip
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, want, ""))
+
     def test_every_patch_has_a_message(self) -> None:
         for patch in PATCHES.glob("*.patch"):
             head, _, _ = patch.read_text(encoding="utf-8").partition("\n---\n")
