@@ -57,6 +57,11 @@ class Stored(unittest.TestCase):
                 self.assertEqual(bool(one.cause), one.verdict != "agrees")
                 self.assertLessEqual(set(one.shown), known)
 
+    def test_gftl_without_its_buffer_is_not_compared(self) -> None:
+        """The notes of figure 12c say that its direction rests on the missing buffer."""
+        (one,) = (one for one in self.every if one.id == "pen.12c.gftl")
+        self.assertEqual((one.verdict, one.shown), ("unknown", ["pen-choices/gftl"]))
+
     def test_every_row_is_there(self) -> None:
         refs = [(one.id, ref) for one in self.every for ref in one.refs()]
         for one in self.more["assumption"]:
@@ -157,6 +162,14 @@ class Rules(unittest.TestCase):
             ("< 1", "", "agrees"), ("> 1", "", "sign"), ("<= 0.4", "size", "agrees"), ("< 0.4", "size", "size"),
         ):  # fmt: skip
             self.assertEqual(claims.check(claim(want=want, form=form), made), verdict)
+
+    def test_a_row_of_another_mechanism(self) -> None:
+        """It is shown, and decides nothing."""
+        made = table(("a", "w", "x", 0.4))
+        for more in ({"want": "< 1"}, {"want": "> 1"}, {"paper": 0.4}):
+            self.assertEqual(claims.check(claim(form="other", **more), made), "unknown")
+        found = summary.claim_line(claim(form="other", want="< 1", verdict="unknown"), "why", made)
+        self.assertEqual(found, "| x |  | < 1 | 0.4 |  | unknown | why |")
 
     def test_against_another_row(self) -> None:
         made = table(("a", "w", "share", 0.05), ("a", "v", "share", 0.15))
