@@ -20,6 +20,9 @@ FTLS = {"dedup": "Dedup", "comp": "Comp", "dedup+comp": "Dedup+Comp", "dac": "DA
 # 0.2 %, for a recording made with other packages or another boot has a few more or fewer
 WRITTEN = {"pc": 70484, "synth": 24117, "web": 153979, "iot": 57287, "web-head": 2085, "iot-head": 927}
 NAMES = ("pc", "synth", "web", "iot")
+SHARE = dict(zip(NAMES, (0.41, 0.18, 0.97, 0.63)))  # of table 5, as the next two
+REFERRED = dict(zip(NAMES, (0.066, 0.031, 0.049, 0.031)))
+ALONE = dict(zip(NAMES, (0.32, 0.17, 0.15, 0.54)))
 PRINTS = (20, 100, 300)  # permille of a trace's fingerprints; the text has 5
 BUFFERS_MIB = (0, 4, 16, 64)  # size of the reference buffer; figure 29 has 4 to 64, and 32 is the default
 SWEPT = ("pc", "web")  # traces for which the text has numbers about the buffer
@@ -88,9 +91,6 @@ def dac(_: int) -> list[Figure]:
     """Return DAC's figures, and studies of assumptions that the text does not state."""
     every, five = recorded(*NAMES), tuple(FTLS)
     both = {"dac": "DAC", "unlimited": "DAC, unlimited"}
-    share = dict(zip(NAMES, (0.41, 0.18, 0.97, 0.63)))
-    with_reference = dict(zip(NAMES, (0.066, 0.031, 0.049, 0.031)))
-    alone = dict(zip(NAMES, (0.32, 0.17, 0.15, 0.54)))
 
     def published(numbers: dict[str, float]) -> Published:
         return {(name, label): value for name, value in numbers.items() for label in both.values()}
@@ -107,11 +107,11 @@ def dac(_: int) -> list[Figure]:
                             change, {("web", "DAC / Comp"): -67.0}),
                ), OURS, 'The text says "lower than 2 %" of DAC without a limit.'),
         Figure("table5-share", "Table 5: share of the units written that are stored against a reference", tuple(both), every,
-               each(absolute(measures.reference_share, both, "share", published(share))), OURS),
+               each(absolute(measures.reference_share, both, "share", published(SHARE))), OURS),
         Figure("table5-dac", "Table 5: size of these, with the reference", tuple(both), every,
-               each(absolute(measures.reference_ratio, both, "bytes/byte", published(with_reference))), OURS),
+               each(absolute(measures.reference_ratio, both, "bytes/byte", published(REFERRED))), OURS),
         Figure("table5-normal", "Table 5: size of the same units, compressed alone", tuple(both), every,
-               each(absolute(measures.plain_ratio, both, "bytes/byte", published(alone))), OURS),
+               each(absolute(measures.plain_ratio, both, "bytes/byte", published(ALONE))), OURS),
         *buffers(every),
         *sensitivity(every),
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import json
 import os
 import subprocess
@@ -40,9 +41,6 @@ LENGTHS = "128,256,512,1024,2048,4096,all"
 SCALE = 64  # 8 GiB of flash: no GC
 CAPACITY_MIB = 4096  # of drive.ini
 PERMILLE = 5
-SHARE = dict(zip(dac.NAMES, (0.41, 0.18, 0.97, 0.63)))  # of table 5
-REFERRED = dict(zip(dac.NAMES, (0.066, 0.031, 0.049, 0.031)))
-ALONE = dict(zip(dac.NAMES, (0.32, 0.17, 0.15, 0.54)))
 Rows = list[list[str]]
 
 
@@ -52,6 +50,24 @@ def said(line: list[str], what: str) -> str:
     if done.returncode:
         raise StudyError(f"{what}: exit status {done.returncode}: {done.stderr.strip()}")
     return done.stdout
+
+
+def replay(path: Path, line: list[str], form: str, recording: Path, what: str) -> None:
+    """Have a replay write path, in a form (--csv, --json).
+
+    An earlier file stays if it had the same command line, bytes of the profile, recording and program.
+    """
+    profile = ROOT / line[line.index("--profile") + 1]
+    wanted = f"{' '.join(line)} {hashlib.sha256(profile.read_bytes()).hexdigest()}"
+    told = path.with_suffix(".txt")
+    if newer(path, recording, ROOT / REPLAY) and told.exists() and told.read_text("utf-8") == wanted:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    said([*line, form, str(unfinished), str(recording)], what)
+    told.unlink(missing_ok=True)
+    os.replace(unfinished, path)
+    told.write_text(wanted, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -71,18 +87,19 @@ class Part:
 
 
 def cut(rows: list[tuple[int, int]], lengths: list[int], rest: bool) -> list[tuple[int, int, int]]:
-    """Return (MiB, requests, blocks) of every length that is reached; rest: and of the whole, if it is a tenth longer.
+    """Return (MiB, requests, blocks) of every length that is reached, once.
 
+    rest: and of the whole, if its MiB are a tenth more than the last length.
     rows: offset and bytes of a write, or (0, 0) of another request.
     """
     found, size, blocks = [], 0, 0
-    wanted = sorted(lengths)
+    wanted = sorted(set(lengths))
     for count, (offset, length) in enumerate(rows, 1):
         size += length
         blocks += (offset + length + 4095) // 4096 - offset // 4096 if length else 0
         while wanted and size >= wanted[0] << 20:
             found.append((wanted.pop(0), count, blocks))
-    if rest and (not found or size > found[-1][0] * 1.1 * 2**20):
+    if rest and (not found or size >> 20 > found[-1][0] * 1.1):
         found.append((size >> 20, len(rows), blocks))
     return found
 
@@ -90,12 +107,7 @@ def cut(rows: list[tuple[int, int]], lengths: list[int], rest: bool) -> list[tup
 def requests(name: str, path: Path) -> list[tuple[int, int]]:
     """Return what cut() takes, by a replay without data. --limit does not count flushes that are left out."""
     out = KEPT / f"{name}.requests.csv"
-    if not newer(out, path):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        part = out.with_suffix(".part")
-        how = ("--set", "ftl.payload=no", "--closed", "1")
-        said([REPLAY, "--profile", DRIVE, *how, "--csv", str(part), str(path)], name)
-        os.replace(part, out)
+    replay(out, [REPLAY, "--profile", DRIVE, "--set", "ftl.payload=no", "--closed", "1"], "--csv", path, name)
     with out.open(encoding="ascii", newline="") as file:
         return [
             (int(row["offset"]), int(row["bytes"])) if row["op"] == "write" else (0, 0)
@@ -114,15 +126,9 @@ def command(part: Part, name: str) -> list[str]:
 
 
 def result(part: Part, name: str) -> measures.Result:
-    """Return the result of a replay, from an earlier one if it had the same command line, recording and program."""
-    path, line = KEPT / part.name / str(part.mib) / f"{name}.json", command(part, name)
-    told = path.with_suffix(".txt")
-    if not (newer(path, part.path, ROOT / REPLAY) and told.exists() and told.read_text("utf-8") == " ".join(line)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".part")
-        said([*line, "--json", str(unfinished), str(part.path)], f"{part.name}, {part.mib} MiB, {name}")
-        os.replace(unfinished, path)
-        told.write_text(" ".join(line), encoding="utf-8")
+    """Return the result of a replay."""
+    path = KEPT / part.name / str(part.mib) / f"{name}.json"
+    replay(path, command(part, name), "--json", part.path, f"{part.name}, {part.mib} MiB, {name}")
     found: measures.Result = json.loads(path.read_text(encoding="utf-8"))
     if measures.pages_by_gc(found):
         raise StudyError(f"{part.name}, {part.mib} MiB, {name}: GC wrote pages, so the drive is too small")
@@ -194,11 +200,11 @@ def tables(found: Found, parts: list[Part]) -> dict[str, tuple[str, Rows]]:
         "comp": ("Pages written against Comp's, % (paper: DAC -67 on WEB)",
                  pages(found, parts, "comp", {"dac": "DAC", "unlimited": "DAC, unlimited"}, True)),
         "table5-share": ("Table 5: share of units stored against a reference",
-                         table5(found, parts, measures.reference_share, SHARE)),
+                         table5(found, parts, measures.reference_share, dac.SHARE)),
         "table5-dac": ("Table 5: size of these, with the reference, of their size",
-                       table5(found, parts, measures.reference_ratio, REFERRED)),
+                       table5(found, parts, measures.reference_ratio, dac.REFERRED)),
         "table5-normal": ("Table 5: size of the same units, compressed alone",
-                          table5(found, parts, measures.plain_ratio, ALONE)),
+                          table5(found, parts, measures.plain_ratio, dac.ALONE)),
         "parts": ("The parts", prints),
     }  # fmt: skip
 

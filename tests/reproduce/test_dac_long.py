@@ -4,6 +4,7 @@
 import contextlib
 import csv
 import io
+import os
 import shutil
 import tempfile
 import unittest
@@ -35,6 +36,12 @@ class Parts(unittest.TestCase):
         self.assertEqual(dac_long.cut(rows, [5], True), [(5, 5, 1281)])
         self.assertEqual(dac_long.cut(rows[:1], [2], True), [(1, 1, 256)])
         self.assertEqual(dac_long.cut(rows, [1], False), [(1, 1, 256)])
+
+    def test_a_length_counts_once(self) -> None:
+        rows = [(0, MIB), (0, MIB // 2)]
+        self.assertEqual(dac_long.cut(rows, [1, 1], False), [(1, 1, 256)])
+        # the whole has a length of 1 MiB, too
+        self.assertEqual(dac_long.cut(rows, [1], True), [(1, 1, 256)])
 
     def test_fingerprints(self) -> None:
         """Half a per cent of four for each block."""
@@ -126,6 +133,34 @@ class Whole(unittest.TestCase):
                 with contextlib.redirect_stderr(io.StringIO()) as said:
                     self.assertEqual(dac_long.main(list(words)), 1)
                 self.assertEqual(said.getvalue(), f"dac_long.py: {message}\n")
+
+    def test_what_a_kept_result_depends_on(self) -> None:
+        """A file's time may stay when its bytes change, so the profile's bytes count."""
+        with tempfile.TemporaryDirectory() as made:
+            root = Path(made)
+            recording, replays = root / "pc.content", []
+            for name in (dac_long.REPLAY, dac_long.DRIVE, "nand-emu/profiles/dac.ini", "pc.content"):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("first", encoding="ascii")
+                os.utime(root / name, (1, 1))
+
+            def said(line: list[str], _: str) -> str:
+                replays.append(line[line.index("--profile") + 1])
+                text = '{"reduction": {"gc_pages": 0}}' if "--json" in line else "op,offset,bytes\nwrite,0,4096\n"
+                Path(line[-2]).write_text(text, encoding="ascii")
+                return ""
+
+            part = dac_long.Part("pc", recording, 1, 1, 256)
+            with mock.patch.multiple(dac_long, ROOT=root, KEPT=root / "kept", said=said):
+                for changed in ("", "", "nand-emu/profiles/dac.ini", "", dac_long.DRIVE, ""):
+                    if changed:
+                        (root / changed).write_text("other", encoding="ascii")
+                        os.utime(root / changed, (1, 1))
+                    self.assertEqual(dac_long.requests("pc", recording), [(0, 4096)])
+                    dac_long.result(part, "dac")
+        self.assertEqual(replays, [
+            dac_long.DRIVE, "nand-emu/profiles/dac.ini", "nand-emu/profiles/dac.ini", dac_long.DRIVE,
+        ])  # fmt: skip
 
     def test_gc_is_refused(self) -> None:
         part = dac_long.Part("pc", Path(__file__), 1, 1, 1)
