@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -65,13 +66,47 @@ def check(daemon: Path, mib: int, out: Path) -> None:
         raise RecordError(f"{memory} MiB of memory are available, and the drive may need {DRIVE_MIB * 3 // 2 + 1024}")
 
 
+def mounts(table: Path = Path("/proc/self/mountinfo")) -> list[str]:
+    """Return the mount points; the kernel writes spaces and the like in octal."""
+    rows = table.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    return [re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), row.split()[4]) for row in rows]
+
+
+@contextlib.contextmanager
+def temporary(out: Path) -> Iterator[Path]:
+    """Make a folder, and remove it unless something in it is still mounted: that would remove through the mount."""
+    folder = Path(tempfile.mkdtemp(prefix="record-", dir=out.resolve()))
+    try:
+        yield folder
+    finally:
+        left = [one for one in mounts() if Path(one).is_relative_to(folder)]
+        if left:
+            still = f"{' and '.join(left)} is still mounted"
+            print(f"record.py: {folder} is kept, since {still}: unmount that, then remove it", file=sys.stderr)
+        else:
+            shutil.rmtree(folder)
+
+
+def running(pid: int) -> bool:
+    """Is the process there? One that ended and waits for its parent is not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def option(path: Path) -> str:
+    """Return a path as a value in an option of QEMU, where a comma is doubled."""
+    return str(path).replace(",", ",,")
+
+
 @contextlib.contextmanager
 def exported(daemon: Path, folder: Path, recording: Path) -> Iterator[Path]:
     """Show a new drive, which is recorded, as a file. The recording is complete when the context ends."""
     image, pid_file = folder / "drive.raw", folder / "daemon.pid"
     image.touch()
-    drive = f"driver=nand-ssd,node-name=drive,profile={HERE / 'drive.ini'},record-content={recording}"
-    export = f"type=fuse,id=export,node-name=drive,mountpoint={image},writable=on"
+    drive = f"driver=nand-ssd,node-name=drive,profile={option(HERE / 'drive.ini')},record-content={option(recording)}"
+    export = f"type=fuse,id=export,node-name=drive,mountpoint={option(image)},writable=on"
     said(daemon, "--daemonize", "--pidfile", pid_file, "--blockdev", drive, "--export", export)
     pid = int(pid_file.read_text(encoding="ascii"))
     try:
@@ -79,9 +114,9 @@ def exported(daemon: Path, folder: Path, recording: Path) -> Iterator[Path]:
     finally:
         os.kill(pid, signal.SIGTERM)
         until = time.monotonic() + 300
-        while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+        while running(pid) and time.monotonic() < until:
             time.sleep(0.1)
-        if Path(f"/proc/{pid}").exists():
+        if running(pid):
             os.kill(pid, signal.SIGKILL)
             raise RecordError(f"qemu-storage-daemon ({pid}) did not end in five minutes")
 
@@ -147,8 +182,7 @@ def record(name: str, args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     check(args.daemon, args.mib, args.out)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="record-", dir=args.out) as made:
-        folder = Path(made)
+    with temporary(args.out) as folder:
         recording = folder / f"{name}.content"
         with (
             exported(args.daemon, folder, recording) as image,
@@ -163,6 +197,13 @@ def record(name: str, args: argparse.Namespace) -> None:
     print(f"{name}: {mib} MiB written in {(time.monotonic() - began) / 60:.1f} minutes: {args.out / name}.content")
 
 
+def ended(number: int, _: object) -> None:
+    """End as after an error, with the clean-up, which another signal does not interrupt."""
+    for one in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
     parser = argparse.ArgumentParser(description="record what programs of this machine write")
@@ -174,8 +215,10 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--daemon", type=Path, default=DAEMON, metavar="FILE", help="another qemu-storage-daemon")
     args = parser.parse_args(argv)
     args.out = args.out.absolute()
-    # An interrupt and an end by 'kill' clean up as an error does.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # An interrupt, an end by 'kill' and a closed terminal clean up as an error does; 'nohup' ignores the last.
+    signal.signal(signal.SIGTERM, ended)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, ended)
     try:
         for name in args.names:
             if name not in NAMES:

@@ -7,6 +7,7 @@ import io
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,18 +45,21 @@ class Machine:
 
     def __init__(self, fails: str = "") -> None:
         self.calls: list[str] = []
+        self.lines: list[list[str]] = []
         self.fails = fails
         self.pid = 0
 
     def said(self, *words: object) -> str:
         line = [str(word) for word in words]
+        self.lines.append(line)
         name = Path(line[0]).name
         self.calls.append(" ".join([name, *line[1:2]]) if name == "losetup" else name)
         if self.calls[-1] == self.fails:
             raise record.RecordError(f"{name}: status 1: made to fail")
         if name == "qemu-storage-daemon":
             pid_file, drive = line[line.index("--pidfile") + 1], line[line.index("--blockdev") + 1]
-            Path(drive.rpartition("record-content=")[2]).write_text("recorded", encoding="ascii")
+            recording = Path(drive.rpartition("record-content=")[2].replace(",,", ","))
+            recording.write_text("recorded", encoding="ascii")
             subprocess.run(["sh", "-c", f"sleep 60 >/dev/null 2>&1 & echo $! >'{pid_file}'"], check=True)
             self.pid = int(Path(pid_file).read_text(encoding="ascii"))
         return "/dev/loop77" if name == "losetup" else ""
@@ -121,6 +125,96 @@ class Cleanup(unittest.TestCase):
         self.assertEqual(machine.calls[-2:], ["umount", "losetup --detach"])
         self.assertEqual(list(self.out.iterdir()), [])
         self.assertFalse(alive(machine.pid))
+
+    def test_a_mount_that_stays(self) -> None:
+        """Its folder is kept with all that is in it, and named."""
+
+        def mounts() -> list[str]:
+            (folder,) = self.out.iterdir()
+            return ["/", str(folder / "drive"), f"{folder}-other"]
+
+        machine = Machine("umount")
+        with (
+            contextlib.redirect_stderr(io.StringIO()) as said, mock.patch.object(time, "sleep"),
+            mock.patch.object(record, "mounts", mounts, create=True),
+            self.assertRaisesRegex(record.RecordError, "umount: status 1: made to fail"),
+        ):  # fmt: skip
+            self.record(machine)
+        (folder,) = self.out.iterdir()
+        self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                         ["daemon.pid", "drive", "drive.raw", "pc.content"])  # fmt: skip
+        self.assertEqual(
+            said.getvalue(),
+            f"record.py: {folder} is kept, since {folder}/drive is still mounted: unmount that, then remove it\n",
+        )
+
+    def test_mounts(self) -> None:
+        table = self.out / "mountinfo"
+        table.write_text("22 1 0:21 / / rw - a a rw\n30 22 7:7 / /a\\040b\\134c rw - ext4 /dev/loop7 rw\n", "ascii")
+        self.assertEqual(record.mounts(table), ["/", "/a b\\c"])
+        self.assertIn("/proc", record.mounts())
+
+    def test_an_ended_process_that_is_not_reaped(self) -> None:
+        with subprocess.Popen(["true"]) as ended:
+            until = time.monotonic() + 10
+            while alive(ended.pid) and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertTrue(Path(f"/proc/{ended.pid}").exists())
+            self.assertFalse(record.running(ended.pid))
+        self.assertFalse(record.running(ended.pid))
+        self.assertTrue(record.running(os.getpid()))
+
+    def test_a_comma_in_the_folder(self) -> None:
+        """Options of QEMU end at a comma unless it is doubled."""
+        self.out /= "a,b"
+        machine = Machine()
+        self.record(machine)
+        self.assertEqual([path.name for path in self.out.iterdir()], ["pc.content"])
+        line = machine.lines[0]
+        for option in ("--blockdev", "--export"):
+            self.assertRegex(line[line.index(option) + 1], "=[^=]*/a,,b/record-[^,]*(,|$)")
+
+
+class Signals(unittest.TestCase):
+    """A signal ends the recorder as an error does, and a second one does not disturb that."""
+
+    def child(self, before: str, *numbers: signal.Signals) -> tuple[int, str]:
+        """Run record.main() with a recording that waits; send it signals. Return its status and output."""
+        text = f"""if True:
+            import signal, sys, time
+            sys.path.insert(0, {str(support.REPRODUCE)!r})
+            import record
+            {before}
+            def wait(*_):
+                try:
+                    print("begins", flush=True)
+                    time.sleep(20)
+                finally:
+                    time.sleep(0.5)
+                    print("cleaned", flush=True)
+            record.check = record.said = lambda *_: ""
+            record.record = wait
+            sys.exit(record.main(["pc", "--out", sys.argv[1]]))
+        """
+        with tempfile.TemporaryDirectory() as made, subprocess.Popen(
+            [sys.executable, "-B", "-c", text, made], stdout=subprocess.PIPE, text=True
+        ) as child:  # fmt: skip
+            assert child.stdout
+            self.assertEqual(child.stdout.readline(), "begins\n")
+            for number in numbers:
+                child.send_signal(number)
+                time.sleep(0.1)
+            return child.wait(30), child.stdout.read()
+
+    def test_they_clean_up(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                self.assertEqual(self.child("", number), (128 + number, "cleaned\n"))
+        self.assertEqual(self.child("", signal.SIGHUP, signal.SIGTERM), (129, "cleaned\n"))
+
+    def test_nohup(self) -> None:
+        before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+        self.assertEqual(self.child(before, signal.SIGHUP, signal.SIGTERM), (143, "cleaned\n"))
 
 
 class Refused(unittest.TestCase):
