@@ -25,7 +25,9 @@ import record
 
 sys.path.insert(0, str(support.REPRODUCE / "host"))
 
+import host
 import host_iot as iot
+import host_pc as pc
 import host_synth as synth
 import host_web as web
 
@@ -215,6 +217,50 @@ class Signals(unittest.TestCase):
     def test_nohup(self) -> None:
         before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
         self.assertEqual(self.child(before, signal.SIGHUP, signal.SIGTERM), (143, "cleaned\n"))
+
+
+@unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg here")
+class Packages(unittest.TestCase):
+    """pc unpacks packages as dpkg does, but runs none of their scripts: they are the archive's, and run as root."""
+
+    def test_no_script_runs(self) -> None:
+        with tempfile.TemporaryDirectory() as made:
+            folder, real = Path(made), host.run
+            marks, control = folder / "marks", folder / "tree/DEBIAN"
+            control.mkdir(parents=True)
+            control.joinpath("control").write_text(
+                "Package: some\nVersion: 1\nArchitecture: all\nMaintainer: A <a@b.c>\nDescription: one\n", "ascii"
+            )
+            for name in ("preinst", "postinst", "prerm", "postrm", "config"):
+                script = control / name
+                script.write_text(f"#!/bin/sh\necho {name} >>'{marks}'\n", "ascii")
+                script.chmod(0o755)
+            control.joinpath("conffiles").write_text("/etc/some\n", "ascii")
+            (folder / "tree/etc").mkdir()
+            (folder / "tree/etc/some").write_text("contents", "ascii")
+            real("dpkg-deb", "--build", folder / "tree", folder / "some_1_all.deb")
+
+            def run(*words: object, **more: Any) -> None:
+                """Stands in for apt-get."""
+                if words[0] != "apt-get":
+                    real(*words, **more)
+                elif "source" in words:
+                    (more["cwd"] / "tree.dsc").touch()
+                elif "download" in words:
+                    shutil.copy(folder / "some_1_all.deb", more["cwd"])
+
+            (folder / "drive").mkdir()
+            with mock.patch.multiple(pc, run=run, SCRATCH=folder / "scratch", DRIVE=folder / "drive"):
+                debs, _ = pc.download()
+                pc.unpack(debs, 0)
+            root = folder / "drive/root0000"
+            self.assertFalse(marks.exists())
+            self.assertEqual((root / "etc/some.dpkg-new").read_text("ascii"), "contents")
+            self.assertIn("Status: install ok unpacked\n", (root / "var/lib/dpkg/status").read_text("ascii"))
+            self.assertEqual(sorted(path.name for path in (root / "var/lib/dpkg/info").iterdir()),
+                             ["format", "some.conffiles", "some.list", "some.md5sums"])  # fmt: skip
+            self.assertEqual([path.name for path in debs], ["some_1_all.deb"])
+            self.assertEqual(list((folder / "scratch/archive").glob("*.tree")), [])
 
 
 class Refused(unittest.TestCase):

@@ -4,8 +4,9 @@
 A round unpacks a third of the downloaded packages into a tree of its own (dpkg --unpack, with its fsyncs; the last
 two trees stay), changes and builds a source package by dpkg-buildpackage (trees and results of the last three builds
 stay), and edits documents and spreadsheets, which LibreOffice saves as ODF, Microsoft's formats and PDF, with its
-profile on the drive. Packages come from the Debian archive as it is on the day of the recording; the words and
-numbers of the documents are made here by the seed. Files of LibreOffice and dpkg hold times.
+profile on the drive. The unpacked packages have no maintainer scripts: these would run as root on this machine.
+Packages come from the Debian archive as it is on the day of the recording; the words and numbers of the documents are
+made here by the seed. Files of LibreOffice and dpkg hold times.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ debian-reference-en gcc-12 cpp-12 libicu72 gimp-data openssl""".split()
 SOURCE = "tree"
 DOCUMENTS, SHEETS = 24, 8
 BUILDS, TREES = 3, 2
+SCRIPTS = ("preinst", "postinst", "prerm", "postrm", "config")
 SITES = "Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: bookworm\nComponents: main\n"
 
 
@@ -37,7 +39,18 @@ def download() -> tuple[list[Path], Path]:
     run("apt-get", *options, "update", cwd=folder)
     run("apt-get", *options, "source", "--download-only", SOURCE, cwd=folder)
     run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", *PACKAGES, cwd=folder)
-    return sorted(folder.glob("*.deb")), next(iter(folder.glob("*.dsc")))
+    return [without_scripts(deb) for deb in sorted(folder.glob("*.deb"))], next(iter(folder.glob("*.dsc")))
+
+
+def without_scripts(deb: Path) -> Path:
+    """Take the maintainer scripts out of a package."""
+    tree = deb.with_suffix(".tree")
+    run("dpkg-deb", "--raw-extract", deb, tree)
+    for name in SCRIPTS:
+        (tree / "DEBIAN" / name).unlink(missing_ok=True)
+    run("dpkg-deb", "-Zgzip", "-z1", "--build", tree, deb)
+    shutil.rmtree(tree)
+    return deb
 
 
 def unpack(debs: list[Path], number: int) -> None:
@@ -47,8 +60,8 @@ def unpack(debs: list[Path], number: int) -> None:
     (tree / "var/lib/dpkg/info").mkdir()
     for name in ("status", "available"):
         (tree / "var/lib/dpkg" / name).touch()
-    run("dpkg", f"--root={tree}", "--force-depends", "--force-script-chrootless", "--force-not-root", "--no-triggers",
-        "--log=/dev/null", "--unpack", *debs)  # fmt: skip
+    run("dpkg", f"--root={tree}", "--force-depends", "--force-not-root", "--no-triggers", "--log=/dev/null",
+        "--unpack", *debs)  # fmt: skip
     shutil.rmtree(DRIVE / f"root{number - TREES:04d}", ignore_errors=True)
 
 
