@@ -332,10 +332,10 @@ struct ftl_config {
 	uint32_t zone_blocks;		/* zns: blocks of a zone in each of its planes */
 	bool zone_power2;		/* zns: a zone's size is a power of two; otherwise it is the capacity */
 	uint32_t zone_open_max;		/* zns: maximum of open zones; 0: zone_active_max */
-	bool zone_cross_reads;		/* zns: reads may go on in the next zone; the shell refuses them otherwise */
+	bool zone_cross_reads;		/* zns: reads may cross zones; if not, the shell refuses them */
 	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
 	uint32_t zrwa_pages;		/* zns: pages of a zone's random write area; 0: there are none */
-	uint32_t zrwa_flush_pages;	/* zns: commits have multiples of so many pages */
+	uint32_t zrwa_flush_pages;	/* zns: a commit has a multiple of this number of pages */
 	uint32_t zrwa_zones;		/* zns: zones that may have such an area; 0: zone_active_max */
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
@@ -384,7 +384,7 @@ struct ftl_zones {
 	uint64_t changes;		/* how often a zone became `changed`, from the last mount on */
 	uint32_t window_max;		/* zones that may have a random write area; 0: there are none */
 	bool cross_reads;		/* zone_cross_reads */
-	uint64_t window_bytes, window_step;	/* size of such an area, and of what commits are multiples of */
+	uint64_t window_bytes, window_step;	/* size of such an area; unit of commits */
 };
 
 struct ftl_ops {

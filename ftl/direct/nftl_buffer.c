@@ -5,7 +5,7 @@
  * A host write goes to the buffer if its pair has no room for it: the pair is being merged, its
  * U-block is full, or it needs a block and none may be taken. The buffer is a log: its pages are
  * programmed in order, in one block after another, and have the numbers of their writes, so the
- * newest copy of a page is found as ever. Nothing in it waits for a merge while it has room.
+ * newest copy of a page is found as before. While the buffer has room, no write waits for a merge.
  *
  * GC empties the buffer. Logical blocks with pages in it form a queue, each once, in the order of
  * the first page that came. GC takes the first one and moves its pages, each to where a host write
@@ -13,7 +13,7 @@
  * block. A block of the buffer that is full and has no valid page is erased, the oldest first. A
  * later write of a buffered page, or a merge of its logical block, makes the copy invalid, too.
  *
- * write_buffer_blocks are kept free for the buffer or are in it, so it can always grow to them
+ * write_buffer_blocks are free for the buffer or in it, so it can always grow to this size
  * (unless blocks fail). After a mount it may have more, if a block returns that an earlier mount
  * could not read; then it takes no block until it has fewer.
  */
@@ -106,7 +106,7 @@ uint32_t nftl_buffer_count(const struct direct *d, uint32_t plane, uint32_t lblo
 	return n;
 }
 
-/* Returns the first logical block that has pages in the buffer; it has some. */
+/* Returns the first logical block that has pages in the buffer, which is not empty. */
 uint32_t nftl_buffer_next(struct direct *d, uint32_t plane)
 {
 	struct nftl_buffer *b = buffer_of(d, plane);
@@ -116,7 +116,7 @@ uint32_t nftl_buffer_next(struct direct *d, uint32_t plane)
 	return b->queue_first;
 }
 
-/* The pages of the first logical block were moved. If others of it came in the meantime, it is last now. */
+/* The pages of the first logical block were moved. If the host has buffered others since, the block goes to the end. */
 void nftl_buffer_drained(struct direct *d, uint32_t plane)
 {
 	uint32_t lblock = queue_take(d, plane);

@@ -18,7 +18,7 @@
  *                       are out of date.
  *
  * Then the pages of the write buffer's blocks are read, in the order of the blocks' highest sequences:
- * those newer than the copies found so far are valid. They play no part in what is said above: a block
+ * those newer than the copies found so far are valid. The rules above do not depend on them: a block
  * that is discarded has no copy that is newer than all others. A block of the buffer without a valid page
  * is a leftover, too.
  *

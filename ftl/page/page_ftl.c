@@ -165,7 +165,7 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
-/* A checkpoint holds the host up, and nothing is under way that could end this: give it up. */
+/* The host waits for a checkpoint, and no command is under way that could end this: give the checkpoint up. */
 static SSD_SELDOM void begin_unheld(struct page_ftl *f, uint64_t now_ns)
 {
 	ckpt_give_up(f);

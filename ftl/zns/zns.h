@@ -26,8 +26,8 @@
  *   Z1  pool_check(); a block in the table of a zone or in the log is USED and in no other place;
  *   Z2  good - zone_blocks * (zones that are not offline) of a plane is its number of spare blocks;
  *   Z3  a page is issued only when the page one stripe before it is on flash;
- *   Z4  only the page that is being filled is FILLING, and it has filled % page_bytes bytes; or pages of the random
- *       write area, which begins at `filled`, a page's begin;
+ *   Z4  FILLING are only the page that is being filled, which has filled % page_bytes bytes, or else pages of the
+ *       random write area, which begins at `filled`, the start of a page;
  *   Z5  open <= open_max zones are open; active are open, closed, or read-only with a buffer. No zone is
  *       activated while active >= active_max, and a mount ends zones beyond that. So a buffer is always free or
  *       of a zone that is not active, and such a zone's line ends with the last byte, a finish or a reset: its
@@ -236,7 +236,7 @@ struct zns {
 	uint64_t capacity, size;	/* of a zone, bytes */
 	uint32_t bufs, open_max, active_max;	/* bufs: active_max + 1 */
 	uint32_t window_pages;		/* of a random write area, at most slots; 0: there are none */
-	uint64_t window_bytes, window_step;	/* size of the area, and of what commits are multiples of */
+	uint64_t window_bytes, window_step;	/* size of the area; unit of commits */
 	uint32_t window_max, windows;	/* zones that may have one, and that have one */
 
 	struct zns_zone *zone;
@@ -393,7 +393,7 @@ uint64_t zns_window_wp(const struct zns *z, const struct zns_zone *s, uint64_t e
 bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io);
 /* Commit all that was written. Returns false if a cell is not free. */
 bool zns_window_end(struct zns *z, uint32_t zone);
-/* Give the cells up whose pages, and all before them, are on flash. */
+/* Give up the cells of pages that are on flash with all pages before them. */
 void zns_window_release(struct zns *z, uint32_t buf);
 
 /* ---- zns_zone.c ---- */

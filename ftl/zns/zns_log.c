@@ -37,8 +37,8 @@ static bool is_part(const struct want *w, uint32_t buf, uint32_t slot)
 }
 
 /*
- * Is the oldest block needed if this is recorded elsewhere? now NULL: nothing is. A log without room keeps what it
- * has, since zones whose resets have failed have given their buffers up.
+ * Is the oldest block still needed when `now` is recorded elsewhere (NULL: nothing is)? A log without room keeps all
+ * its blocks, since zones whose resets have failed have given their buffers up.
  */
 static bool oldest_needed(const struct zns *z, const struct want *now)
 {

@@ -91,7 +91,7 @@ void zns_parts_find(struct zns *z)
 	for (uint32_t b = 0; b < geo_blocks(z->g); b++)
 		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++)
 			find_in(z, b * ppb + page);
-	/* A part that is not complete: its zone got the area after it, and nothing of that was promised. */
+	/* The page at the end is not complete. The zone got its area later, and no data of the area were promised. */
 	for (uint32_t i = 0; i < z->zones; i++)
 		if (z->mount->zone[i].part_ppn != ZNS_NONE && z->mount->zone[i].windows)
 			drop_windows(z, i);
@@ -222,7 +222,7 @@ static void finish(struct zns *z, uint32_t zone)
 	zns_tell(z, s);
 }
 
-/* The zone keeps so many pages of its random write area; those before are committed. */
+/* The zone keeps the last `pages` pages of its random write area; the mount commits those before them. */
 static void keep_pages(struct zns *z, uint32_t zone, uint32_t pages)
 {
 	uint32_t end = window_end(z, zone);
@@ -288,8 +288,8 @@ static void load_windows(struct zns *z, uint32_t zone)
 }
 
 /*
- * Put what the log has of the zone into a buffer; that of a read-only zone behind the zone's pages, so that it needs
- * neither a buffer nor the log. If that fails for too many zones, reads of it fail.
+ * Put the data of the zone that the log has into a buffer. Those of a read-only zone are programmed behind the zone's
+ * pages, so that it needs neither a buffer nor the log. If that fails for too many zones, reads of these data fail.
  */
 static void load(struct zns *z, uint32_t zone, uint32_t *room)
 {

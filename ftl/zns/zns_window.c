@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * zns_window.c - random write areas (NVMe: ZRWA). A zone's area is its pages from the write pointer on; they are in
- * the zone's buffer, where the host writes to them in any order and again, until they are committed: then they
+ * the zone's buffer, where the host writes to them in any order and overwrites them. When they are committed, they
  * are programmed like other pages, and the write pointer follows them. DESIGN.md has what is durable.
  *
  * The area has whole pages, at most one for each slot. So each of its pages has a cell, and only needs to wait
@@ -45,7 +45,7 @@ enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io 
 	return SSD_OK;
 }
 
-/* A write may end as much beyond the area as this is large. */
+/* A write may end beyond the area by at most the area's size. */
 enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io)
 {
 	uint64_t at = io->offset % z->size;
@@ -117,7 +117,7 @@ bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io)
 		uint32_t from = (uint32_t)(at % z->g->page_bytes), bytes = z->g->page_bytes - from;
 		struct zns_cell *c;
 
-		/* What it commits before this page is complete. */
+		/* First commit what the write commits of the pages before this one. */
 		if (!commit(z, zone, page * z->g->page_bytes < io->wp ? page * z->g->page_bytes : io->wp, io->seq))
 			return false;
 		c = window_cell(z, zone, (uint32_t)page);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_zone.c - zones' lines, buffers, and what is durable. In a zone's line stand a write until all its data are
- * in the buffer, and a commit until what it commits is there; a finish until the end is on flash; a reset until
- * the blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA write waits
- * for its data.
+ * zns_zone.c - zones' lines, buffers, and what is durable. A zone's line holds a write until all its data are in
+ * the buffer, a commit until the data that it commits are there, a finish until the end is on flash, and a reset
+ * until the blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA
+ * write waits for its data.
  */
 #include "zns.h"
 

@@ -115,7 +115,7 @@ CLOSED = ("--closed", "8")
 DEPTHS = (1, 8, 32)  # requests in flight, which the paper does not state
 SLICES = (1, 4, 16, 64)  # copies in one turn of GFTL, which the paper does not state
 GFTL_DEPTHS = (8, 256)  # fewer requests in flight than dies, and more
-GFTL_PERCENT = 16  # the blocks that GFTL needs besides, of all (its abstract)
+GFTL_PERCENT = 16  # additional blocks of GFTL, of all blocks (its abstract)
 FILL = ("--fill", "95", "--fold")
 
 

@@ -296,7 +296,7 @@ static void program_fails(void)
 	drive_free();
 }
 
-/* Metadata come from the spare area's cells: a bit that is wrong there, and that ECC does not see, is the host's to find. */
+/* Metadata come from the spare area's cells. The host gets a wrong bit that ECC has not detected. */
 static void a_flipped_bit(void)
 {
 	const void *o;

@@ -494,7 +494,7 @@ static void idle(void)
 /*
  * The U-block is block 4, the new D-block 5, the buffer's block 6, the next U-block 7. Units 0, 1
  * and 2 are written again after they were copied to block 5, so they are moved from the buffer to block 7,
- * where unit 3 goes by itself. Then block 7 is full, and its merge begins, to block 8.
+ * and unit 3 is written to block 7 directly. Then block 7 is full, and its merge to block 8 begins.
  */
 static void writes_during_a_merge_are_buffered(void)
 {
@@ -553,7 +553,7 @@ static void a_full_buffer_makes_writes_wait(void)
 	rig_free(&r);
 }
 
-/* Returns the longest of 4000 writes to random units, one at once after another. */
+/* Returns the longest latency of 4000 writes to random units; each is submitted when the one before has ended. */
 static uint64_t longest(uint32_t buffer)
 {
 	uint64_t most = 0, rng = 1;

@@ -68,8 +68,8 @@ static bool is_page_same(const struct zr_content *a, const struct zr_content *b,
 }
 
 /*
- * The same for a zone that had a random write area: is each page what some prefix leaves, of those with all that is
- * promised and with as many resets? pointer: is it `seen->sectors`?
+ * The same for a zone that had a random write area: is each page as some prefix leaves it? Only prefixes with all
+ * promised changes and with the same number of resets count. pointer: is it `seen->sectors`?
  */
 static bool is_allowed_by_pages(const struct zr_zone *s, const struct zr_content *seen, uint32_t capacity,
 				uint32_t page, bool pointer)

@@ -43,10 +43,10 @@ class Rows(unittest.TestCase):
 
 
 class Stored(unittest.TestCase):
-    """The stored table is what caching must give."""
+    """The stored table has the order that caching implies."""
 
     def test_directions(self) -> None:
-        """A larger cache misses no more often (LRU's inclusion), and one of the whole map hardly at all."""
+        """A larger cache does not miss more often (LRU's inclusion)."""
         rows = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
         names = {row["trace"] for row in rows}
         self.assertGreaterEqual(len(names), 8)
