@@ -68,7 +68,7 @@ class Machine:
 
 
 class Cleanup(unittest.TestCase):
-    """Whatever fails: mounts, loop devices and the daemon end in order, and no half recording is left."""
+    """After any failure mounts, loop devices and the daemon end in order, and no partial recording is left."""
 
     def setUp(self) -> None:
         made = tempfile.TemporaryDirectory()
@@ -297,7 +297,7 @@ class Refused(unittest.TestCase):
 
 
 class Inputs(unittest.TestCase):
-    """The inputs of the programs are the seed's."""
+    """The seed determines the inputs of the programs."""
 
     def test_designs(self) -> None:
         for name, make in synth.DESIGNS.items():
