@@ -95,7 +95,7 @@ enum nand_source gc_source(const struct gc *g)
 	return g->why == GC_FOR_SPACE ? NAND_SRC_GC : NAND_SRC_WL;
 }
 
-/* Cached map: does the spare area name a unit for each valid one? Not so in a damaged drive file. */
+/* Cached map: does the spare area have a possible LPN for each valid unit? A damaged drive file may not. */
 static bool names_units(const struct page_ftl *f, uint32_t first, const uint8_t *oob)
 {
 	for (uint32_t i = 0; i < f->shape.upp; i++)

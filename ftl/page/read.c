@@ -494,8 +494,8 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 }
 
 /*
- * Cached map: does the spare area that the command has read name another LPN? A mount by a checkpoint trusts what it
- * does not read, and a damaged drive file may lie.
+ * Cached map: does the spare area that the command has read name another LPN? A mount by a checkpoint trusts pages that
+ * it does not read, and those of a damaged drive file may be wrong.
  */
 static bool names_another(const struct page_ftl *f, const struct uread *u, uint32_t upn)
 {

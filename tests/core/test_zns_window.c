@@ -117,7 +117,7 @@ static void the_end_of_a_zone(void)
 	zr_free(&first);
 }
 
-/* What is overwritten never reaches flash. */
+/* Data that were overwritten before a commit do not reach flash. */
 static void overwrites_stay_in_the_buffer(void)
 {
 	begin(&areas);

@@ -411,7 +411,7 @@ class Writes(ZonesTest):
         self.assertEqual(nvme.do_read(ZONE - 4096, 4096), bytes(4096))
 
     def test_reads_across_zones(self) -> None:
-        """If the drive allows them: what is beyond a zone's capacity is zeroes."""
+        """Reads across zones, if the drive allows them; sectors beyond a zone's capacity read as zeroes."""
         nvme = self.start(ftl__zone_cross_reads="yes", geometry__pages_per_block=48)
         nvme.do_admin(IDENTIFY, nsid=1, prp1=test_nvme.SCRATCH, dwords={10: 5, 11: 2 << 24})
         self.assertEqual(struct.unpack_from("<H", self.vm.read(test_nvme.SCRATCH, 4), 2)[0], 1)
