@@ -86,8 +86,8 @@ struct ftl_io {
 	uint8_t owner;			/* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
 	bool window;			/* out, WRITE: the zone had a random write area at submit() */
 	uint8_t metadata;		/* READ, WRITE: bytes of metadata of each 512-byte sector, at most its
-					 * share of ftl_config.metadata_bytes; 0: none. copy() moves them as the bytes behind
-					 * the data: sector i's begin at bytes + i * metadata */
+					 * share of ftl_config.metadata_bytes; 0: none. copy() moves them as the bytes
+					 * behind the data: sector i's begin at bytes + i * metadata */
 	bool lost;			/* WRITE of a multiple of ftl_lost_bytes(): its content is lost, so reads end
 					 * with SSD_E_UNCORR until all that was lost of what they read is written, or
 					 * its units are trimmed. Else as any write; copy() is not called */
