@@ -119,8 +119,8 @@ struct ftl_io {
 struct ftl_host {
 	void (*done)(void *opaque, struct ftl_io *io);
 	/*
-	 * Move bytes [at, at + len) of the I/O, or of its metadata, which follow its data. READ: out of buf to the host.
-	 * WRITE: from the host into buf. READ: buf is not to be written to, and
+	 * Move bytes [at, at + len) of the I/O, or of its metadata, which follow its data. READ: out of buf to the
+	 * host. WRITE: from the host into buf. READ: buf is not to be written to, and
 	 * NULL means zeroes. Never called when the FTL keeps no payload.
 	 */
 	void (*copy)(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
@@ -276,8 +276,8 @@ struct ftl_config {
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
 	enum ftl_words host_subpage_reads;	/* host reads, and the reads for partial writes, read only the ECC
 						 * words needed */
-	uint32_t metadata_bytes;	/* page: bytes of a unit for the metadata of logical blocks, in the spare area; a
-					 * multiple of the unit's sectors; 0: none */
+	uint32_t metadata_bytes;	/* page: bytes of a unit for the metadata of logical blocks, in the spare
+					 * area; a multiple of the unit's sectors; 0: none */
 	uint32_t map_cache_pages;	/* page: map pages kept in memory, of page_bytes / 4 entries each; 0: the whole
 					 * map is in memory and not in flash */
 	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn

@@ -301,7 +301,8 @@ struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s)
 		s->ahead = to;
 		if (from == to)
 			continue;
-		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .metadata = s->metadata, .offset = from * c->unit_bytes,
+		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .metadata = s->metadata,
+				       .offset = from * c->unit_bytes,
 				       .bytes = (to - from) * c->unit_bytes, .next = io->next };
 		claimed = rcache_claim(c, io);
 		if (!claimed) {		/* no room, or writes: try again at the sequence's next read */

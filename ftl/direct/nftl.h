@@ -78,7 +78,8 @@ enum nftl_phase {
 struct nftl_gc {
 	enum nftl_phase phase;
 	uint32_t slot;			/* slot being merged, or NFTL_NONE */
-	uint32_t lblock;		/* its logical block, valid until all blocks are erased; DRAIN: of the pages moved */
+	uint32_t lblock;		/* its logical block, valid until all blocks are erased; DRAIN: of the pages
+					 * moved */
 	uint32_t want;			/* slot that must be merged for a write, or NFTL_NONE */
 	uint32_t at;			/* next page or position to examine */
 	uint32_t target;		/* Merge: the new D-block, or NFTL_NONE */

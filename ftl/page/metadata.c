@@ -64,7 +64,8 @@ void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint
 	SSD_ASSERT((uint64_t)k * (f->host.c.unit_bytes / SECTOR) <= f->metadata.bytes);
 	if (bytes == f->host.c.unit_bytes)
 		memset(unit, 0xff, f->metadata.bytes);
-	host_copy(&f->host, io, io->bytes + io->at / SECTOR * k, unit + (size_t)from / SECTOR * k, (size_t)bytes / SECTOR * k);
+	host_copy(&f->host, io, io->bytes + io->at / SECTOR * k, unit + (size_t)from / SECTOR * k,
+		  (size_t)bytes / SECTOR * k);
 }
 
 void metadata_begin_slot(struct page_ftl *f, uint32_t slot, uint32_t old)

@@ -110,9 +110,9 @@ static const struct knob map_rows[] = {
 
 static const struct knob metadata_rows[] = {
 	FTL_KNOB(metadata_bytes, 0, 4096, "0",
-		 "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must have "
-		 "room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of 512 + 16 "
-		 "128, of 4096 + 8 8, of 4096 + 16 16. 0: metadata are stored behind the namespace's data"),
+		 "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must "
+		 "have room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of "
+		 "512 + 16 128, of 4096 + 8 8, of 4096 + 16 16. 0: metadata are stored behind the namespace's data"),
 	FTL_KNOB_LAST
 };
 

@@ -91,9 +91,9 @@ static const char *bad_windows(const struct ftl_config *c, const struct nand_geo
 		return "zrwa_zones is more than the zones that may be active (zone_active_max, or with 0 as many as "
 		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
 	if ((uint64_t)z.active_max * c->zrwa_pages + z.slots + z.chunks > g->pages_per_block)
-		return "zrwa_pages for each active zone (zone_active_max; 0: as many as buffer_units hold), plus a page for "
-		       "each plane of a zone, plus one for each 32 zones must be at most pages_per_block, since a block "
-		       "of the log keeps them: lower zrwa_pages or zone_active_max";
+		return "zrwa_pages for each active zone (zone_active_max; 0: as many as buffer_units hold), plus a "
+		       "page for each plane of a zone, plus one for each 32 zones must be at most pages_per_block, "
+		       "since a block of the log keeps them: lower zrwa_pages or zone_active_max";
 	return NULL;
 }
 
@@ -304,8 +304,8 @@ void zns_check(const struct ftl *f)
 		SSD_ASSERT(s->buf == ZNS_NONE || z->buf[s->buf].zone == i);	/* Z6 */
 		SSD_ASSERT(s->filled <= z->capacity && s->wp <= z->capacity);
 		SSD_ASSERT(!s->noted || s->state == FTL_ZONE_READONLY || s->state == FTL_ZONE_OFFLINE);
-		SSD_ASSERT(s->line.first || s->failed || s->ended || s->state == FTL_ZONE_OFFLINE || s->filled == s->wp ||
-			   z->host.worn);
+		SSD_ASSERT(s->line.first || s->failed || s->ended || s->state == FTL_ZONE_OFFLINE ||
+			   s->filled == s->wp || z->host.worn);
 	}
 	SSD_ASSERT(windows == z->windows && windows <= z->window_max);		/* Z7 */
 	SSD_ASSERT(open == z->open && active == z->active && lined == z->lined);
@@ -327,8 +327,9 @@ static const struct knob rows[] = {
 	  "buffer_units hold"),
 	FTL_KNOB_BOOL(zone_cross_reads, "no", "reads may cross boundaries of zones, as NVMe lets drives choose"),
 	FTL_KNOB(zrwa_pages, 0, 65536, "0",
-	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each active zone, "
-	  "with a page for each plane of a zone and one for each 32 zones, is at most pages_per_block; 0: there are none"),
+	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each active "
+	  "zone, with a page for each plane of a zone and one for each 32 zones, is at most pages_per_block; 0: there "
+	  "are none"),
 	FTL_KNOB(zrwa_flush_pages, 1, 65536, "1",
 		 "what is committed of the area (ZRWA flush granularity); divides zrwa_pages"),
 	FTL_KNOB(zrwa_zones, 0, 65536, "0",

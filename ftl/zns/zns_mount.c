@@ -420,7 +420,8 @@ static bool write_parts(struct zns *z)
 
 		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++) {
 			struct zns_cell *cell = &b->cell[s];
-			struct zns_oob o = { .kind = cell->window ? ZNS_WINDOW : ZNS_RECORD, .zone = b->zone, .gen = z->zone[b->zone].gen,
+			struct zns_oob o = { .kind = cell->window ? ZNS_WINDOW : ZNS_RECORD, .zone = b->zone,
+					     .gen = z->zone[b->zone].gen,
 					     .page = cell->page, .sectors = (uint16_t)cell->sectors,
 					     .mark = z->log.floor };
 

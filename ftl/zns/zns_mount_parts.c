@@ -282,7 +282,8 @@ static void load_windows(struct zns *z, uint32_t zone)
 		const struct zns_found_page *w = window_at(z, zone, slot);
 
 		if (w->serial)
-			load_page(z, zone, w->ppn, &(struct zns_cell){ .state = ZNS_FILLING, .window = true, .page = w->page,
+			load_page(z, zone, w->ppn, &(struct zns_cell){
+					.state = ZNS_FILLING, .window = true, .page = w->page,
 					.sectors = z->g->page_bytes / FTL_SECTOR_BYTES });
 	}
 }

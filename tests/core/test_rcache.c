@@ -102,7 +102,8 @@ static void make_with(uint32_t cache_units, uint32_t ahead_units, uint32_t hit_n
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
 		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64, .gc_policy = &gc_greedy,
 		.cores = 1, .completion_ns = COMPLETION,
-		.metadata_bytes = metadata * 8u, .read_cache_units = cache_units, .read_ahead_units = ahead_units, .read_hit_ns = hit_ns };
+		.metadata_bytes = metadata * 8u, .read_cache_units = cache_units, .read_ahead_units = ahead_units,
+		.read_hit_ns = hit_ns };
 	size_t bytes;
 
 	memset(slot, 0, sizeof(slot));

@@ -80,27 +80,6 @@ static void pointers_and_errors(void)
 	zr_free(&first);
 }
 
-/* The size of a zone is not a number of pages: its last page would reach into the next zone. */
-static void reads_across_zones(void)
-{
-	static const struct zr_shape odd = {
-		.g = { 1, 1, 1, 2, 8, 4, 1536, 64, 0, 1536, 0, 1, 1, NAND_ORDER_ASCENDING },
-		.zones = 5, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
-	};
-	uint32_t tag[14];
-
-	begin(&odd);
-	EXPECT_EQ(first.size, 32);	/* of 24 sectors, in 8 pages of 3 */
-	EXPECT_EQ(first.capacity, 24);
-	EXPECT_EQ(status_of(FTL_WRITE, 0, 32, 6), SSD_OK);
-	for (uint32_t before = 0; before <= 8; before++) {
-		EXPECT_EQ(read_tags(32 - before, 14, tag), SSD_OK);
-		for (uint32_t i = 0; i < 14; i++)
-			EXPECT_EQ(tag[i], i >= before && i < before + 6);	/* the first write has tag 1 */
-	}
-	zr_free(&first);
-}
-
 static void limits(void)
 {
 	struct zr_shape s = small;
@@ -502,8 +481,8 @@ static void each(void (*run)(uint64_t seed, uint32_t ops), uint64_t drives, uint
 static void model_of_many_drives(void)
 {
 	each(model, 60, 10 * requests);
-	printf("# %" PRIu64 " reads compared, %" PRIu64 " resets, %" PRIu64 " finishes, %" PRIu64 " commits, %" PRIu64 " refusals\n",
-	       sum_reads, sum_resets, sum_finishes, sum_commits, sum_refused);
+	printf("# %" PRIu64 " reads compared, %" PRIu64 " resets, %" PRIu64 " finishes, %" PRIu64 " commits, %" PRIu64
+	       " refusals\n", sum_reads, sum_resets, sum_finishes, sum_commits, sum_refused);
 	EXPECT(requests < 100 || (sum_reads && sum_resets && sum_finishes && sum_commits && sum_refused));
 }
 
@@ -797,7 +776,6 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "-n"))
 		requests = (uint32_t)strtoul(argv[2], NULL, 10);
 	RUN(pointers_and_errors);
-	RUN(reads_across_zones);
 	RUN(limits);
 	RUN(times);
 	RUN(counters);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random write areas of zones (ftl/zns/zns_window.c), by hand: errors, write pointers, times to the nanosecond, what
- * survives. test_zns runs drives with such areas at random and through power cuts.
+ * Reads across zones, and random write areas of zones (ftl/zns/zns_window.c), by hand: errors, write pointers,
+ * times to the nanosecond, what survives. test_zns runs drives with such areas at random and through power cuts.
  */
 #include "zns.h"
 #include "zns_drive.h"
@@ -90,7 +90,7 @@ static void limits(void)
 	EXPECT_EQ(report(1).state, FTL_ZONE_EMPTY);
 	EXPECT_EQ(commit(0, 2), SSD_E_INVAL);
 	EXPECT_EQ(commit(0, 4), SSD_OK);
-	EXPECT_EQ(status_of(FTL_WRITE, 0, 8, 1), SSD_OK);		/* one sector too many: two pages are committed */
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 8, 1), SSD_OK);	/* one sector too many: two pages are committed */
 	EXPECT_EQ(pointer(0), 8);
 	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0), SSD_OK);
 	EXPECT_EQ(open_area(1), SSD_OK);
@@ -402,6 +402,27 @@ static void a_buffer_that_is_taken(void)
 	zr_free(&first);
 }
 
+/* The size of a zone is not a number of pages: its last page would reach into the next zone. */
+static void reads_across_zones(void)
+{
+	static const struct zr_shape odd = {
+		.g = { 1, 1, 1, 2, 8, 4, 1536, 64, 0, 1536, 0, 1, 1, NAND_ORDER_ASCENDING },
+		.zones = 5, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
+	};
+	uint32_t tag[14];
+
+	begin(&odd);
+	EXPECT_EQ(first.size, 32);	/* of 24 sectors, in 8 pages of 3 */
+	EXPECT_EQ(first.capacity, 24);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 32, 6), SSD_OK);
+	for (uint32_t before = 0; before <= 8; before++) {
+		EXPECT_EQ(read_tags(32 - before, 14, tag), SSD_OK);
+		for (uint32_t i = 0; i < 14; i++)
+			EXPECT_EQ(tag[i], i >= before && i < before + 6);	/* the first write has tag 1 */
+	}
+	zr_free(&first);
+}
+
 int main(void)
 {
 	RUN(errors);
@@ -417,5 +438,6 @@ int main(void)
 	RUN(records_of_zones_that_are_reset);
 	RUN(a_page_counts_with_those_before_it);
 	RUN(bad_settings);
+	RUN(reads_across_zones);
 	return test_result();
 }

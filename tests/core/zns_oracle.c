@@ -56,7 +56,10 @@ static void read_zone(struct zr *r, uint32_t zone)
 
 static bool is_same(const struct zr_content *a, const struct zr_content *b)
 {
-	/* A full zone's write pointer is unknown, and what was committed may end with sectors that were never written. */
+	/*
+	 * A full zone's write pointer is unknown, and what was committed may end with sectors that were never
+	 * written.
+	 */
 	return a->finished == b->finished && (a->finished || a->sectors == b->sectors) &&
 	       !memcmp(a->tag, b->tag, sizeof(a->tag));
 }
@@ -65,6 +68,15 @@ static bool is_same(const struct zr_content *a, const struct zr_content *b)
 static bool is_page_same(const struct zr_content *a, const struct zr_content *b, uint32_t first, uint32_t sectors)
 {
 	return !memcmp(a->tag + first, b->tag + first, sectors * sizeof(*a->tag));
+}
+
+/* May a zone with content c end as `seen` says? Write pointers from `first` to `high` are allowed. */
+static bool may_end(const struct zr_content *c, const struct zr_content *seen, uint32_t capacity, bool pointer,
+		    uint32_t first, uint32_t high)
+{
+	if (seen->finished)
+		return c->finished || c->sectors == capacity;
+	return !pointer || (seen->sectors >= first && seen->sectors <= high);
 }
 
 /*
@@ -91,8 +103,7 @@ static bool is_allowed_by_pages(const struct zr_zone *s, const struct zr_content
 		}
 		/* A mount may commit areas beyond their maximum. */
 		high = c.sectors > high ? c.sectors : high;
-		if (i >= s->durable && all && fits && (seen->finished ? c.finished || c.sectors == capacity :
-						       !pointer || (seen->sectors >= first && seen->sectors <= high)))
+		if (i >= s->durable && all && fits && may_end(&c, seen, capacity, pointer, first, high))
 			return true;
 		if (i == s->changes)
 			return false;

@@ -433,7 +433,8 @@ static void ended(struct zr *r, struct zr_io *q)
 		r->failed += q->want == SSD_OK;
 		if (q->want == SSD_OK && q->io.op != FTL_READ) {
 			s->failed = true;
-			if ((q->io.op == FTL_WRITE || (q->io.zone >= FTL_ZONE_FINISH && q->io.zone != FTL_ZONE_OPEN_WINDOW)) &&
+			if ((q->io.op == FTL_WRITE || (q->io.zone >= FTL_ZONE_FINISH &&
+						       q->io.zone != FTL_ZONE_OPEN_WINDOW)) &&
 			    q->after > s->number - s->changes)
 				s->change[q->after - (s->number - s->changes) - 1].refused = true;
 		}

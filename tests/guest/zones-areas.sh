@@ -37,7 +37,7 @@ page 1 a && fail "a write before the area"
 page 6 a || fail "a write beyond the area"
 say "beyond $(pointer)"
 nvme flush "$dev" >/dev/null || fail flush
-cat /dev/zero | head -c 16384 >/tmp/zero
+head -c 16384 /dev/zero >/tmp/zero
 cat /tmp/zero /tmp/b /tmp/zero /tmp/b /tmp/zero /tmp/zero /tmp/a >/tmp/want
 dd if="$dev" of=/tmp/back bs=16k count=7 iflag=direct 2>/dev/null || fail read
 cmp /tmp/want /tmp/back || fail compare
