@@ -17,7 +17,7 @@
  *   Q3  the last page is issued when all others were programmed and `stable` has passed what was issued at t1. So a
  *       complete checkpoint names no host page that a power cut can take away;
  *   Q4  blocks of a checkpoint are VICTIM and on no list, and no collector has them. ckpt_give_up() and ckpt_yield()
- *       close them, without a valid unit, so that GC erases them.
+ *       close them, without a valid unit, so that GC erases them. A checkpoint that waits for a block holds up nothing.
  *
  * While it is under way the drive works as ever. But frames that the host pins again and again cannot be written, so
  * after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are written.
@@ -34,7 +34,7 @@
  */
 #include "ckpt.h"
 
-#define PERIOD 64u	/* one checkpoint for as many programmed pages, for each page that it has or frame that it writes */
+#define PERIOD 64u	/* a checkpoint for as many programmed pages, for each of its pages and each frame */
 #define LOOKS 64u	/* frames that a call looks at while dies are busy */
 
 /* ---- the image ------------------------------------------------------------------------ */
@@ -215,21 +215,31 @@ bool ckpt_holds(const struct page_ftl *f, uint32_t b)
 	return false;
 }
 
-/* Choose planes that have a free block to spare, from another one on each time. */
-static bool choose_planes(struct page_ftl *f)
+/* Has the plane a block to spare, as for the host's frontier? */
+static bool has_block(const struct page_ftl *f, uint32_t plane)
+{
+	return f->bt.plane[plane].free_count > f->gc.urgent_blocks;
+}
+
+/* A plane for each block, from another one on each time. */
+static void choose_planes(struct page_ftl *f)
 {
 	struct page_ckpt *c = &f->cache.ckpt;
-	uint32_t first = (uint32_t)(f->cache.seq % f->shape.planes), found = 0;
 
-	for (uint32_t i = 0; i < f->shape.planes && found < c->blocks; i++) {
-		uint32_t plane = (first + i) % f->shape.planes;
+	for (uint32_t j = 0; j < c->blocks; j++)
+		c->plane[j] = (uint32_t)((c->number + j) % f->shape.planes);
+}
 
-		if (f->bt.plane[plane].free_count >= f->host.c.gc_start_blocks + f->cache.reserve)
-			c->plane[found++] = plane;
-	}
-	for (uint32_t i = 0; found && found + i < c->blocks; i++)	/* several blocks of a plane */
-		c->plane[found + i] = c->plane[i];
-	return found;
+/* Is the block of part j on this die? If there is none yet, and its plane has none, a plane of this die will do. */
+static bool is_on_die(const struct page_ftl *f, uint32_t j, uint32_t die)
+{
+	const struct page_ckpt *c = &f->cache.ckpt;
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; c->next[j] == BLK_NONE && !has_block(f, c->plane[j]) && i < f->g->planes_per_die; i++)
+		if (has_block(f, first + i))
+			c->plane[j] = first + i;
+	return geo_die_of_plane(f->g, c->plane[j]) == die;
 }
 
 /* ---- taking it ------------------------------------------------------------------------ */
@@ -250,13 +260,16 @@ void ckpt_mounted(struct page_ftl *f, bool by_ckpt)
 	c->begun_at = programmed(f) - (by_ckpt ? 0 : log);	/* the next mount shall not read everything again */
 }
 
-/* A bad block leaves fewer for data, and so does a block that a checkpoint holds; while one is written, two do. */
+/*
+ * A bad block leaves fewer for data, and so does a block that a checkpoint holds; while one is written, two do. Without
+ * payload the array keeps no checkpoint.
+ */
 static bool is_due(const struct page_ftl *f)
 {
 	const struct page_ckpt *c = &f->cache.ckpt;
 
-	return programmed(f) - c->begun_at >= c->period && !f->cache.mounting && !f->cache.lost && !f->cache.due_count &&
-	       !f->gc.hold && !f->full && f->good_blocks >= f->need_blocks + 2 * c->blocks;
+	return f->host.c.payload && programmed(f) - c->begun_at >= c->period && !f->cache.mounting && !f->cache.lost &&
+	       !f->cache.due_count && !f->gc.hold && !f->full && f->good_blocks >= f->need_blocks + 2 * c->blocks;
 }
 
 static void begin(struct page_ftl *f)
@@ -287,12 +300,13 @@ static void flush(struct page_ftl *f)
 			return;
 		c->cursor = c->cursor + 1 < f->cache.frames ? c->cursor + 1 : 0;
 	}
-	if (c->state != CKPT_FLUSH || c->wanted || !choose_planes(f))	/* GC may have made it give up */
+	if (c->state != CKPT_FLUSH || c->wanted)	/* GC may have made it give up */
 		return;
 	if (!save_directory(f)) {
 		ckpt_give_up(f);
 		return;
 	}
+	choose_planes(f);
 	c->done = 0;
 	c->state = CKPT_WRITE;
 	f->turn.kick = true;
@@ -367,18 +381,11 @@ static bool have_block(struct page_ftl *f, uint64_t now_ns, uint32_t j)
 
 	if (c->next[j] != BLK_NONE)
 		return true;
-	switch (frontier_spare_block(f, now_ns, c->plane[j], &c->next[j])) {
-	case ROOM_READY:
-		f->bt.blk[c->next[j]].map = true;
-		gc_wake(f, c->plane[j]);	/* it may need the block at once (ckpt_yield) */
-		return c->next[j] != BLK_NONE;
-	case ROOM_NONE:
-		ckpt_give_up(f);
-		break;
-	case ROOM_BUSY:
-		break;
-	}
-	return false;
+	if (frontier_spare_block(f, now_ns, c->plane[j], &c->next[j]) != ROOM_READY)
+		return false;
+	f->bt.blk[c->next[j]].map = true;
+	gc_wake(f, c->plane[j]);	/* it may need the block at once (ckpt_yield) */
+	return c->next[j] != BLK_NONE;
 }
 
 bool ckpt_write(struct page_ftl *f, uint64_t now_ns, uint32_t die)
@@ -389,10 +396,13 @@ bool ckpt_write(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	for (uint32_t j = 0; j < c->blocks && c->state == CKPT_WRITE; j++) {
 		uint32_t index;
 
-		if (geo_die_of_plane(f->g, c->plane[j]) != die)
+		if (!is_on_die(f, j, die))
 			continue;
-		if (!have_block(f, now_ns, j))
-			return f->die[die].op != DIE_IDLE;
+		if (!have_block(f, now_ns, j)) {
+			if (f->die[die].op != DIE_IDLE)
+				return true;
+			continue;
+		}
 		index = j * per + f->bt.blk[c->next[j]].next_page;
 		if (index == (j + 1) * per || index >= c->pages || (index + 1 == c->pages && !may_end(f)))
 			continue;

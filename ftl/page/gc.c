@@ -168,7 +168,8 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	*why = GC_FOR_SPACE;
 	if (wanted(f, plane, free_target) || wanted_idle(f, plane)) {
 		b = space_victim(f, plane);
-		if (b == BLK_NONE && map_is_cached(f) && ckpt_yield(f, plane))
+		if (b == BLK_NONE && map_is_cached(f) && f->bt.plane[plane].free_count <= f->gc.urgent_blocks &&
+		    ckpt_yield(f, plane))
 			b = space_victim(f, plane);
 		if (b != BLK_NONE || !f->bt.plane[plane].slc)
 			return b;

@@ -2,7 +2,8 @@
 /*
  * The checkpoint of a cached map (ftl/page/ckpt.c): what a mount reads with one, by arithmetic; the same state as
  * without, after random work, at every NAND command from a checkpoint's begin to its end, and at some of the others;
- * with another cache. Power cuts of all kinds are in test_cut and test_odd, damaged drives in fuzz_drive.
+ * with another cache; how old the newest one is on a drive that is never idle. Power cuts of all kinds are in test_cut
+ * and test_odd, damaged drives in fuzz_drive.
  *
  * The small drive has one die, blocks of eight 512-byte pages, a unit each, and so 128 entries in a map page. The image
  * has 35 + 18 * blocks + 4 * 2 (a trim bitmap, the dead list) + 9 * map pages bytes, and a page takes 496 of them.
@@ -30,6 +31,8 @@ static struct drive first, second, third;
 static struct ftl_config fc;
 static struct shape { uint32_t channels, planes, blocks, page_bytes, units, frames; } shape;
 static const struct shape one_die = { 1, 1, BLOCKS, 512, UNITS, 3 };
+static uint32_t gc_start = 3;	/* free blocks of a plane */
+static bool payload = true;
 static uint64_t rng;
 static uint32_t pending;
 static enum ssd_err expected = SSD_OK;	/* the status of requests */
@@ -38,6 +41,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 {
 	(void)opaque;
 	SSD_ASSERT(io->status == expected);
+	io->host = NULL;	/* write_on() may use it again */
 	pending--;
 }
 
@@ -78,12 +82,13 @@ static void make(struct drive *d)
 			 OOB_BYTES(shape.page_bytes / 512), 512, 0, 1, 1 },
 		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 },
 		.physics.disturb_tolerance = 255,
-		.payload = true,
+		.payload = payload,
 	};
 
 	fc = (struct ftl_config){
-		.capacity_bytes = shape.units * 512ull, .unit_bytes = 512, .gc_start_blocks = 3, .gc_stop_blocks = 4,
-		.gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED, .gc_slice_pages = 1, .payload = true,
+		.capacity_bytes = shape.units * 512ull, .unit_bytes = 512, .gc_start_blocks = gc_start,
+		.gc_stop_blocks = gc_start + 1, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED, .gc_slice_pages = 1,
+		.payload = payload,
 		.max_unit_reads = 64, .gc_policy = &gc_greedy, .map_cache_pages = shape.frames,
 		.buffer_units = 4 * shape.page_bytes / 512, .multiplane = shape.planes > 1,
 	};
@@ -433,6 +438,143 @@ static void an_entry_that_lies(void)
 	drop(&first);
 }
 
+/* ---- a drive that is never idle --------------------------------------------------------------- */
+
+#define DEPTH 16u
+
+static struct ftl_io ring[DEPTH];
+
+/* Submit a write of one random unit when fewer than DEPTH are under way. */
+static void write_on(struct drive *d)
+{
+	uint32_t i = 0;
+
+	while (pending >= DEPTH) {
+		SSD_ASSERT(d->next != FTL_IDLE);
+		d->now = d->next;
+		d->next = d->f->ops->step(d->f, d->now);
+	}
+	while (ring[i].host)
+		i++;
+	ring[i] = (struct ftl_io){ .op = FTL_WRITE, .offset = rnd(&rng) % shape.units * 512, .bytes = 512, .host = d };
+	pending++;
+	d->f->ops->submit(d->f, d->now, &ring[i]);
+	d->next = d->f->ops->step(d->f, d->now);
+}
+
+struct watch {
+	uint32_t held;		/* first block of the newest complete checkpoint, or BLK_NONE */
+	uint32_t lost;		/* checkpoints that GC took */
+	uint64_t t0, oldest;	/* pages programmed before t0 of that one; highest number since, at any moment */
+};
+
+static void watch(struct watch *w, const struct drive *d)
+{
+	const struct page_ckpt *c = ckpt_of(d);
+
+	w->lost += w->held != BLK_NONE && c->held[0] == BLK_NONE;
+	if (c->held[0] != w->held && c->held[0] != BLK_NONE)
+		w->t0 = c->begun_at;
+	w->held = c->held[0];
+	if (programs_of(d) - w->t0 > w->oldest)
+		w->oldest = programs_of(d) - w->t0;
+}
+
+/*
+ * All units are written in order, and then overwritten at random without a pause, many times: GC never reaches its
+ * target. No checkpoint is lost, and at any moment the newest complete one is younger than two periods.
+ */
+static void never_idle(const struct shape *s, uint32_t start, uint64_t period)
+{
+	struct watch w = { .held = BLK_NONE };
+
+	shape = *s;
+	gc_start = start;
+	make(&first);
+	mount(&first, period);
+	for (uint32_t i = 0; i < 2 * shape.units; i++) {
+		run(&first, FTL_WRITE, i % shape.units, 1);
+		watch(&w, &first);
+	}
+	rng = 5;
+	while (programs_of(&first) < 100 * period) {
+		write_on(&first);
+		watch(&w, &first);
+	}
+	printf("# at most %" PRIu64 " pages of a period of %" PRIu64 "\n", w.oldest, period);
+	EXPECT_EQ(w.lost, 0);
+	EXPECT(w.oldest < 2 * period);
+	gc_start = 3;
+}
+
+/*
+ * After a power cut the mount reads the first page of each block, the checkpoint, the tail and its end in each block;
+ * it loads and compares each map page. For map pages with a tail it reads the tail and the older units for each window
+ * of as many map pages as there are frames, and all of this once more for those that it keeps.
+ */
+static void mount_it(uint64_t period)
+{
+	uint64_t blocks = geo_blocks(&first.t.c.geo), tail = 2 * period, maps = (shape.units + PER - 1) / PER;
+	uint64_t windows = (maps + shape.frames - 1) / shape.frames, reads = reads_of_a_mount(&first);
+
+	pending = 0;	/* what was under way is lost with the power */
+	memset(ring, 0, sizeof(ring));
+	printf("# %" PRIu64 " reads\n", reads);
+	EXPECT(ckpt_of(&first)->held[0] != BLK_NONE);
+	EXPECT(reads < 2 * blocks + ckpt_of(&first)->pages + tail + maps +
+		       2 * (maps + windows * (tail + blocks) + tail));
+}
+
+static void never_idle_and_mounted(const struct shape *s, uint64_t period)
+{
+	never_idle(s, 3, period);
+	mount_it(period);
+	drop(&first);
+}
+
+/* GC would have more free blocks than there are, and takes the checkpoint's only if the host has no room. */
+static void target_out_of_reach(void)
+{
+	static const struct shape tight = { 1, 1, BLOCKS, 512, UNITS, 4 };
+
+	never_idle(&tight, 8, 512);
+	nand_array_power_cut(first.t.a, first.now, 1);
+	pending = 0;
+	memset(ring, 0, sizeof(ring));
+	drop(&first);
+}
+
+static const struct shape full_die = { 1, 1, 400, 512, 2900, 12 };
+static const struct shape four_dies = { 4, 1, 100, 512, 2700, 12 };
+
+/* ---- without payload -------------------------------------------------------------------- */
+
+/* The array keeps no checkpoint, so none is written: all commands are those of a drive without. */
+static void none_without_payload(void)
+{
+	struct nand_stats with, without;
+
+	shape = one_die;
+	payload = false;
+	make(&first);
+	make(&second);
+	mount(&first, 60);
+	mount(&second, NEVER);
+	rng = 11;
+	random_work(&first, 600);
+	rng = 11;
+	random_work(&second, 600);
+	first.t.n->ops->get_stats(first.t.n, &with);
+	second.t.n->ops->get_stats(second.t.n, &without);
+	EXPECT(programs_of(&second) > 10 * 60);
+	for (uint32_t source = 0; source < NAND_NSOURCES; source++)
+		for (uint32_t op = 0; op < NAND_NOPS; op++)
+			EXPECT_EQ(with.ops[op][source], without.ops[op][source]);
+	payload = true;
+	drop(&first);
+	drop(&second);
+}
+
 int main(void)
 {
 	RUN(reads_by_arithmetic);
@@ -441,5 +583,9 @@ int main(void)
 	RUN_AS("as without, planes of two units a page", as_without(&planes));
 	RUN(another_cache);
 	RUN(an_entry_that_lies);
+	RUN_AS("never idle, one die", never_idle_and_mounted(&full_die, 300));
+	RUN_AS("never idle, four dies", never_idle_and_mounted(&four_dies, 600));
+	RUN(target_out_of_reach);
+	RUN(none_without_payload);
 	return test_result();
 }
