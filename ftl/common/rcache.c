@@ -135,9 +135,13 @@ uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io)
 
 	for (uint64_t u = (io->offset + c->unit_bytes - 1) / c->unit_bytes; u < end; u++) {
 		struct rcache_bucket *b = bucket_of(c, u);
-		uint32_t e;
+		uint32_t e = find(c, u);
 
-		if (b->writes || find(c, u) != RCACHE_NONE)
+		if (e != RCACHE_NONE && c->entry[e].metadata != io->metadata) {
+			drop(c, e);
+			e = RCACHE_NONE;
+		}
+		if (b->writes || e != RCACHE_NONE)
 			continue;
 		e = make_room(c);
 		if (e == RCACHE_NONE)

@@ -14,8 +14,9 @@
  * that is not read whole), in pieces that end at multiples of a page's units (units that were
  * written in order share a page), until ahead_units are read beyond the host's last byte. A piece is
  * read only if the cache takes at least one of its units. It reads as much metadata as the sequence's
- * last read did (ftl_io.metadata); a read with another ftl_io.metadata than a unit's entry is a miss.
- * These reads are I/Os of the cache: they neither cross the link nor count as I/Os of the host.
+ * last read did (ftl_io.metadata); a read with another ftl_io.metadata than a unit's entry is a miss, and its
+ * entry replaces the other. These reads are I/Os of the cache: they neither cross the link nor count as
+ * I/Os of the host.
  *
  * Order. A unit's entry is made when the FTL gets the read that fills it, and is removed when the
  * FTL gets a write to the unit, even if the content has not arrived yet. Until the time at which the

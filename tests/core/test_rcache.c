@@ -449,6 +449,15 @@ static void metadata_are_cached(void)
 	expect_got(8, 77);
 	metadata = 0;			/* reads without metadata do not hit units with them */
 	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
+	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);	/* the first of these reads has replaced the entry */
+	EXPECT_EQ(got[1][8 * 512 - 1], 77);
+	metadata = 4;
+	memset(got[1], 0, sizeof(got[1]));
+	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
+	expect_got(8, 77);
+	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
+	expect_got(8, 77);
+	metadata = 0;
 	done_with_it();
 }
 
