@@ -116,7 +116,8 @@ void lost_decode_pages(struct page_ftl *f, const uint32_t *page, uint32_t count)
 
 /*
  * Give the host the sectors that a uread wants: from the slot, if it is not NONE and has them, or from the unit's
- * content on flash and its metadata. bad: the sectors lost there. Returns false if any is lost.
+ * content on flash. metadata: the unit's, with those of the slot. bad: the sectors lost on flash. Returns false if any
+ * is lost.
  */
 bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, const uint8_t *metadata,
 	       uint32_t bad)
@@ -138,7 +139,7 @@ bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const u
 		from = here ? slot_data(f, slot) + (size_t)i * SECTOR : lost_sector(unit, bad, i);
 		host_copy(&f->host, u->io, u->at + at, (void *)(uintptr_t)from, SECTOR);
 		if (SSD_UNLIKELY(u->io->metadata))
-			metadata_give_sector(f, u, at, here ? metadata_of_slot(f, slot) : metadata);
+			metadata_give_sector(f, u, at, metadata);
 	}
 	return all;
 }

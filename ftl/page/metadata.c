@@ -56,8 +56,9 @@ void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint
 			memset(unit, 0xff, f->metadata.bytes);
 		return;
 	}
-	f->buf.slot[slot].stride = k ? (uint8_t)k : METADATA_NONE;
+	f->buf.slot[slot].stride = (uint8_t)k;
 	if (!k) {
+		f->buf.slot[slot].blanked = true;
 		memset(unit, 0xff, f->metadata.bytes);
 		return;
 	}
@@ -71,8 +72,10 @@ void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint
 void metadata_begin_slot(struct page_ftl *f, uint32_t slot, uint32_t old)
 {
 	memcpy(metadata_of_slot(f, slot), old == NONE ? f->metadata.none : metadata_of_slot(f, old), f->metadata.bytes);
-	if (old != NONE)
+	if (old != NONE) {
 		f->buf.slot[slot].stride = f->buf.slot[old].stride;
+		f->buf.slot[slot].blanked = f->buf.slot[old].blanked;
+	}
 }
 
 void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint8_t *unit)
@@ -80,11 +83,13 @@ void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint
 	uint32_t k = f->buf.slot[slot].stride;
 	uint8_t *to = metadata_of_slot(f, slot);
 
+	if (f->buf.slot[slot].blanked)
+		return;
 	if (!unit)
 		unit = f->metadata.none;
 	if (!k)
 		memcpy(to, unit, f->metadata.bytes);
-	for (uint32_t i = 0; k && k != METADATA_NONE && lacks >> i; i++)
+	for (uint32_t i = 0; k && lacks >> i; i++)
 		if (lacks >> i & 1)
 			memcpy(to + (size_t)i * k, unit + (size_t)i * k, k);
 }
@@ -129,7 +134,7 @@ const uint8_t *metadata_overlay(struct page_ftl *f, const struct uread *u, uint3
 	const uint8_t *here = metadata_of_slot(f, slot);
 	uint32_t k = u->io->metadata;
 
-	if (!k || s->stride == METADATA_NONE)
+	if (!k || s->blanked)
 		return here;
 	memcpy(f->metadata.unit, unit, f->metadata.bytes);
 	for (uint32_t i = 0; s->have >> i; i++)

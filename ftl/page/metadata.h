@@ -13,14 +13,12 @@
  *
  * A partial write keeps the other sectors' metadata, as it keeps their data. Which bytes these are is known
  * from the write's k (wslot.stride): all blocks of a namespace have the same format. Without metadata it sets
- * those of the whole unit to FFh (METADATA_NONE).
+ * those of the whole unit to FFh, also those that its base still brings (wslot.blanked).
  */
 #ifndef SLATE_METADATA_H
 #define SLATE_METADATA_H
 
 #include "ftl.h"
-
-#define METADATA_NONE 0xffu	/* wslot.stride: the last write had none, so the base's do not count. 0: no write yet */
 
 struct page_ftl;
 struct gc;
@@ -43,7 +41,7 @@ void metadata_begin(struct page_ftl *f);
 
 /* wbuf.c: the I/O's next sectors are in the slot */
 void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint32_t from, uint32_t bytes);
-/* wbuf.c: a partial write begins with those of the old slot; NONE: the unit was not written */
+/* wbuf.c: a partial write's new slot begins with those of the old one, or with FFh if old is NONE */
 void metadata_begin_slot(struct page_ftl *f, uint32_t slot, uint32_t old);
 /* read.c: a slot's base has arrived, for the sectors in the bitmap `lacks`; unit: the metadata; NULL: unknown */
 void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint8_t *unit);

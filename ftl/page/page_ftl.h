@@ -64,7 +64,8 @@ struct wslot {
 	uint32_t hash_next;	/* slot number */
 	bool hashed;		/* this slot has the newest version of its LPN */
 	bool lost;		/* sectors of it are lost (lost.c) */
-	uint8_t stride;		/* bytes of metadata of a sector (metadata.h) */
+	bool blanked;		/* a write had no metadata, so the base's do not count (metadata.h) */
+	uint8_t stride;		/* bytes of metadata of a sector in the last write; 0: it had none, or none came yet */
 };
 
 struct wtrim {			/* LPNs trimmed by a slot that holds a bitmap unit; from NONE: no LPN */

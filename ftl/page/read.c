@@ -539,12 +539,12 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 		base_arrived(f, u->slot, unit, metadata, bad);
 	} else if (f->host.c.payload) {
 		slot = wbuf_find(f, u->lpn);
+		if (slot != NONE && metadata)
+			metadata = metadata_overlay(f, u, slot, metadata);
 		if (bad || (slot != NONE && f->buf.slot[slot].lost))
 			return lost_give(f, u, slot, unit, metadata, bad);
 		if (slot != NONE && unit)
 			unit = overlay(f, slot, unit);
-		if (slot != NONE && metadata)
-			metadata = metadata_overlay(f, u, slot, metadata);
 		give(f, u, unit, metadata);
 	}
 	return !lost;

@@ -179,15 +179,13 @@ static SSD_APART void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t sl
 		s->have = f->buf.slot[old].have;
 		s->lost = f->buf.slot[old].lost;
 		f->buf.bad[slot] = f->buf.bad[old];
-		if (f->metadata.bytes)
-			metadata_begin_slot(f, slot, old);
 	} else if (is_trimmed(f, s->lpn) || !unit_may_exist(f, s->lpn)) {
 		if (f->host.c.payload)
 			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
 		s->have = f->shape.sectors_mask;
-		if (f->metadata.bytes)
-			metadata_begin_slot(f, slot, NONE);
 	}
+	if (f->metadata.bytes)
+		metadata_begin_slot(f, slot, old);
 	if (s->have != f->shape.sectors_mask) {
 		f->buf.page[slot / f->shape.upp].bases++;
 		read_base(f, now_ns, slot);

@@ -5,9 +5,12 @@
  */
 #include "test.h"
 #include "timing_drive.h"
+#include "nand_geom.h"
+#include "oob.h"
 
 #define UNITS 14u
 #define SECTORS 8u		/* of a unit */
+#define NONE 0xffffffffu
 #define PER_UNIT 128u		/* bytes of metadata of a unit, at most */
 
 static struct ftl *f;
@@ -50,7 +53,7 @@ static void begin(uint32_t metadata)
 		.payload = true, .map_ns = 200, .buffer_ns = 2000, .overhead_ns = 1000, .max_unit_reads = 64,
 		.gc_policy = &gc_greedy, .metadata_bytes = metadata,
 	};
-	ac.geo.oob_bytes = 256;
+	ac.geo.oob_bytes = 4096;
 	ac.geo.oob_kept = ftl_oob_bytes(ftl_list[0], &c, &ac.geo);
 	test_array_make(&t, &ac);
 	len = ftl_footprint(ftl_list[0], &c, &t.c.geo);
@@ -151,6 +154,39 @@ static void where_they_are(void)
 	place(16);
 }
 
+/* The spare area of the page on flash that has the newest version of the LPN. */
+static const uint8_t *newest(uint32_t lpn)
+{
+	const uint8_t *found = NULL;
+
+	for (uint32_t p = 0; p < geo_pages(&t.c.geo); p++) {
+		const void *o;
+
+		if (t.n->ops->peek(t.n, (ppn_t){ p }, NULL, &o) != NAND_OK)
+			continue;
+		if ((oob_get_lpn(o, 0) & ~OOB_LOST) == lpn && (!found || oob_get_seq(o, 0) >= oob_get_seq(found, 0)))
+			found = o;
+	}
+	SSD_ASSERT(found);
+	return found;
+}
+
+/* Fill the memory of all slots, and then the flash, with metadata of units 1 to 4. */
+static void fill_slots(uint32_t k)
+{
+	for (uint32_t u = 1; u <= 4; u++)
+		put(u * SECTORS, SECTORS, k, 0xa0);
+	flush();
+}
+
+static void expect_blank(uint32_t lpn, uint32_t from, uint32_t bytes)
+{
+	const uint8_t *oob = newest(lpn);
+
+	for (uint32_t i = from; i < bytes; i++)
+		EXPECT_EQ(oob[16 + i], 0xff);
+}
+
 /* A format with fewer bytes than the drive has room for: the rest of a unit's room is FFh. */
 static void fewer_than_there_is_room(void)
 {
@@ -164,6 +200,47 @@ static void fewer_than_there_is_room(void)
 	for (uint32_t i = 8; i < 128; i++)
 		EXPECT_EQ(((const uint8_t *)o)[16 + i], 0xff);
 	expect(0, 8, 1, 0x20, 0x21, 1);
+	fill_slots(16);
+	put(2, 1, 1, 0x50);		/* with a base from flash */
+	flush();
+	expect_blank(0, 8, 128);
+	expect(0, 2, 1, 0x20, 0x21, 1);
+	expect(2, 1, 1, 0x50, 0x51, 1);
+	expect(3, 5, 1, 0x20, 0x24, 1);
+	drive_free();
+}
+
+/* The most bytes of a sector that ftl_io.metadata expresses. */
+static void as_many_as_there_can_be(void)
+{
+	begin(255 * SECTORS);
+	put(0, 8, 255, 0x10);
+	flush();
+	fill_slots(255);
+	put(2, 1, 255, 0x60);
+	flush();
+	expect(0, 2, 255, 0x10, 0x11, 1);
+	expect(2, 1, 255, 0x60, 0x61, 1);
+	expect(3, 5, 255, 0x10, 0x14, 1);
+	drive_free();
+}
+
+/* What is on flash where there are none, though slots and spare areas in memory had others' before. */
+static void blank_on_flash(void)
+{
+	struct ftl_io lose = range(FTL_WRITE, 0, 8, 0);
+
+	begin(64);
+	put(0, 8, 8, 0x10);
+	fill_slots(8);
+	EXPECT_EQ(run(range(FTL_TRIM, 2 * SECTORS, 8, 0)), SSD_OK);
+	flush();
+	expect_blank(UNITS, 0, 64);	/* the bitmap of trimmed units */
+	fill_slots(8);
+	lose.lost = true;
+	EXPECT_EQ(run(lose), SSD_OK);
+	flush();
+	expect_blank(0, 0, 64);
 	drive_free();
 }
 
@@ -243,6 +320,91 @@ static void beside_lost_sectors(void)
 	drive_free();
 }
 
+/* The die programs other units, so a base that is read now is pending until settle(). */
+static struct ftl_io others, behind;
+
+static void keep_busy(void)
+{
+	others = range(FTL_WRITE, 10 * SECTORS, SECTORS, 8);
+	behind = (struct ftl_io){ .op = FTL_FLUSH };
+	f->ops->submit(f, now, &others);
+	f->ops->submit(f, now, &behind);
+	next = f->ops->step(f, now);
+}
+
+/*
+ * A read is submitted, then a write of sector 2 (data and metadata 55h), of which k bytes of metadata are taken. The
+ * read ends before the write's base is there. Both have the sector from the write and others from flash; k = 0: none
+ * of the unit has metadata.
+ */
+static void reads_beside(uint32_t k, bool loses)
+{
+	struct ftl_io read = range(FTL_READ, 0, loses ? 3 : 8, 8), write = range(FTL_WRITE, 2, 1, k);
+	struct ftl_io lose = range(FTL_WRITE, 3, 1, 0);
+	uint32_t count = loses ? 3 : 8;
+
+	begin(64);
+	put(0, 8, 8, 0x10);
+	flush();
+	memset(buf, 0x55, sizeof(buf));
+	keep_busy();
+	f->ops->submit(f, now, &read);
+	f->ops->submit(f, now, &write);
+	lose.lost = true;
+	if (loses)
+		f->ops->submit(f, now, &lose);
+	memset(buf, 0xee, sizeof(buf));
+	next = f->ops->step(f, now);
+	settle();
+	EXPECT_EQ(read.status, SSD_OK);
+	for (uint32_t i = 0; i < count; i++) {
+		EXPECT_EQ(buf[i * 512], i == 2 ? 0x55 : 0x10);
+		for (uint32_t b = 0; b < 8; b++)
+			EXPECT_EQ(buf[count * 512 + i * 8 + b], !k ? 0xff : i == 2 ? 0x55 : 0x11 + i);
+	}
+	drive_free();
+}
+
+static void reads_while_a_base_is_pending(void)
+{
+	reads_beside(8, false);
+	reads_beside(0, false);
+	reads_beside(8, true);
+	reads_beside(0, true);
+}
+
+/* Sector 0 is written without metadata, then sector 1 with: the others have none, also if the base comes last. */
+static void mixed(bool pending)
+{
+	struct ftl_io without = range(FTL_WRITE, 0, 1, 0), with = range(FTL_WRITE, 1, 1, 8);
+
+	begin(64);
+	put(0, 8, 8, 0x10);
+	flush();
+	memset(buf, 0x55, sizeof(buf));
+	if (pending)
+		keep_busy();
+	f->ops->submit(f, now, &without);
+	if (!pending) {
+		next = f->ops->step(f, now);
+		settle();
+	}
+	f->ops->submit(f, now, &with);
+	next = f->ops->step(f, now);
+	settle();
+	flush();
+	expect(0, 1, 8, 0x55, 0xff, 0);
+	expect(1, 1, 8, 0x55, 0x55, 0);
+	expect(2, 6, 8, 0x10, 0xff, 0);
+	drive_free();
+}
+
+static void with_and_without(void)
+{
+	mixed(false);
+	mixed(true);
+}
+
 /* GC moves them, and a mount finds them. */
 static void copied_and_mounted(void)
 {
@@ -265,23 +427,27 @@ static void copied_and_mounted(void)
 	drive_free();
 }
 
-/* A page whose program failed is read from the buffer until it is programmed again. */
-static bool fails;
+static bool fails;			/* the next program */
+static uint32_t unreadable;		/* a page */
 
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *cmd)
 {
 	(void)opaque;
+	if (cmd->op == NAND_READ)
+		return cmd->ppn.v == unreadable ? NAND_UNCORR : NAND_OK;
 	if (!fails || cmd->op != NAND_PROGRAM)
 		return NAND_OK;
 	fails = false;
 	return NAND_PROG_FAIL;
 }
 
+/* A page whose program failed is read from the buffer until it is programmed again. */
 static void program_fails(void)
 {
 	const struct nand_hooks hooks = { .fault = on_fault };
 
 	begin(64);
+	unreadable = NONE;
 	nand_array_set_hooks(t.a, &hooks);
 	put(0, 8, 8, 0x10);
 	flush();
@@ -293,6 +459,25 @@ static void program_fails(void)
 	EXPECT(!fails);
 	expect(0, 8, 8, 0x20, 0x21, 1);
 	expect(8, 8, 8, 0x30, 0x31, 1);
+	drive_free();
+}
+
+/* GC cannot read a page: its copy has no metadata. */
+static void a_lost_page_is_copied(void)
+{
+	const struct nand_hooks hooks = { .fault = on_fault };
+
+	begin(64);
+	unreadable = 0;
+	nand_array_set_hooks(t.a, &hooks);
+	put(0, 8, 8, 0x10);		/* in page 0 */
+	for (uint32_t i = 0; i < 40 && !f->ops->stats(f)->gc_units; i++) {
+		put((1 + i % 13) * SECTORS, SECTORS, 8, (uint8_t)i);
+		flush();
+	}
+	EXPECT(f->ops->stats(f)->gc_units > 0);
+	EXPECT(oob_get_lpn(newest(0), 0) == OOB_LOST);
+	expect_blank(0, 0, 64);
 	drive_free();
 }
 
@@ -365,11 +550,16 @@ int main(void)
 {
 	RUN(where_they_are);
 	RUN(fewer_than_there_is_room);
+	RUN(as_many_as_there_can_be);
+	RUN(blank_on_flash);
 	RUN(without_metadata);
 	RUN(parts_of_units);
 	RUN(beside_lost_sectors);
+	RUN(reads_while_a_base_is_pending);
+	RUN(with_and_without);
 	RUN(copied_and_mounted);
 	RUN(program_fails);
+	RUN(a_lost_page_is_copied);
 	RUN(a_flipped_bit);
 	RUN(same_times);
 	RUN(settings);
