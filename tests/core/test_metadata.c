@@ -405,6 +405,44 @@ static void with_and_without(void)
 	mixed(true);
 }
 
+/*
+ * Two partial writes of unit 0 while its base is pending, of sector 0 with k bytes of metadata and of another sector. A
+ * write between them closes the page, so the second has a slot of its own that begins as a copy of the first's.
+ */
+static void two_slots(uint32_t k, struct ftl_io second)
+{
+	struct ftl_io first = range(FTL_WRITE, 0, 1, k), between = range(FTL_WRITE, 5 * SECTORS, SECTORS, 8);
+
+	begin(64);
+	put(0, 8, 8, 0x10);
+	flush();
+	memset(buf, 0x55, sizeof(buf));
+	keep_busy();
+	f->ops->submit(f, now, &first);
+	f->ops->submit(f, now, &between);
+	f->ops->submit(f, now, &second);
+	EXPECT_EQ(f->ops->stats(f)->coalesced_units, 0);
+	next = f->ops->step(f, now);
+	settle();
+	flush();
+}
+
+static void slots_with_pending_bases(void)
+{
+	struct ftl_io lose = range(FTL_WRITE, 1, 1, 0);
+
+	two_slots(0, range(FTL_WRITE, 1, 1, 8));
+	expect(0, 1, 8, 0x55, 0xff, 0);
+	expect(1, 1, 8, 0x55, 0x55, 0);
+	expect(2, 6, 8, 0x10, 0xff, 0);
+	drive_free();
+	lose.lost = true;
+	two_slots(8, lose);
+	expect(0, 1, 8, 0x55, 0x55, 0);
+	expect(2, 6, 8, 0x10, 0x13, 1);
+	drive_free();
+}
+
 /* GC moves them, and a mount finds them. */
 static void copied_and_mounted(void)
 {
@@ -557,6 +595,7 @@ int main(void)
 	RUN(beside_lost_sectors);
 	RUN(reads_while_a_base_is_pending);
 	RUN(with_and_without);
+	RUN(slots_with_pending_bases);
 	RUN(copied_and_mounted);
 	RUN(program_fails);
 	RUN(a_lost_page_is_copied);
