@@ -51,7 +51,8 @@ static const struct {
 #define GEO(n) { "geometry." #n, offsetof(struct profile, array.geo.n) }
 	GEO(channels), GEO(chips_per_channel), GEO(dies_per_chip), GEO(planes_per_die),
 	GEO(blocks_per_plane), GEO(pages_per_block), GEO(page_bytes), GEO(oob_bytes),
-	GEO(oob_kept), GEO(ecc_word_bytes), GEO(pb_levels), GEO(erase_group_max),
+	{ "geometry.oob_kept (by ftl.type and ftl.metadata_bytes)", offsetof(struct profile, array.geo.oob_kept) },
+	GEO(ecc_word_bytes), GEO(pb_levels), GEO(erase_group_max),
 	GEO(bits_per_cell), GEO(order),
 	{ "ftl.unit_bytes", offsetof(struct profile, ftl.unit_bytes) },
 };

@@ -176,6 +176,21 @@ static void wrong_geometry_is_refused(void)
 	refused(profile, true, smaller, "was made with the exported capacity = 10240");
 }
 
+/* The message names the setting from which the bytes of a spare area follow. */
+static void metadata_keep_their_size(void)
+{
+	const char *const made[] = { "ftl.metadata_bytes=16", NULL };
+	const char *const other[] = { "ftl.metadata_bytes=32", NULL };
+
+	unlink(path);
+	EXPECT_EQ(open_drive(path, profile, false, made), 0);
+	slate_close(dev);
+	refused(profile, false, other, "was made with geometry.oob_kept (by ftl.type and ftl.metadata_bytes) = ");
+	EXPECT_EQ(open_drive(path, profile, false, made), 0);
+	slate_close(dev);
+	unlink(path);
+}
+
 /*
  * A file keeps the size of superblocks, because it determines which blocks belong together. Partial
  * erases may be switched.
@@ -200,7 +215,7 @@ static void superblocks_keep_their_size(void)
 	refused(profile, false, other, "was made with ftl.superblock_blocks = 2, profile file test says 1");
 	refused(profile, false, more, "was made with ftl.superblock_max_blocks = 3");
 	refused(profile, false, striped, "was made with ftl.stripe_pages (0 is as 1) = 0");
-	refused(profile, false, NULL, "was made with geometry.oob_kept = 10");
+	refused(profile, false, NULL, "was made with geometry.oob_kept (by ftl.type and ftl.metadata_bytes) = 10");
 	EXPECT_EQ(open_drive(path, profile, false, made), 0);
 	memset(page, 0, UNIT);
 	EXPECT_EQ(io(FTL_READ, 7), 0);
@@ -539,6 +554,7 @@ int main(int argc, char **argv)
 	RUN(a_pipe_is_refused);
 	RUN(the_file_is_sparse);
 	RUN(an_idle_drive_ages);
+	RUN(metadata_keep_their_size);
 	RUN(superblocks_keep_their_size);
 	RUN(write_buffers_keep_their_size);
 	killed(from, kills);
