@@ -49,6 +49,8 @@ DRIVES = {
     "superblock": ("superblock-small.ini", *LARGE),
     "namespaces": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20",
                    "drive.namespaces=4"),
+    "metadata": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20",
+                 "drive.namespaces=4", "ftl.metadata_bytes=64"),
 }
 FIRST = 2048  # blocks of namespace 1 of a drive that has a table
 NUMBERS = (0, 1, 2, 3, 7, 8, 15, 63, 64, 255, 4095, 4096, 65535, 1 << 20, 1 << 31, (1 << 32) - 1)
@@ -69,7 +71,7 @@ class Sequence:
 
     def __init__(self, name: str) -> None:
         drive, clock, _ = name.split(":")
-        self.name, self.threaded, self.table = name, clock == "thread", drive == "namespaces"
+        self.name, self.threaded, self.table = name, clock == "thread", "drive.namespaces=4" in DRIVES[drive]
         self.rng = random.Random(name)
         profile, *settings = DRIVES[drive]
         options: Json = {"driver": "nand-ssd", "node-name": "ssd0", "profile": str(PROFILES / profile)}
@@ -158,7 +160,7 @@ class Sequence:
         words[0] &= 0xFFFF00FF
         words[10] = rng.choice((0, 0, 1))
         if opcode == FORMAT:
-            words[10] = rng.choice((0, 4, 4, 6, 2 | 1 << 4, 0x11, 7))
+            words[10] = rng.choice((0, 4, 4, 6, 2 | 1 << 4, 0x11, 7, 1, 3, 5)) | rng.choice((0, 0, 1, 2, 3)) << 5
         elif opcode == ATTACHMENT:
             self.vm.write(at, struct.pack("<HH", rng.choice((1, 1, 1, 0, 2)), rng.choice((0, 0, 0, 1))))
         elif not words[10]:  # create

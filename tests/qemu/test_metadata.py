@@ -12,11 +12,15 @@ import unittest
 from dataclasses import dataclass
 from typing import Any
 
+from support import drive
+
 import test_namespaces as base
+import test_nvme
 from nvme import DSM, FLUSH, FUA, READ, WRITE, WRITE_ZEROES, Nvme
 from test_namespaces import FORMAT, INVALID_FORMAT, MIB, SPACE, UNIT
 
 COMPARE, VERIFY, COPY, WRITE_UNCORRECTABLE = 0x05, 0x0C, 0x19, 0x04
+ABORTED = 0x007
 GUARD_ERROR, APP_ERROR, REF_ERROR, DIFFERS, UNREADABLE = 0x282, 0x283, 0x284, 0x285, 0x281
 PRACT, GUARD, APP, REF = 8, 4, 2, 1  # PRINFO
 GRAIN_NS = 200_000
@@ -171,6 +175,61 @@ class Formats(MetadataTest):
                     self.assertEqual(self.blocks(1), SPACE // (512 if index < 4 else 4096))
             self.vm.close()
 
+    def boot(self, format_: str, **settings: Any) -> None:
+        """Start a drive with a namespace whose format is not one of the usual."""
+        controller = test_nvme.CONTROLLER.replace(",drive=ssd0", "")
+        args = ("-device", controller, "-device", f"nvme-ns,bus=nvme0,drive=ssd0,{format_}")
+        self.vm = self.machine([drive(**settings)], *args)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.nvme.grain_ns = GRAIN_NS
+
+    def test_no_room(self) -> None:
+        """A namespace whose format the drive has no room for is an error, which says what to set."""
+        large = "logical_block_size=4096,physical_block_size=4096"
+        wide = {"ftl__metadata_bytes": 2048, "geometry__oob_bytes": 20000}
+        cases: tuple[tuple[str, dict[str, int], str], ...] = (
+            ("ms=8,pi=1", {"ftl__metadata_bytes": 8}, "ms=8 of blocks of 512 bytes: set it to 64 or more"),
+            ("ms=64", {"ftl__metadata_bytes": 64}, "ms=64 of blocks of 512 bytes: set it to 512 or more"),
+            (f"ms=16,{large}", {"ftl__metadata_bytes": 8}, "ms=16 of blocks of 4096 bytes: set it to 16 or more"),
+            (f"ms=12,{large}", {"ftl__metadata_bytes": 64}, "ms=12 of blocks of 4096 bytes: set ms to a multiple of 8"),
+            (f"ms=4,{large}", {"ftl__metadata_bytes": 64}, "ms=4 of blocks of 4096 bytes: set ms to a multiple of 8"),
+            ("ms=256", wide, "ms=256 of blocks of 512 bytes: set ms to 254 or less"),
+        )
+        for format_, settings, words in cases:
+            said = f"ftl.metadata_bytes has no room for {words}"
+            with self.subTest(format_), self.assertRaisesRegex(AssertionError, said):
+                self.boot(format_, **settings)
+
+    def test_unusual(self) -> None:
+        """Other formats that fit keep all of their metadata."""
+        for format_, block_bytes, meta, settings in (
+            ("ms=24,logical_block_size=4096,physical_block_size=4096", 4096, 24, {"ftl__metadata_bytes": 64}),
+            ("ms=254", 512, 254, {"ftl__metadata_bytes": 2048, "geometry__oob_bytes": 20000}),
+        ):
+            self.boot(format_, **settings)
+            self.shape = Shape(8, block_bytes, meta, 0)
+            data, metadata = block(block_bytes * 2, 1), block(meta * 2, 2)
+            for _ in range(2):
+                self.give(data, metadata)
+                self.assertEqual(self.run_io(WRITE, 3, 2), 0)
+                self.give(bytes(block_bytes * 2), bytes(meta * 2))
+                self.assertEqual(self.run_io(READ, 3, 2), 0)
+                self.assertEqual(self.got(2), (data, metadata))
+                self.flush()
+            self.vm.close()
+
+    def test_dlfeat(self) -> None:
+        """Deallocated blocks read as zeroes with PI alone; DEAC exists if metadata are not in the spare area."""
+        inside = ((4, 0, 0, 9), (5, 8, 0, 0), (5, 8, 1, 1), (6, 16, 1, 0), (1, 8, 3, 1))
+        for room, rows in ((64, inside), (0, ((5, 8, 1, 9),))):
+            self.begin(ftl__metadata_bytes=room)
+            for lbaf, meta, kind, want in rows:
+                with self.subTest(room=room, lbaf=lbaf, kind=kind):
+                    self.format(Shape(lbaf, 4096, meta, kind))
+                    self.assertEqual(self.identify(0, 1)[33], want)
+            self.vm.close()
+
     def test_behind_the_data(self) -> None:
         """Without room in the spare area metadata are in the namespace, which has fewer blocks."""
         self.make(Shape(), 0)
@@ -198,6 +257,8 @@ class Formats(MetadataTest):
         # firmware, look-up and buffer; a ns for each of 4104 bytes, and the link's latency
         self.assertEqual([done[row["id"]] for row in rows[:2]], [1200 + 2000 + 4104 + 500] * 2)
         self.assertEqual(done[rows[2]["id"]], 1200 + 2000 + 500, "a Verify moves no data")
+        self.assertEqual(self.run_io(WRITE_ZEROES, 3, 1, PRACT), 0)
+        self.assertEqual(int(self.vm.trace("done")[-1]["latency"]), 1200 + 2000 + 500, "nor does a Write Zeroes")
 
     def round_trip(self, shape: Shape) -> None:
         """Three blocks with metadata of the host's, then errors that the controller must find."""
@@ -297,6 +358,28 @@ class Commands(MetadataTest):
             for lba in (16, 17, 16 + 4 * MIB // size - 1):
                 self.assert_block(lba, zero, pi(zero, lba))
             self.vm.close()
+
+    def test_deac(self) -> None:
+        """Deallocation is not asked for in vain: metadata are zeroes, too."""
+        self.make(Shape(1, 512, 8, 0))
+        self.assertEqual(self.write_blocks(0, [block(512, i) for i in range(8)]), 0)
+        self.nvme.io.put(WRITE_ZEROES, 1, dwords={10: 0, 12: 7 | 1 << 25})
+        self.assertEqual(self.nvme.finish().code, 0)
+        self.assert_block(5, bytes(512), bytes(8))
+
+    def test_aborted_read(self) -> None:
+        """A Read that was aborted says so, although its protection information is right, and moves nothing."""
+        self.make(Shape())
+        self.assertEqual(self.write_blocks(3, [block(4096, 1)]), 0)
+        self.flush()
+        self.give(b"\xee" * 4096, b"\xee" * 8)
+        cid = self.nvme.io.put(READ, 1, DATA, 0, {4: META, 10: 3, 12: 0, 14: 3})
+        self.nvme.io.ring()
+        self.nvme.admin.put(0x08, 0, dwords={10: 1 | cid << 16})
+        self.nvme.admin.ring()
+        self.assertEqual(self.nvme.wait(self.nvme.admin, grain_ns=1).code, 0)
+        self.assertEqual(self.nvme.finish().code, ABORTED)
+        self.assertEqual(self.got(), (b"\xee" * 4096, b"\xee" * 8))
 
     def test_compare(self) -> None:
         self.make(Shape(6, 4096, 16))

@@ -187,7 +187,7 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->namespaces = slate_namespaces(s->dev);
     sizes->copy = z.copy;
     sizes->lost = z.lost;
-    sizes->metadata = z.metadata;
+    sizes->metadata = MIN(z.metadata, NAND_SSD_METADATA_MAX);
     sizes->write_cache = slate_has_write_cache(s->dev);
 }
 

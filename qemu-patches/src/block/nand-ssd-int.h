@@ -130,16 +130,23 @@ static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)
     return (flags & BDRV_REQ_CROSSING_MASK) >> NAND_SSD_REQ_CROSSING_SHIFT;
 }
 
-/* Bytes of metadata of each sector, which are in the vector behind the data */
+/*
+ * Bytes of metadata of each sector, which are in the vector behind the data;
+ * NAND_SSD_METADATA_WRONG if they are too many, or no whole number
+ */
+#define NAND_SSD_METADATA_WRONG (NAND_SSD_METADATA_MAX + 1)
 static inline uint8_t nand_ssd_metadata_of(BdrvRequestFlags flags,
                                            const QEMUIOVector *qiov,
                                            size_t offset, uint64_t bytes)
 {
+    uint64_t all;
+
     if (!(flags & NAND_SSD_REQ_METADATA) || !bytes) {
         return 0;
     }
-    return (iov_size(qiov->iov, qiov->niov) - offset - bytes) *
-           FTL_SECTOR_BYTES / bytes;
+    all = (iov_size(qiov->iov, qiov->niov) - offset - bytes) * FTL_SECTOR_BYTES;
+    return all % bytes || all / bytes > NAND_SSD_METADATA_MAX ?
+           NAND_SSD_METADATA_WRONG : all / bytes;
 }
 
 /* nand-ssd-zones.c */

@@ -439,7 +439,8 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
         .qiov_offset = qiov_offset,
     };
 
-    return nand_ssd_co_run(bs->opaque, &req);
+    return req.io.metadata == NAND_SSD_METADATA_WRONG ?
+           -EINVAL : nand_ssd_co_run(bs->opaque, &req);
 }
 
 static int coroutine_fn GRAPH_RDLOCK

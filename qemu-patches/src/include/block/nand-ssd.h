@@ -219,6 +219,7 @@ typedef struct NandSsdSizes {           /* bytes */
  * sectors that were trimmed, or written without metadata, are FFh.
  */
 #define NAND_SSD_REQ_METADATA BDRV_REQ_METADATA
+#define NAND_SSD_METADATA_MAX 254       /* bytes of 512 */
 
 typedef struct NandSsdPlacement {
     uint32_t handles;                   /* 0: the drive has none */
