@@ -510,7 +510,7 @@ void odd_mount(struct odd *o)
 	odd_host_mounted(o);
 	SSD_ASSERT(controller_init(o->ops, o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
 	p = (const struct page_ftl *)controller_behind(o->f);
-	if (flag(o, 'y'))
+	if (flag(o, 'y') && !odd_other)
 		((struct page_ftl *)(uintptr_t)p)->cache.ckpt.period = o->seed % 4 * 60 + 20;
 	o->mounting = true;
 	if (odd_other) {
