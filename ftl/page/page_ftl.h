@@ -408,10 +408,10 @@ static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 	return f->buf.data + (size_t)slot * f->host.c.unit_bytes;
 }
 
-/* With metadata only. */
+/* NULL without metadata: a pointer that is null has no elements to count, so numbers are added. */
 static inline uint8_t *metadata_of_slot(const struct page_ftl *f, uint32_t slot)
 {
-	return f->metadata.slot + (size_t)slot * f->metadata.bytes;
+	return (uint8_t *)((uintptr_t)f->metadata.slot + (size_t)slot * f->metadata.bytes);
 }
 
 static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
