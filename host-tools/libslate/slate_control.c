@@ -242,9 +242,11 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 	for (; k && *k; k++)
 		if (strlen(*k) == len && !strncmp(*k, text + 4, len))
 			return true;
-	snprintf(why, room, "%.*s cannot be set while the drive runs: with ftl.type = %s these can:",
-		 (int)(equals - text) > 64 ? 64 : (int)(equals - text), text, d->ftl->ops->name);
-	for (k = d->ftl->ops->online; k && *k; k++) {
+	k = d->ftl->ops->online;
+	snprintf(why, room, "%.*s cannot be set while the drive runs: with ftl.type = %s %s",
+		 (int)(equals - text) > 64 ? 64 : (int)(equals - text), text, d->ftl->ops->name,
+		 k && *k ? "these can:" : "none can");
+	for (; k && *k; k++) {
 		used = strlen(why);
 		snprintf(why + used, room - used, "%s ftl.%s", k == d->ftl->ops->online ? "" : ",", *k);
 	}
