@@ -335,7 +335,7 @@ struct ftl_config {
 	bool zone_cross_reads;		/* zns: reads may cross zones; if not, the shell refuses them */
 	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
 	uint32_t zrwa_pages;		/* zns: pages of a zone's random write area; 0: there are none */
-	uint32_t zrwa_flush_pages;	/* zns: a commit has a multiple of this number of pages */
+	uint32_t zrwa_flush_pages;	/* zns: the host commits multiples of this number of pages */
 	uint32_t zrwa_zones;		/* zns: zones that may have such an area; 0: zone_active_max */
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
@@ -368,7 +368,7 @@ struct ftl_zone {
 	uint64_t wp;			/* next byte to be written; of no meaning if FULL, READONLY or OFFLINE */
 	enum ftl_zone_state state;
 	bool ended;			/* FULL: a mount has ended the zone, not the host */
-	bool window;			/* it has a random write area, which begins at wp */
+	bool window;			/* the zone has a random write area (ZRWA), which begins at wp */
 	bool changed;			/* the drive has changed the state, and zone_told() was not called since */
 };
 

@@ -94,7 +94,7 @@ static uint32_t queue_take(struct direct *d, uint32_t plane)
 	return lblock;
 }
 
-/* Returns how many pages of a logical block are in the buffer. */
+/* Returns how many pages of a logical block have their newest copy in the buffer. */
 uint32_t nftl_buffer_count(const struct direct *d, uint32_t plane, uint32_t lblock)
 {
 	uint32_t n = 0;
@@ -152,7 +152,7 @@ uint32_t nftl_buffer_empty(const struct direct *d, uint32_t plane)
 	return b->first;
 }
 
-/* Take the oldest block off the list; it has no valid page. */
+/* Remove the oldest block from the list, so that it can be erased. It must have no valid page. */
 uint32_t nftl_buffer_unlink(struct direct *d, uint32_t plane)
 {
 	struct nftl_buffer *b = buffer_of(d, plane);
@@ -276,7 +276,7 @@ static void insert(struct direct *d, uint32_t plane, uint32_t block)
 	b->blocks++;
 }
 
-/* Find the pages of a block that are newer than the copies found so far. */
+/* Read the spare areas of a block of the buffer. Pages that are newer than the copies found so far become valid. */
 static void read_block(struct direct *d, uint32_t plane, uint32_t block)
 {
 	struct nftl *s = nftl_of(d);

@@ -19,7 +19,7 @@
  *   Q4  blocks of a checkpoint are VICTIM and on no list, and no collector has them. ckpt_give_up() and ckpt_yield()
  *       close them, without a valid unit, so that GC erases them. A checkpoint that waits for a block holds up nothing.
  *
- * While it is under way the drive works as ever. But frames that the host pins again and again cannot be written, so
+ * While it is under way the drive serves I/O as without it. But frames that the host pins again and again cannot be written, so
  * after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are written.
  *
  * The image, little-endian:
@@ -221,7 +221,7 @@ static bool has_block(const struct page_ftl *f, uint32_t plane)
 	return f->bt.plane[plane].free_count > f->gc.urgent_blocks;
 }
 
-/* A plane for each block, from another one on each time. */
+/* Choose a plane for each block; each checkpoint begins with another plane. */
 static void choose_planes(struct page_ftl *f)
 {
 	struct page_ckpt *c = &f->cache.ckpt;
@@ -257,7 +257,7 @@ void ckpt_mounted(struct page_ftl *f, bool by_ckpt)
 	struct page_ckpt *c = &f->cache.ckpt;
 	uint64_t log = f->bt.issued < c->period ? f->bt.issued : c->period;
 
-	c->begun_at = programmed(f) - (by_ckpt ? 0 : log);	/* the next mount shall not read everything again */
+	c->begun_at = programmed(f) - (by_ckpt ? 0 : log);	/* after a survey the next one is due at once */
 }
 
 /*
@@ -295,7 +295,7 @@ static void flush(struct page_ftl *f)
 	uint32_t looks = f->turn.ends.busy && LOOKS < f->cache.frames ? LOOKS : f->cache.frames;
 
 	c->hold = c->wanted && programmed(f) - c->begun_at > c->period / 4;
-	for (; c->wanted && looks; looks--) {	/* to be written, a frame may wake GC */
+	for (; c->wanted && looks; looks--) {	/* map_write_soon() may wake GC */
 		if (f->cache.frame[c->cursor].wanted && !map_write_soon(f, c->cursor))
 			return;
 		c->cursor = c->cursor + 1 < f->cache.frames ? c->cursor + 1 : 0;

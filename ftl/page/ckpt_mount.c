@@ -4,11 +4,11 @@
  *
  *   ckpt_find()      reads the first page's spare area of each block, and the pages of the newest complete checkpoint.
  *                    A block that was not erased since t0 has its row of the table, and its pages up to there are
- *                    *trusted*: no pass reads them. All others are the tail, which the survey reads as ever
+ *                    *trusted*: no pass reads them. All others are the tail, which the survey reads
  *   ckpt_confirm()   after the survey and the pass for hidden units: whatever the directory named must be there,
  *                    trusted or found in the tail
  *
- * If there is no checkpoint, or it contradicts the flash, the mount reads every spare area, as it does without.
+ * If there is no checkpoint, or it contradicts the flash, the mount reads every spare area.
  */
 #include "ckpt.h"
 

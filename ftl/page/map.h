@@ -62,17 +62,18 @@ struct page_ckpt {			/* ckpt.c */
 	uint8_t *image;
 	uint32_t bytes;			/* of the image */
 	uint32_t pages, blocks;		/* that it fills */
-	uint64_t period;		/* pages programmed from one checkpoint to the next, at least */
-	uint64_t begun_at;		/* pages programmed before the last one */
-	uint64_t seq0, seq1;		/* last page issued at t0 of the last one, and at t1 */
-	uint64_t map_seq0;		/* last map page issued at t0 */
-	uint64_t number;		/* of the one being written: a sequence of map pages */
+	uint64_t period;		/* pages programmed between the beginnings of two checkpoints, at least */
+	uint64_t begun_at;		/* pages programmed when the last one began */
+	uint64_t seq0, seq1;		/* sequence of the last page issued at t0 of the last one, and at its t1 */
+	uint64_t map_seq0;		/* sequence of the last map page issued at t0 */
+	uint64_t number;		/* of the one being written; taken from the sequences of map pages */
 	uint32_t wanted;		/* number of wanted frames */
 	uint32_t cursor;		/* next frame to look at */
 	uint32_t done;			/* pages that were programmed */
 	bool hold;			/* no further page of the host is pinned */
-	uint32_t *held, *next;		/* blocks of the last complete one, and of the one being written, or BLK_NONE */
-	uint32_t *plane;		/* planes of the latter */
+	uint32_t *held, *next;		/* blocks of the last complete checkpoint, and of the one being written;
+					 * BLK_NONE: there is none */
+	uint32_t *plane;		/* plane of each block of `next` */
 	uint32_t *trusted;		/* pages of each block that the mount took from the checkpoint */
 };
 

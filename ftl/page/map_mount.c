@@ -198,7 +198,7 @@ static void load(struct page_mount *s, uint32_t page)
 	uint32_t first = first_lpn(f, page), *entry = map_entry(f, first), held = NONE;
 	const uint32_t *flash = at->order ? on_flash(s, page) : NULL;
 
-	if (!flash) {	/* with a checkpoint, the rest of what it had is nowhere in the tail */
+	if (!flash) {	/* by a checkpoint the page's older entries could not be found: they are not in the tail */
 		s->contradiction |= s->trusts && *map_entry(f, f->shape.map_lpn + page * f->shape.upp) != NONE;
 		at->order = 0;
 		return;

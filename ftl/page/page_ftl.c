@@ -529,7 +529,10 @@ static const char *cache_fault(const struct front_policy *policy, const struct f
 	return c->map_cache_pages ? first_broken(rules, sizeof(rules) / sizeof(*rules)) : NULL;
 }
 
-/* With placement handles, one byte more holds the stream of the page's block. Metadata are behind it. */
+/*
+ * Returns the size of a page's spare area: the fields of oob.h; with placement handles a byte for the stream of the
+ * page's block; the metadata of its units.
+ */
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes;

@@ -147,7 +147,7 @@ struct zns_zone {
 	bool noted;			/* READONLY, OFFLINE: a record on flash has the state */
 	bool by_drive;			/* FULL: a mount has ended the zone */
 	bool changed;			/* ftl_zone.changed */
-	bool window;			/* it has a random write area */
+	bool window;			/* the zone has a random write area (ZRWA) */
 };
 
 struct zns_chunk {			/* ZNS_CHUNK zones */

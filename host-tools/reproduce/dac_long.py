@@ -89,7 +89,7 @@ class Part:
 def cut(rows: list[tuple[int, int]], lengths: list[int], rest: bool) -> list[tuple[int, int, int]]:
     """Return (MiB, requests, blocks) of every length that is reached, once.
 
-    rest: and of the whole, if its MiB are a tenth more than the last length.
+    rest: the whole recording is a part, too, if it is a tenth longer than the last one.
     rows: offset and bytes of a write, or (0, 0) of another request.
     """
     found, size, blocks = [], 0, 0

@@ -74,14 +74,14 @@ def mounts(table: Path = Path("/proc/self/mountinfo")) -> list[str]:
 
 @contextlib.contextmanager
 def temporary(out: Path) -> Iterator[Path]:
-    """Make a folder, and remove it unless something in it is still mounted: that would remove through the mount."""
+    """Make a folder, and remove it unless something in it is still mounted: its files would be removed, too."""
     folder = Path(tempfile.mkdtemp(prefix="record-", dir=out.resolve()))
     try:
         yield folder
     finally:
         left = [one for one in mounts() if Path(one).is_relative_to(folder)]
         if left:
-            still = f"{' and '.join(left)} is still mounted"
+            still = f"{' and '.join(left)} {'is' if len(left) == 1 else 'are'} still mounted"
             print(f"record.py: {folder} is kept, since {still}: unmount that, then remove it", file=sys.stderr)
         else:
             shutil.rmtree(folder)

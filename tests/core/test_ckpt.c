@@ -196,9 +196,10 @@ static void five_units_and_a_checkpoint(struct drive *d)
  * first erased page, and the first page of each other block, which is erased; and each map page twice, to load it and
  * to compare.
  *
- * Then a unit is written, and its map page is not: the mount reads that page, too. The map page has a tail: it is
- * loaded, the tail of the one block with a later page is read (two pages, one of them erased), and the old unit, to see
- * which is newer; it is compared; and all but the comparison comes once more to keep the entry.
+ * Then a unit is written, and its map page is not: the mount reads that unit's page, too. So the map page has a tail.
+ * To find what changed, the mount loads it, reads the tail (two pages of one block, one of them erased) and the unit's
+ * old page, to see which is newer, and loads the map page again to compare. To keep the changed entry, it repeats all of
+ * these reads but the last.
  */
 static void reads_by_arithmetic(void)
 {
@@ -222,7 +223,7 @@ static void reads_by_arithmetic(void)
 	drop(&first);
 }
 
-/* ---- the same state as without ------------------------------------------------------ */
+/* ---- the same state as after a survey ------------------------------------------------------ */
 
 static uint32_t entry_of(const struct page_ftl *p, uint32_t lpn)
 {

@@ -382,13 +382,13 @@ static void choose_queue(struct drive *d, struct host_io *h)
 	h->began = ++d->events;
 }
 
-/* Where the metadata of sector i of the I/O are, behind its data. */
+/* Returns where the metadata of sector i of the I/O are, behind its data. */
 static uint8_t *metadata_at(struct host_io *h, uint32_t i)
 {
 	return h->data + h->io.bytes + (size_t)i * METADATA_BYTES;
 }
 
-/* What they are for a write of the sector with that tag; tag 0: it was trimmed or never written. */
+/* Returns the metadata that the write with this tag gave the sector; tag 0: it was trimmed or never written. */
 static uint32_t metadata_of(uint64_t tag, uint32_t sector)
 {
 	return tag ? (uint32_t)tag << 11 | sector : UINT32_MAX;

@@ -81,7 +81,7 @@ static void a_reset_counts_from_here(void)
 static void latency_has_its_causes(void)
 {
 	const uint64_t want[2][SLATE_WIRE_CAUSES] = {
-		/* in the order of FTL_CAUSES: cell_ns, bus_ns, ... */
+		/* the parts of the latency, in the order in which FTL_CAUSES lists them: cell_ns, bus_ns, ... */
 		{ 50000, CMD + XFER, 0, 0, 0, 200, 1000, 0, 0, 0 },
 		{ 8 * 200000, 8 * (CMD + XFER), 0, 0, 8 * 2000, 8 * 200, 8 * 1000, 0, 0, 0 },
 	};

@@ -154,7 +154,7 @@ static void where_they_are(void)
 	place(16);
 }
 
-/* The spare area of the page on flash that has the newest version of the LPN. */
+/* Find the page on flash with the newest version of the LPN. Returns its spare area. */
 static const uint8_t *newest(uint32_t lpn)
 {
 	const uint8_t *found = NULL;
@@ -373,7 +373,10 @@ static void reads_while_a_base_is_pending(void)
 	reads_beside(0, true);
 }
 
-/* Sector 0 is written without metadata, then sector 1 with: the others have none, also if the base comes last. */
+/*
+ * Sector 0 is written without metadata, which blanks those of the whole unit; then sector 1 with metadata. Sectors 2 to
+ * 7 end without metadata, also if the unit's old content (the base) is read only after both writes (pending).
+ */
 static void mixed(bool pending)
 {
 	struct ftl_io without = range(FTL_WRITE, 0, 1, 0), with = range(FTL_WRITE, 1, 1, 8);

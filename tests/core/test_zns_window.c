@@ -140,11 +140,11 @@ static void times(void)
 {
 	begin(&areas);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_OPEN_WINDOW, 0, 0, false), FRONT);
-	EXPECT_EQ(time_of(FTL_WRITE, 0, 2, 1, true), PROGRAM + BUFFERED);	/* a record of the second page */
+	EXPECT_EQ(time_of(FTL_WRITE, 0, 2, 1, true), PROGRAM + BUFFERED);	/* FUA programs page 1 to the log */
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), FRONT);
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 3, 1, false), BUFFERED);
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 0, 1, false), BUFFERED);
-	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), 2 * PROGRAM + FRONT);	/* of both pages; the log has one die */
+	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), 2 * PROGRAM + FRONT);	/* pages 0 and 1, one after the other on the one die */
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_COMMIT, 0, 4, false), FRONT);	/* the programs go on ... */
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), PROGRAM2);		/* ... since FRONT ago */
 	/* A write of four pages: the first two are committed as the others come, and these wait for their places. */

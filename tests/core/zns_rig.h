@@ -51,7 +51,7 @@ struct zr_zone {
 	uint64_t opened;
 	uint32_t pending;		/* operations that have not ended */
 	bool failed;			/* programs of it may have failed: it may be read-only */
-	bool window;			/* it has a random write area */
+	bool window;			/* the zone has a random write area (ZRWA) */
 	bool loose;			/* it had one: after a cut each page may be of another moment */
 	bool told;			/* a flush has failed, perhaps for it: later ones promise nothing of it */
 };

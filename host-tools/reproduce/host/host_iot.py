@@ -77,7 +77,7 @@ class Database:
         self.http = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def ask(self, method: str, path: str, body: str = "") -> None:
-        """Send a request, which must succeed; a busy server gets it again, as gateways do."""
+        """Send a request, which must succeed; it is repeated while the server is busy."""
         for _ in range(20):
             self.http.request(method, path, body.encode())
             answer = self.http.getresponse()

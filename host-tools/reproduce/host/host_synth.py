@@ -173,7 +173,7 @@ def synthesize(folder: Path, parts: Parts) -> None:
 
 
 def edit(rng: random.Random, parts: Parts, fresh: Parts) -> None:
-    """Edit the design as its developer does: one source is replaced by one with other constants, or gets a comment."""
+    """Edit the design: one source is replaced by one with other constants, or gets a comment."""
     name = rng.choice(sorted(parts))
     parts[name] = fresh[name] if rng.random() < 0.7 else f"// {rng.getrandbits(64):x}: reviewed\n{parts[name]}"
 
