@@ -402,6 +402,8 @@ void zns_set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state)
 void zns_join(struct zns *z, uint32_t zone, struct ftl_io *io);
 bool zns_is_drained(const struct zns *z, const struct zns_zone *s);
 void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c);
+/* Copy the write's next bytes into the cell, from this byte of the page to its end at most. Returns how many. */
+uint32_t zns_cell_write(struct zns *z, struct zns_zone *s, struct zns_cell *c, struct ftl_io *io, uint32_t from);
 void zns_zone_fails(struct zns *z, uint32_t zone);
 void zns_zone_erased(struct zns *z, uint32_t zone);
 /* Flash says that the zone is read-only, or offline. */

@@ -114,7 +114,6 @@ bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io)
 
 	while (io->op == FTL_WRITE && io->at < io->bytes) {
 		uint64_t at = io->offset % z->size + io->at, page = at / z->g->page_bytes;
-		uint32_t from = (uint32_t)(at % z->g->page_bytes), bytes = z->g->page_bytes - from;
 		struct zns_cell *c;
 
 		/* First commit what the write commits of the pages before this one. */
@@ -123,14 +122,7 @@ bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io)
 		c = window_cell(z, zone, (uint32_t)page);
 		if (!c)
 			return false;
-		if (bytes > io->bytes - io->at)
-			bytes = (uint32_t)(io->bytes - io->at);
-		if (z->host.c.payload)
-			host_copy(&z->host, io, io->at,
-				  zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
-		zns_cell_takes(c, io->seq);
-		s->last_seq = io->seq;
-		io->at += bytes;
+		(void)zns_cell_write(z, s, c, io, (uint32_t)(at % z->g->page_bytes));
 	}
 	return commit(z, zone, io->wp, io->seq);
 }

@@ -206,6 +206,20 @@ void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
 	z->die[zns_plane_at(z, zone, c->page % z->slots) / z->g->planes_per_die].look = true;
 }
 
+uint32_t zns_cell_write(struct zns *z, struct zns_zone *s, struct zns_cell *c, struct ftl_io *io, uint32_t from)
+{
+	uint32_t bytes = z->g->page_bytes - from;
+
+	if (bytes > io->bytes - io->at)
+		bytes = (uint32_t)(io->bytes - io->at);
+	if (z->host.c.payload)
+		host_copy(&z->host, io, io->at, zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
+	zns_cell_takes(c, io->seq);
+	s->last_seq = io->seq;
+	io->at += bytes;
+	return bytes;
+}
+
 /*
  * Move as much of a write into the buffer as there is room for. Returns true if the whole write was
  * moved.
@@ -215,21 +229,14 @@ static bool move_data(struct zns *z, uint32_t zone, struct ftl_io *io)
 	struct zns_zone *s = &z->zone[zone];
 
 	while (io->at < io->bytes) {
-		uint32_t from = (uint32_t)(s->filled % z->g->page_bytes), bytes = z->g->page_bytes - from;
+		uint32_t from = (uint32_t)(s->filled % z->g->page_bytes), bytes;
 		struct zns_cell *c = open_cell(z, zone);
 
 		if (!c)
 			return false;
-		if (bytes > io->bytes - io->at)
-			bytes = (uint32_t)(io->bytes - io->at);
-		if (z->host.c.payload)
-			host_copy(&z->host, io, io->at,
-				  zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
-		zns_cell_takes(c, io->seq);
-		s->last_seq = io->seq;
+		bytes = zns_cell_write(z, s, c, io, from);
 		c->sectors += bytes / FTL_SECTOR_BYTES;
 		s->filled += bytes;
-		io->at += bytes;
 		if (from + bytes == z->g->page_bytes)
 			zns_cell_ready(z, zone, c);
 	}
