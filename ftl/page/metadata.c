@@ -39,11 +39,6 @@ void metadata_begin(struct page_ftl *f)
 	f->buf.noted = true;
 }
 
-static uint8_t *of_page(const struct page_ftl *f, uint8_t *oob, uint32_t i)
-{
-	return oob + f->metadata.at + (size_t)i * f->metadata.bytes;
-}
-
 /* ---- the write buffer ---- */
 
 void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint32_t from, uint32_t bytes)
@@ -96,14 +91,14 @@ void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint
 
 void metadata_to_page(const struct page_ftl *f, uint32_t w, uint8_t *oob)
 {
-	memset(oob + f->metadata.at, 0xff, (size_t)f->shape.upp * f->metadata.bytes);
+	memset(oob + metadata_in_page(f, 0), 0xff, (size_t)f->shape.upp * f->metadata.bytes);
 	if (w == NONE)
 		return;
 	for (uint32_t i = 0; i < f->buf.page[w].used; i++) {
 		uint32_t slot = w * f->shape.upp + i;
 
 		if (f->buf.slot[slot].lpn < f->shape.lpns)
-			memcpy(of_page(f, oob, i), metadata_of_slot(f, slot), f->metadata.bytes);
+			memcpy(oob + metadata_in_page(f, i), metadata_of_slot(f, slot), f->metadata.bytes);
 	}
 }
 
@@ -152,7 +147,7 @@ static uint8_t *in_hand(const struct page_ftl *f, const struct gc *g, uint32_t i
 
 void metadata_gather(const struct page_ftl *f, struct gc *g, uint32_t to, const uint8_t *oob, uint32_t i)
 {
-	const uint8_t *from = oob ? oob + f->metadata.at + (size_t)i * f->metadata.bytes : f->metadata.none;
+	const uint8_t *from = oob ? oob + metadata_in_page(f, i) : f->metadata.none;
 
 	memcpy(in_hand(f, g, to), from, f->metadata.bytes);
 }
@@ -167,5 +162,5 @@ void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob)
 	if (SSD_LIKELY(!f->metadata.bytes))
 		return;
 	metadata_to_page(f, NONE, oob);
-	memcpy(of_page(f, oob, 0), g->metadata, (size_t)g->flying * f->metadata.bytes);
+	memcpy(oob + metadata_in_page(f, 0), g->metadata, (size_t)g->flying * f->metadata.bytes);
 }

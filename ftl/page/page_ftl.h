@@ -449,6 +449,12 @@ static inline uint32_t *map_entry(const struct page_ftl *f, uint32_t lpn)
 	return map_is_cached(f) ? map_cached(f, lpn) : &f->map.l2p[lpn];
 }
 
+/* Returns where the metadata of a page's unit i begin in its spare area. */
+static inline size_t metadata_in_page(const struct page_ftl *f, uint32_t i)
+{
+	return f->metadata.at + (size_t)i * f->metadata.bytes;
+}
+
 /* Is there a map page or a page of a checkpoint to write? */
 static inline bool map_has_writes(const struct page_ftl *f)
 {

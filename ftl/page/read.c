@@ -511,7 +511,7 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 	const uint8_t *page = c->page;
 	size_t at = (upn & ~OOB_LOST) % f->shape.upp;
 	const uint8_t *unit = page ? page + at * f->host.c.unit_bytes : NULL;
-	const uint8_t *metadata = f->metadata.bytes ? f->oob + f->metadata.at + at * f->metadata.bytes : NULL;
+	const uint8_t *metadata = f->metadata.bytes ? f->oob + metadata_in_page(f, (uint32_t)at) : NULL;
 	bool unread = c->status == NAND_UNCORR || c->status == NAND_ERASED || names_another(f, u, upn);
 	bool lost = unread || (upn & OOB_LOST);
 	uint32_t slot, bad;
