@@ -4,24 +4,9 @@
  * are test_cut's, random work is test_model's.
  */
 #include "sector_tag.h"
-#include "timing_drive.h"
+#include "unit_drive.h"
 
-#define UNITS 14u
-#define SECTORS 8u		/* of a unit */
-
-static struct ftl *f;
-static void *mem;
-static size_t len;
-static struct ftl_config c;
-static uint64_t now, next;
 static uint8_t data[UNITS * SECTORS * 512];
-static struct ftl_io done_io;
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque;
-	done_io = *io;
-}
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t bytes)
 {
@@ -29,64 +14,18 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 	test_copy(io, data + io->offset + at, buf, bytes);
 }
 
-static void mount(void)
-{
-	const struct ftl_host host = { on_done, on_copy, NULL };
-
-	memset(mem, 0, len);
-	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &c, t.n, &host, &f) == SSD_OK);
-	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
-	f->ops->check(f);
-	next = f->ops->step(f, now);
-}
-
 static void begin(bool words)
 {
 	ways.subpage = words ? NAND_SUBPAGE_DMA : NAND_SUBPAGE_NONE;
-	c = (struct ftl_config){
-		.capacity_bytes = UNITS * 4096, .unit_bytes = 4096, .buffer_units = 4, .gc_start_blocks = 4,
-		.gc_stop_blocks = 4, .gc_urgent_blocks = 1, .gc_slice_pages = 1, .gc_mode = FTL_GC_SLICED,
-		.payload = true, .map_ns = 200, .buffer_ns = 2000, .overhead_ns = 1000, .max_unit_reads = 64,
-		.gc_policy = &gc_greedy, .host_subpage_reads = words ? FTL_WORDS_YES : FTL_WORDS_NO,
-		.gc_subpage_reads = words ? FTL_WORDS_YES : FTL_WORDS_NO,
-	};
+	c = unit_config();
+	c.host_subpage_reads = c.gc_subpage_reads = words ? FTL_WORDS_YES : FTL_WORDS_NO;
 	make(1, 1, 1);
-	len = ftl_footprint(ftl_list[0], &c, &t.c.geo);
-	mem = calloc(1, len);
-	mount();
-}
-
-static void drive_free(void)
-{
-	test_array_free(&t);
-	free(mem);
-	ways = (struct ways){ 0 };
-}
-
-static void settle(void)
-{
-	while (next != FTL_IDLE) {
-		now = next;
-		next = f->ops->step(f, now);
-		f->ops->check(f);
-	}
+	unit_begin();
 }
 
 static enum ssd_err run(enum ftl_op op, uint32_t sector, uint32_t count, bool lost)
 {
-	struct ftl_io io = { .op = op, .offset = sector * 512ull, .bytes = count * 512ull, .lost = lost };
-
-	f->ops->submit(f, now, &io);
-	next = f->ops->step(f, now);
-	while (f->ops->inflight(f)) {
-		now = next;
-		next = f->ops->step(f, now);
-	}
-	if (io.done_ns > now) {
-		now = io.done_ns;
-		next = f->ops->step(f, now);
-	}
-	return io.status;
+	return run_io((struct ftl_io){ .op = op, .offset = sector * 512ull, .bytes = count * 512ull, .lost = lost });
 }
 
 /* Write sectors with tags that name them. */

@@ -3,28 +3,14 @@
  * Metadata of logical blocks in the spare area (ftl/page/metadata.h): where they are, and what each way of writing and
  * of reading makes of them. Cuts at every command are test_cut's.
  */
-#include "test.h"
-#include "timing_drive.h"
+#include "unit_drive.h"
 #include "nand_geom.h"
 #include "oob.h"
 
-#define UNITS 14u
-#define SECTORS 8u		/* of a unit */
 #define NONE 0xffffffffu
 #define PER_UNIT 128u		/* bytes of metadata of a unit, at most */
 
-static struct ftl *f;
-static void *mem;
-static size_t len;
-static struct ftl_config c;
-static uint64_t now, next;
 static uint8_t buf[UNITS * SECTORS * (512 + PER_UNIT)];
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque;
-	(void)io;
-}
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, size_t bytes)
 {
@@ -32,63 +18,16 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, si
 	test_copy(io, buf + at, data, bytes);
 }
 
-static void mount(void)
-{
-	const struct ftl_host host = { on_done, on_copy, NULL };
-
-	memset(mem, 0, len);
-	SSD_ASSERT(ftl_init(ftl_list[0], mem, len, &c, t.n, &host, &f) == SSD_OK);
-	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
-	f->ops->check(f);
-	next = f->ops->step(f, now);
-}
-
 static void begin(uint32_t metadata)
 {
 	struct nand_array_config ac = config(1, 1, 1);
 
-	c = (struct ftl_config){
-		.capacity_bytes = UNITS * 4096, .unit_bytes = 4096, .buffer_units = 4, .gc_start_blocks = 4,
-		.gc_stop_blocks = 4, .gc_urgent_blocks = 1, .gc_slice_pages = 1, .gc_mode = FTL_GC_SLICED,
-		.payload = true, .map_ns = 200, .buffer_ns = 2000, .overhead_ns = 1000, .max_unit_reads = 64,
-		.gc_policy = &gc_greedy, .metadata_bytes = metadata,
-	};
+	c = unit_config();
+	c.metadata_bytes = metadata;
 	ac.geo.oob_bytes = 4096;
 	ac.geo.oob_kept = ftl_oob_bytes(ftl_list[0], &c, &ac.geo);
 	test_array_make(&t, &ac);
-	len = ftl_footprint(ftl_list[0], &c, &t.c.geo);
-	mem = calloc(1, len);
-	mount();
-}
-
-static void drive_free(void)
-{
-	test_array_free(&t);
-	free(mem);
-}
-
-static void settle(void)
-{
-	while (next != FTL_IDLE) {
-		now = next;
-		next = f->ops->step(f, now);
-		f->ops->check(f);
-	}
-}
-
-static enum ssd_err run(struct ftl_io io)
-{
-	f->ops->submit(f, now, &io);
-	next = f->ops->step(f, now);
-	while (f->ops->inflight(f)) {
-		now = next;
-		next = f->ops->step(f, now);
-	}
-	if (io.done_ns > now) {
-		now = io.done_ns;
-		next = f->ops->step(f, now);
-	}
-	return io.status;
+	unit_begin();
 }
 
 static struct ftl_io range(enum ftl_op op, uint32_t sector, uint32_t count, uint32_t k)
@@ -102,14 +41,14 @@ static void put(uint32_t sector, uint32_t count, uint32_t k, uint8_t v)
 	memset(buf, v, (size_t)count * 512);
 	for (uint32_t i = 0; i < count; i++)
 		memset(buf + (size_t)count * 512 + (size_t)i * k, v + 1 + (int)i, k);
-	EXPECT_EQ(run(range(FTL_WRITE, sector, count, k)), SSD_OK);
+	EXPECT_EQ(run_io(range(FTL_WRITE, sector, count, k)), SSD_OK);
 }
 
 /* Each of these sectors has this data and metadata, in all bytes. */
 static void expect(uint32_t sector, uint32_t count, uint32_t k, uint8_t data, uint8_t first, uint8_t step)
 {
 	memset(buf, 0xaa, (size_t)count * (512 + k));
-	EXPECT_EQ(run(range(FTL_READ, sector, count, k)), SSD_OK);
+	EXPECT_EQ(run_io(range(FTL_READ, sector, count, k)), SSD_OK);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint8_t *d = buf + (size_t)i * 512, *m = buf + (size_t)count * 512 + (size_t)i * k;
 
@@ -122,7 +61,7 @@ static void expect(uint32_t sector, uint32_t count, uint32_t k, uint8_t data, ui
 
 static void flush(void)
 {
-	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	EXPECT_EQ(run_io((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
 	settle();
 }
 
@@ -233,12 +172,12 @@ static void blank_on_flash(void)
 	begin(64);
 	put(0, 8, 8, 0x10);
 	fill_slots(8);
-	EXPECT_EQ(run(range(FTL_TRIM, 2 * SECTORS, 8, 0)), SSD_OK);
+	EXPECT_EQ(run_io(range(FTL_TRIM, 2 * SECTORS, 8, 0)), SSD_OK);
 	flush();
 	expect_blank(UNITS, 0, 64);	/* the bitmap of trimmed units */
 	fill_slots(8);
 	lose.lost = true;
-	EXPECT_EQ(run(lose), SSD_OK);
+	EXPECT_EQ(run_io(lose), SSD_OK);
 	flush();
 	expect_blank(0, 0, 64);
 	drive_free();
@@ -252,7 +191,7 @@ static void without_metadata(void)
 	put(0, 8, 8, 0x30);
 	put(8, 8, 8, 0x40);
 	flush();
-	EXPECT_EQ(run(range(FTL_TRIM, 0, 8, 0)), SSD_OK);
+	EXPECT_EQ(run_io(range(FTL_TRIM, 0, 8, 0)), SSD_OK);
 	expect(0, 8, 8, 0, 0xff, 0);
 	put(8, 1, 0, 0x50);		/* one sector without: those of the unit have none any more */
 	expect(8, 1, 8, 0x50, 0xff, 0);
@@ -305,10 +244,10 @@ static void beside_lost_sectors(void)
 	begin(64);
 	put(0, 8, 8, 0x10);
 	flush();
-	EXPECT_EQ(run(lose), SSD_OK);
+	EXPECT_EQ(run_io(lose), SSD_OK);
 	for (uint32_t round = 0; round < 2; round++) {
 		expect(0, 3, 8, 0x10, 0x11, 1);
-		EXPECT_EQ(run(range(FTL_READ, 3, 1, 8)), SSD_E_UNCORR);
+		EXPECT_EQ(run_io(range(FTL_READ, 3, 1, 8)), SSD_E_UNCORR);
 		expect(4, 4, 8, 0x10, 0x15, 1);
 		flush();
 	}
@@ -532,7 +471,7 @@ static void a_flipped_bit(void)
 	flush();
 	EXPECT_EQ(t.n->ops->peek(t.n, (ppn_t){ 0 }, NULL, &o), NAND_OK);
 	((uint8_t *)(uintptr_t)o)[16 + 3 * 8 + 5] ^= 0x40;
-	EXPECT_EQ(run(range(FTL_READ, 0, 8, 8)), SSD_OK);
+	EXPECT_EQ(run_io(range(FTL_READ, 0, 8, 8)), SSD_OK);
 	for (uint32_t i = 0; i < 64; i++)
 		EXPECT_EQ(buf[8 * 512 + i], (0x11 + i / 8) ^ (i == 3 * 8 + 5 ? 0x40 : 0));
 	drive_free();
