@@ -10,6 +10,7 @@ from support import Machine
 
 BAR = 0xD0000000
 DEPTH = 32
+GRAIN_NS = 10_000  # of the steps in which wait() looks for a completion
 ADMIN_SQ, ADMIN_CQ, IO_SQ, IO_CQ = 0x100000, 0x101000, 0x102000, 0x103000
 BUFFERS = 0x200000  # one of 64 KiB for each slot
 BUFFER_BYTES = 0x10000
@@ -103,10 +104,16 @@ def power_cycle(machine: Machine, off_ns: int, css: int = 0) -> Nvme:
     """Cut the power of ssd0 for off_ns; return its controller, running, when the drive is ready. css: see enable()."""
     machine.qmp("x-nand-ssd-power-cut", node_name="ssd0")
     machine.step(off_ns)
+    return power_on(machine, css=css)
+
+
+def power_on(machine: Machine, later_ns: int = 0, grain_ns: int = GRAIN_NS, css: int = 0) -> Nvme:
+    """Switch ssd0 on; return its controller, running, later_ns after the drive is ready. grain_ns: as the field."""
     machine.qmp("x-nand-ssd-power-on", node_name="ssd0")
     power = machine.qmp("x-query-nand-ssd-power", node_name="ssd0")
-    machine.step(power["ready-ns"] - power["on-ns"])
+    machine.step(power["ready-ns"] - power["on-ns"] + later_ns)
     nvme = Nvme(machine)
+    nvme.grain_ns = grain_ns
     nvme.enable(css=css)
     return nvme
 
@@ -122,7 +129,7 @@ class Nvme:
         self.admin: Queue
         self.io: Queue
         self.slots = 0
-        self.grain_ns = 10000  # of wait()
+        self.grain_ns = GRAIN_NS
 
     # ---- PCI configuration and registers ----
 

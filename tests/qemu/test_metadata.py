@@ -16,7 +16,7 @@ from support import drive
 
 import test_namespaces as base
 import test_nvme
-from nvme import DSM, FLUSH, FUA, READ, WRITE, WRITE_ZEROES, Nvme
+from nvme import DSM, FLUSH, FUA, READ, WRITE, WRITE_ZEROES, Nvme, power_on
 from test_namespaces import FORMAT, INVALID_FORMAT, MIB, SPACE, UNIT
 
 COMPARE, VERIFY, COPY, WRITE_UNCORRECTABLE = 0x05, 0x0C, 0x19, 0x04
@@ -499,12 +499,7 @@ class Work(MetadataTest):
         self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", at_ns=began + at_ns)
         self.nvme.io.ring()
         self.vm.step(at_ns + 1000)
-        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
-        self.vm.step(power["ready-ns"] - power["on-ns"] + 1_000_000)
-        self.nvme = Nvme(self.vm)
-        self.nvme.grain_ns = GRAIN_NS
-        self.nvme.enable()
+        self.nvme = power_on(self.vm, 1_000_000, GRAIN_NS)
 
     def sweep(self, lbaf: int, size: int, cuts: int, **settings: Any) -> tuple[int, int]:
         """Cut in the midst of writes, again and again; return how many blocks had the old and a new version."""

@@ -17,7 +17,7 @@ import struct
 import unittest
 
 import test_namespaces as base
-from nvme import FLUSH, Nvme
+from nvme import FLUSH, power_on
 from test_namespaces import ATTACHMENT, BY_4K, DELETE, DETACH, FORMAT, MANAGEMENT, ROWS, SIZES, SPACE, UNIT, Model
 from test_power import BUS_NS, PROGRAM_NS, QUICK
 
@@ -111,12 +111,7 @@ class Cuts(base.NamespaceTest):
         self.nvme.admin.ring()
         self.vm.step(at_ns + 1000)
         completed = len(self.nvme.admin.drain())
-        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        power = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
-        self.vm.step(power["ready-ns"] - power["on-ns"] + 1_000_000)
-        self.nvme = Nvme(self.vm)
-        self.nvme.grain_ns = GRAIN_NS
-        self.nvme.enable()
+        self.nvme = power_on(self.vm, 1_000_000, GRAIN_NS)
         return completed
 
     def measure(self, kind: str, nsid: int, what: int) -> None:

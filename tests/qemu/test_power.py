@@ -16,7 +16,7 @@ from typing import Any
 
 from support import Json, Machine, MachineTest, QmpError, drive
 
-from nvme import CSTS, FUA, READ, WRITE, Nvme
+from nvme import CSTS, FUA, READ, WRITE, Nvme, power_on
 
 BUS_NS, PROGRAM_NS = 300 + 22080, 640000
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
@@ -63,10 +63,7 @@ class PowerTest(MachineTest):
 
     def back(self) -> None:
         """Power on, and enable the controller."""
-        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
-        self.vm.step(self.power()["ready-ns"] - self.power()["on-ns"])
-        self.nvme = Nvme(self.vm)
-        self.nvme.enable()
+        self.nvme = power_on(self.vm)
 
 
 class Cut(PowerTest):
