@@ -50,6 +50,8 @@ class Curve:
 
 def path_of(folder: Path, name: str) -> Path:
     """Return the path of a trace, plain or compressed."""
+    if folder == Path():
+        raise TraceError(f"TRACES=DIR is missing: name the folder that holds {NAMES[0]}.trace.gz and the others")
     if not folder.is_dir():
         raise TraceError(f"TRACES={folder}: is no folder: name the one that holds {NAMES[0]}.trace.gz and the others")
     for suffix in (".trace.gz", ".trace"):

@@ -57,7 +57,8 @@ def check(daemon: Path, mib: int, out: Path) -> None:
     for device in ("/dev/fuse", "/dev/loop-control"):
         if not Path(device).exists():
             raise RecordError(f"{device} is not there: load the kernel module {device[5:].split('-', maxsplit=1)[0]}")
-    wanted, free = 2 * mib + SCRATCH_MIB, shutil.disk_usage(out).free >> 20
+    there = next(folder for folder in (out, *out.parents) if folder.exists())  # it is made when all is well
+    wanted, free = 2 * mib + SCRATCH_MIB, shutil.disk_usage(there).free >> 20
     if free < wanted:
         raise RecordError(f"{out} has {free} MiB free, and a recording may need {wanted}: name another folder by --out")
     rows = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
@@ -225,7 +226,6 @@ def main(argv: list[str]) -> int:
                 raise RecordError(f"unknown workload '{name}'; expected one of {', '.join(NAMES)}")
         if args.mib < 1 or args.minutes <= 0:
             raise RecordError("--mib and --minutes must be more than 0")
-        args.out.mkdir(parents=True, exist_ok=True)
         check(args.daemon, args.mib, args.out)
         said(ROOT / "host-tools/install-packages.sh", PACKAGES)
         for name in args.names or NAMES:

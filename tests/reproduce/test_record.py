@@ -241,13 +241,13 @@ class Packages(unittest.TestCase):
             real("dpkg-deb", "--build", folder / "tree", folder / "some_1_all.deb")
 
             def run(*words: object, **more: Any) -> None:
-                """Stands in for apt-get."""
-                if words[0] != "apt-get":
+                """Stands in for what fetches the source package and the packages."""
+                if pc.FETCH not in words:
                     real(*words, **more)
-                elif "source" in words:
-                    (more["cwd"] / "tree.dsc").touch()
-                elif "download" in words:
-                    shutil.copy(folder / "some_1_all.deb", more["cwd"])
+                    return
+                self.assertEqual(words[words.index(pc.FETCH) + 2 :], (pc.SOURCE, *pc.PACKAGES))
+                (more["cwd"] / "tree.dsc").touch()
+                shutil.copy(folder / "some_1_all.deb", more["cwd"])
 
             (folder / "drive").mkdir()
             with mock.patch.multiple(pc, run=run, SCRATCH=folder / "scratch", DRIVE=folder / "drive"):

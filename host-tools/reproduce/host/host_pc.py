@@ -25,20 +25,22 @@ SOURCE = "tree"
 DOCUMENTS, SHEETS = 24, 8
 BUILDS, TREES = 3, 2
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm", "config")
-SITES = "Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: bookworm\nComponents: main\n"
+# The archive of this machine, with its source packages, as the guest's build has it.
+FETCH = """. "$here/lib.sh"
+update_lists
+apt-get "${apt_options[@]}" -q source --download-only "$1"
+shift
+apt-get "${apt_options[@]}" -q download "$@"
+"""
+GUEST = Path(__file__).resolve().parents[2] / "guest"
 
 
 def download() -> tuple[list[Path], Path]:
     """Fetch packages and the source package; nothing of it is recorded. Return the packages and the .dsc file."""
     folder = SCRATCH / "archive"
-    (folder / "lists/partial").mkdir(parents=True)
-    sources = folder / "debian.sources"
-    sources.write_text(SITES + "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n", encoding="ascii")
-    options = ("-q", "-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Etc::sourcelist={sources}",
-               "-o", "Dir::Etc::sourceparts=-", "-o", "APT::Sandbox::User=root")  # fmt: skip
-    run("apt-get", *options, "update", cwd=folder)
-    run("apt-get", *options, "source", "--download-only", SOURCE, cwd=folder)
-    run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", *PACKAGES, cwd=folder)
+    folder.mkdir(parents=True)
+    env = {"who": "pc", "here": str(GUEST), "package_list": "none"}
+    run("bash", "-euo", "pipefail", "-c", FETCH, "pc", SOURCE, *PACKAGES, cwd=folder, env=env)
     return [without_scripts(deb) for deb in sorted(folder.glob("*.deb"))], next(iter(folder.glob("*.dsc")))
 
 
