@@ -19,8 +19,9 @@
  *   Q4  blocks of a checkpoint are VICTIM and on no list, and no collector has them. ckpt_give_up() and ckpt_yield()
  *       close them, without a valid unit, so that GC erases them. A checkpoint that waits for a block holds up nothing.
  *
- * While it is under way the drive serves I/O as without it. But frames that the host pins again and again cannot be written, so
- * after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are written.
+ * While it is under way the drive serves I/O as without it. But frames that the host pins again and again cannot be
+ * written, so after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are
+ * written.
  *
  * The image, little-endian:
  *

@@ -11,7 +11,8 @@ const char *metadata_fault(const struct front_policy *policy, const struct ftl_c
 	if (policy != &front_page_policy)
 		return "metadata_bytes must be 0: parity pages do not cover metadata; or set type = page";
 	if (c->metadata_bytes % (c->unit_bytes / SECTOR))
-		return "metadata_bytes must be a multiple of unit_bytes / 512: each sector has the same number of bytes";
+		return "metadata_bytes must be a multiple of unit_bytes / 512: each sector has the same number of "
+		       "bytes";
 	return c->gc_copyback ? "metadata_bytes must be 0 with gc_copyback, which copies no spare areas; or set "
 				"gc_copyback = no" : NULL;
 }

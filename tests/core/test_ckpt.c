@@ -198,8 +198,8 @@ static void five_units_and_a_checkpoint(struct drive *d)
  *
  * Then a unit is written, and its map page is not: the mount reads that unit's page, too. So the map page has a tail.
  * To find what changed, the mount loads it, reads the tail (two pages of one block, one of them erased) and the unit's
- * old page, to see which is newer, and loads the map page again to compare. To keep the changed entry, it repeats all of
- * these reads but the last.
+ * old page, to see which is newer, and loads the map page again to compare. To keep the changed entry, it repeats all
+ * of these reads but the last.
  */
 static void reads_by_arithmetic(void)
 {

@@ -144,7 +144,8 @@ static void times(void)
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), FRONT);
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 3, 1, false), BUFFERED);
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 0, 1, false), BUFFERED);
-	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), 2 * PROGRAM + FRONT);	/* pages 0 and 1, one after the other on the one die */
+	/* Pages 0 and 1 are programmed one after the other on the one die. */
+	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), 2 * PROGRAM + FRONT);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_COMMIT, 0, 4, false), FRONT);	/* the programs go on ... */
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), PROGRAM2);		/* ... since FRONT ago */
 	/* A write of four pages: the first two are committed as the others come, and these wait for their places. */
