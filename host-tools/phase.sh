@@ -4,6 +4,7 @@
 # phase.sh [-q] NAME WHAT COMMAND... - run one phase of the build: say what it
 # does and how long it took. -q: show the output only if the command fails.
 # Output is kept in build/log/NAME.log; times in build/log/NAME.seconds.
+# Phases of one name wait for each other, so that two makes may run in one clone.
 set -u
 
 quiet=
@@ -13,6 +14,8 @@ shift 2
 
 logs=${SLATE_BUILD:-build}/log
 mkdir -p "$logs" || { echo "slate: can not write to $logs: check its owner and the free space" >&2; exit 1; }
+exec 9>"$logs/$name.lock"
+flock -n 9 || { echo "$name: waiting for another make of this part"; flock 9; }
 start=$EPOCHREALTIME
 seconds() { local us=$((${EPOCHREALTIME/./} - ${start/./})); printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10)); }
 
@@ -23,10 +26,10 @@ over=
 [ -t 1 ] && printf '%-9s %s ...' "$name" "$what"
 [ -t 1 ] && [ -z "$over" ] && echo
 if [ -n "$quiet" ]; then
-	"$@" >"$logs/$name.log" 2>&1
+	"$@" >"$logs/$name.log" 2>&1 9>&-
 	rc=$?
 else
-	"$@" 2>&1 | tee "$logs/$name.log"
+	"$@" 2>&1 9>&- | tee "$logs/$name.log" 9>&-
 	rc=${PIPESTATUS[0]}
 fi
 took=$(seconds)
