@@ -20,6 +20,7 @@
 struct csv {
 	const char *path;
 	bool cores;			/* the drive has cores: one more column */
+	bool to_stdout;
 	char *target;			/* file written until the end: path.part, or the target itself if it is a
 					 * device */
 	bool rename;
@@ -40,11 +41,12 @@ struct csv *csv_open(const char *path, bool cores)
 	SSD_ASSERT(c);
 	c->path = path;
 	c->cores = cores;
-	c->rename = stat(path, &st) || S_ISREG(st.st_mode);
+	c->to_stdout = !strcmp(path, "-");
+	c->rename = !c->to_stdout && (stat(path, &st) || S_ISREG(st.st_mode));
 	if (asprintf(&c->target, c->rename ? "%s.part" : "%s", path) < 0)
 		c->target = NULL;
 	SSD_ASSERT(c->target);
-	c->fd = open(c->target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	c->fd = c->to_stdout ? dup(STDOUT_FILENO) : open(c->target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (c->fd < 0) {
 		replay_fail(REPLAY_USAGE, "--csv %s: %s: name a file in a directory that can be written to",
 			    path, strerror(errno));

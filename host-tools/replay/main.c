@@ -180,6 +180,11 @@ static int open_drive(struct replay *r)
 	return 0;
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
 /* Check before the replay that the file can be written. */
 static int check_json(const char *path)
 {
@@ -187,7 +192,7 @@ static int check_json(const char *path)
 	char dir[4096] = ".";
 	struct stat st;
 
-	if (!path || !strcmp(path, "-"))
+	if (!path || is_stdout(path))
 		return 0;
 	if (slash)
 		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path) + 1, path);
@@ -291,7 +296,7 @@ static int report(struct replay *r, double wall_s)
 		result = REPLAY_FAILED;
 	if (!result && r->o.json)
 		result = report_json(r, wall_s);
-	if (!result && !(r->o.json && !strcmp(r->o.json, "-"))) {
+	if (!result && !is_stdout(r->o.json) && !is_stdout(r->o.csv)) {
 		summary_print(r);
 		if (fflush(stdout) || ferror(stdout))
 			result = replay_fail(REPLAY_FAILED, "standard output cannot be written to: free some "

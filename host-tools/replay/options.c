@@ -57,7 +57,7 @@ static const char help[] =
 "                         stream, the trace's number from 0 on; none, all 0\n"
 "what comes out\n"
 "  --json FILE|-          all results (docs/replay.md)\n"
-"  --csv FILE             a line for each request\n"
+"  --csv FILE|-           a line for each request\n"
 "  --interval MS          a time series in the JSON\n"
 "  --timeline             what 'slate report --html' draws over time, in the JSON\n"
 "  --check[=N]            verify content, and the FTL's invariants every N requests\n"

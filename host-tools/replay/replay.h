@@ -45,7 +45,7 @@ enum replay_handles {
 };
 
 struct replay_options {
-	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json "-": stdout */
+	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json, csv "-": stdout */
 	const char *set[REPLAY_SETS_MAX + 1];	/* in order; if a key occurs twice, the last one counts */
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* names of the traces */

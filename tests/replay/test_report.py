@@ -390,6 +390,15 @@ class Report(Case):
             self.assertEqual(sum(row[f"{part}_ns"] for part in parts), row["latency_ns"])
             self.assertEqual((row["status"], row["stream"]), (0, 0))
 
+    def test_csv_to_standard_output(self) -> None:
+        """`--csv -` prints the rows of `--csv FILE`, and no summary after them."""
+        args = ("--profile", TINY, "--open", self.native(*EVERY_OP), "--csv")
+        path = self.folder / "rows.csv"
+        self.call(*args, path)
+        self.assertEqual(self.call(*args, "-").stdout, path.read_text(encoding="utf-8"))
+        self.assertFalse((self.folder / "-").exists())
+        self.refused("--profile", TINY, "--csv", "-", "--json", "-", self.native(*EVERY_OP), words=("name two",))
+
     def test_equal_runs(self) -> None:
         args = (
             "gen:rand4k,foot=6M,n=4000,read=400",
