@@ -80,8 +80,10 @@ static const char *bad_windows(const struct ftl_config *c, const struct nand_geo
 {
 	struct zns z = { 0 };
 
+	if (!c->zrwa_pages && c->zrwa_zones)
+		return "zrwa_zones needs zrwa_pages";
 	if (!c->zrwa_pages)
-		return c->zrwa_zones ? "zrwa_zones needs zrwa_pages" : NULL;
+		return c->zrwa_flush_pages > 1 ? "zrwa_flush_pages needs zrwa_pages" : NULL;
 	shape(&z, c, g);
 	if (c->zrwa_pages > z.slots)
 		return "zrwa_pages must be at most a page for each plane of a zone, which its write buffer holds";

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "closest.h"
+#include "nand_geom.h"
 #include "oob.h"
 
 #define VALUE_BYTES 128		/* a value's text: nine numbers of ten digits and commas */
@@ -478,7 +479,7 @@ static void refuse_foreign(struct parse *s)
 static void derive_capacity(struct parse *s, uint64_t raw)
 {
 	struct profile *p = s->p;
-	char note[96];
+	char note[96] = "";
 	const char *why;
 
 	if (p->capacity_mib) {
@@ -487,11 +488,15 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 		p->ftl.capacity_bytes = raw * 1000 / (1000 + p->op_permille);
 		p->ftl.capacity_bytes -= p->ftl.capacity_bytes % p->ftl.unit_bytes;
 	}
-	snprintf(note, sizeof(note), " (exported %llu MiB of %llu MiB raw)",
-		 (unsigned long long)(p->ftl.capacity_bytes >> 20), (unsigned long long)(raw >> 20));
 	if (p->ops && ftl_validate(p->ops, &p->ftl, &p->array.geo, &why)) {
 		if (!strncmp(why, "oob_bytes ", 10))
 			snprintf(note, sizeof(note), " to %u", ftl_oob_bytes(p->ops, &p->ftl, &p->array.geo));
+		else if (strstr(why, "units per page"))
+			snprintf(note, sizeof(note), " (%u planes, %u units per page)", geo_planes(&p->array.geo),
+				 p->array.geo.page_bytes / p->ftl.unit_bytes);
+		else if (strstr(why, "capacity"))
+			snprintf(note, sizeof(note), " (exported %llu MiB of %llu MiB raw)",
+				 (unsigned long long)(p->ftl.capacity_bytes >> 20), (unsigned long long)(raw >> 20));
 		blame(s, "ftl", why, note);
 	} else if (!p->ops && p->ftl.capacity_bytes > raw) {
 		complain_of(s, profile_key_find("ftl", "capacity_mib"),

@@ -49,6 +49,7 @@ static void bad_overrides_are_named(void)
 	expect_error(small, "timing.read_ns=-5", "timing.read_ns = '-5'");
 	expect_error(small, "timing.read_ns=99us", "timing.read_ns = '99us'");
 	expect_error(small, "ftl.capacity_mib=310", "cannot hold the exported capacity");
+	expect_error(small, "ftl.capacity_mib=310", "(exported 310 MiB of 320 MiB raw)");
 	expect_error(small, "ftl.unit_bytes=5000", "unit_bytes must be");
 	expect_error(small, "geometry.oob_bytes=16", "oob_bytes is too small for this FTL: raise it to 43");
 	expect_error(small, "ftl.gc_urgent_blocks=5", "gc_urgent_blocks must be");
@@ -142,24 +143,25 @@ static void gc_keys(void)
 	EXPECT(p.ftl.parallel_erase);
 	EXPECT_EQ(p.ftl.second_victim_pages, 0);
 	refused("ftl.parallel_erase=yes", "override: ftl.parallel_erase = yes: parallel_erase must be "
-		"no: the array erases one block of a plane at a time; or set erase_group_max = 2 "
-		"(exported 256 MiB of 320 MiB raw)");
+		"no: the array erases one block of a plane at a time; or set erase_group_max = 2");
 
 	accepted("geometry.subpage=dma ftl.gc_subpage_reads=yes");
 	EXPECT(p.ftl.gc_subpage_reads);
 	refused("ftl.gc_subpage_reads=yes", "override: ftl.gc_subpage_reads = yes: gc_subpage_reads must "
-		"be no: the array reads whole pages; or set subpage = dma or spread "
-		"(exported 256 MiB of 320 MiB raw)");
+		"be no: the array reads whole pages; or set subpage = dma or spread");
 
 	accepted("geometry.copyback=yes ftl.gc_copyback=yes");
 	EXPECT(p.ftl.gc_copyback);
 	refused("ftl.gc_copyback=yes", "override: ftl.gc_copyback = yes: gc_copyback must be no: the "
-		"array has no copyback; or set copyback = yes (exported 256 MiB of 320 MiB raw)");
+		"array has no copyback; or set copyback = yes");
+
+	refused("ftl.gc_frontier=own ftl.map_cache_pages=1", "override: ftl.map_cache_pages = 1: map_cache_pages is too "
+		"small: it must be 0, or at least (planes + 1) * units per page + 1 (4 planes, 4 units per page)");
 
 	accepted("ftl.suspend=all timing.suspend_ns=5000 timing.suspends_max=4");
 	EXPECT_EQ(p.ftl.suspend, FTL_SUSPEND_ALL);
 	refused("ftl.suspend=erase", "override: ftl.suspend = erase: suspend must be off: the array suspends no "
-		"commands; or set timing.suspend_ns, resume_ns and suspends_max (exported 256 MiB of 320 MiB raw)");
+		"commands; or set timing.suspend_ns, resume_ns and suspends_max");
 
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
@@ -231,10 +233,9 @@ static void geometry_keys(void)
 	accepted(MLC "geometry.order=rps");
 	refused("geometry.pages_per_block=66 geometry.bits_per_cell=3 geometry.order=rps",
 		"override: geometry.order = rps: order must be ascending or none unless bits_per_cell is "
-		"2: the FTL knows the order of LSB and MSB pages alone (exported 256 MiB of 330 MiB raw)");
+		"2: the FTL knows the order of LSB and MSB pages alone");
 	refused(MLC "ftl.type=flex", "nand-emu/profiles/small.ini: geometry.order = ascending: "
-		"order must be rps: the FTL writes all LSB pages of a block before its MSB pages (exported "
-		"256 MiB of 320 MiB raw)");
+		"order must be rps: the FTL writes all LSB pages of a block before its MSB pages");
 
 	accepted("geometry.ecc_word_bytes=0");
 	EXPECT_EQ(g->ecc_word_bytes, 16384);
@@ -284,7 +285,7 @@ static void geometry_of_abilities(void)
 		"one_shot needs order ascending, bits_per_cell of 2 and more, no copyback");
 	refused(MLC "geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: "
 		"FTLs program pages singly; describe a word line as bits_per_cell programs of a share "
-		"of its time each (exported 256 MiB of 320 MiB raw)");
+		"of its time each");
 	accepted("geometry.copyback=yes geometry.paired_loss=yes");
 	EXPECT(g->copyback && g->paired_loss);
 	refused("geometry.copyback=maybe", "override: geometry.copyback = 'maybe': must be yes or no");

@@ -365,6 +365,11 @@ static void bad_settings(void)
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zrwa_zones is more"));
 	s.window = 0;
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zrwa_zones needs zrwa_pages"));
+	s.windows = 0;
+	s.step = 1;
+	EXPECT(!zr_refusal(&s));
+	s.step = 2;
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zrwa_flush_pages needs zrwa_pages"));
 	s = areas;
 	s.active_max = s.open_max = 3;
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "since a block of the log keeps them"));
