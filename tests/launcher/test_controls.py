@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -32,6 +33,130 @@ def enum(name: str) -> int:
     found = re.search(rf"\b{name} = (\w+)", HEADER)
     assert found, name
     return int(found[1], 0)
+
+
+def cells(begin: str) -> list[list[str]]:
+    """Return the cells of the first table behind this text, row by row, without the two rows of its head."""
+    table = next(text for text in SPEC[SPEC.index(begin) :].split("\n\n") if text.startswith("|"))
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.strip().splitlines()[2:]]
+
+
+def plain(text: str) -> str:
+    """Return the text without what is in parentheses."""
+    inner = re.sub(r"\([^()]*\)", "", text)
+    return inner if inner == text else plain(inner)
+
+
+def runs(text: str) -> list[tuple[int, str]]:
+    """Return size and name of the fields in a text like '4 op, 8 ios. 8 bytes each: a, b'."""
+    size, found = 0, []
+    for part in re.split(r"[,;.] *", plain(text)):
+        each = re.match(r"(\d+) (?:bytes )?each: (.*)", part.strip())
+        if each:
+            size, part = int(each[1]), each[2]
+        single = re.match(r"(\d+) (\S+)", part.strip())
+        if single and not each:
+            found.append((int(single[1]), single[2]))
+        elif part.strip():
+            found.append((size, part.strip()))
+    return found
+
+
+def table(struct: str, begin: str) -> list[tuple[str, str, int, int]]:
+    """Return struct, field, place and size of each row of a table 'at, bytes, field' of SPEC.md."""
+    found = []
+    for at, size, field, *_ in cells(begin):
+        place, fields = int(at), runs(re.sub(r"(?<!each): [^;]*", "", plain(field)))
+        if not field.startswith("4 each"):
+            fields = [(int(size), re.split(r"\W", field)[0])]
+        for each, name in fields:
+            found.append((struct, name, place, each))
+            place += each
+        assert place == int(at) + int(size), (field, "has another size than its row says")
+    return found
+
+
+def entry(log: str, struct: str, listed: str) -> list[tuple[str, str, int, int]]:
+    """Return the same of a log's entries, which a sentence lists. They fill the entry."""
+    size = int(next(row for row in cells("Logs 0xd2") if log in row[0])[1].partition("entry_bytes (")[2].split(")")[0])
+    place, found = 0, []
+    for each, name in runs(listed):
+        found.append((struct, name, place, each))
+        place += each
+    assert place == size, (log, place, size)
+    return [*found, (struct, "", 0, size)]
+
+
+def compiled(fields: list[tuple[str, str, int, int]]) -> list[tuple[str, str, int, int]]:
+    """Return the same fields with the places and sizes that the header gives them; without a name: the struct."""
+    lines = [
+        f'"{struct} {name or "-"} %zu %zu\\n", '
+        + (f"offsetof(struct {struct}, {name}), sizeof(((struct {struct} *)0)->{name})" if name else "")
+        + ("" if name else f"(size_t)0, sizeof(struct {struct})")
+        for struct, name, _, _ in fields
+    ]
+    source = '#include <stddef.h>\n#include <stdio.h>\n#include "slate_wire.h"\nint main(void)\n{\n'
+    source += "".join(f"printf({line});\n" for line in lines) + "return 0;\n}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "layout"
+        include = [f"-I{path}" for path in INCLUDES]
+        subprocess.run(["cc", "-x", "c", "-", "-o", program, *include], input=source, text=True, check=True)
+        printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    words = [line.split() for line in printed.splitlines()]
+    return [(struct, name.strip("-"), int(place), int(size)) for struct, name, place, size in words]
+
+
+class Layout(unittest.TestCase):
+    """Places and sizes of fields, as SPEC.md writes them, are those of the structs."""
+
+    maxDiff = None
+
+    def check(self, fields: list[tuple[str, str, int, int]]) -> None:
+        self.assertGreater(len(fields), 3)
+        self.assertEqual(compiled(fields), fields)
+
+    def test_head(self) -> None:
+        self.check([*table("slate_log_head", "A log begins with a head"), ("slate_log_head", "", 0, 32)])
+
+    def test_identity(self) -> None:
+        fields = table("slate_log_identity", "**0xd0")
+        self.assertEqual(fields[-1][1:], ("reserved", 208, 48))
+        self.check([*fields[:-1], ("slate_log_identity", "reserved2", 208, 48), ("slate_log_identity", "", 0, 256)])
+
+    def test_counters(self) -> None:
+        begin = int(re.search(r"\*\*0xd1 counters\*\*, 8 bytes each from (\d+) on", SPEC)[1])
+        self.check([*table("slate_log_counters", "**0xd1"), ("slate_log_counters", "", 0, begin)])
+
+    def test_entries(self) -> None:
+        """The heads of these logs have 48 bytes; the last four numbers, of 4 bytes each, are at 32."""
+        names = {"latency": "latency", "blocks": "plane", "wear": "wear", "faults": "fault"}
+        for name, at32, listed in cells("Logs 0xd2"):
+            log = name.strip("*").split()[1]
+            head = f"slate_log_{log}"
+            fields = [(head, one, 32 + 4 * i, 4) for i, one in enumerate(plain(at32).replace(" ", "").split(","))]
+            self.check([*fields, (head, "", 0, 48)])
+            listed = re.sub(r"^\D*", "", plain(listed))
+            listed = re.sub(r"number of blocks that are 0 .*? 5 bad", "24 state", listed.partition(" Buckets:")[0])
+            if log == "blocks":
+                listed = listed.replace("24 state;", "24 state; 4 each:")
+            if log == "latency":
+                count = int(at32.partition("causes (")[2].split(")")[0])
+                listed = listed.replace("8 for each cause", f"{8 * count} cause_ns")
+            self.check(entry(name, f"slate_{names[log]}_entry", listed))
+
+    def test_error_and_series(self) -> None:
+        """A number and a colon begin a field; so does the number of its bytes."""
+        self.assertIn("32: 4 each: opcode (0: none yet), command, status, refused", PROSE)
+        self.assertIn("48: 512 bytes of text", PROSE)
+        four = ("opcode", "command", "status", "refused")
+        fields = [("slate_log_error", name, 32 + 4 * i, 4) for i, name in enumerate(four)]
+        self.check([*fields, ("slate_log_error", "text", 48, 512)])
+        own = PROSE.partition("**0xd7 series**")[2].partition(" From 80 on")[0].partition("32: 8 interval_ns; 40: ")[2]
+        place, fields = 40, [("slate_log_series", "interval_ns", 32, 8)]
+        for size, name in runs(own):
+            fields.append(("slate_log_series", name, place, size))
+            place += size
+        self.check([*fields, ("slate_log_series", "", 0, 80)])
 
 
 class Specification(unittest.TestCase):
