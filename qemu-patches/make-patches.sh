@@ -9,7 +9,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-driver=0020-block-nand-ssd-an-emulated-NAND-SSD.patch
+driver=0021-block-nand-ssd-an-emulated-NAND-SSD.patch
 
 if [ $# -ne 1 ]; then
 	echo "usage: make-patches.sh DIR" >&2
