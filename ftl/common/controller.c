@@ -3,7 +3,6 @@
 #include "controller.h"
 
 #include "arbiter.h"
-#include "ftl_knobs.h"
 #include "host.h"
 #include "memory.h"
 #include "rcache.h"
@@ -556,30 +555,4 @@ static const char *const arbitrations[] = {
 	[FTL_ARBITRATION_WEIGHTED] = "weighted", NULL
 };
 
-static const struct knob rows[] = {
-	FTL_KNOB(cores, 0, CONTROLLER_CORES_MAX, "0",
-		 "processors that execute `ftl.overhead_ns` (a command), `ftl.map_ns` (the look-up of a unit) "
-		 "and completion_ns; 0: as many as there is work"),
-	FTL_KNOB(completion_ns, 0, KNOB_NS_MAX, "0",
-		 "of a core's time for each request, when its data are there; only with cores"),
-	FTL_KNOB(read_cache_units, 0, 1u << 24, "0",
-		 "mapping units kept in the controller's memory after they were read; only with cores"),
-	FTL_KNOB(read_ahead_units, 0, 1u << 20, "0",
-		 "mapping units read into that memory ahead of a sequence of reads: 0, or from a page's units to "
-		 "half of read_cache_units"),
-	FTL_KNOB(read_hit_ns, 0, KNOB_NS_MAX, "0",
-		 "time to move the data of a read out of the read cache; 0: `ftl.buffer_ns`; only with a read cache"),
-	FTL_KNOB_IS(arbitration, arbitrations, "fifo",
-		    "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or "
-		    "urgent queues first, then classes of queues by weight; only with cores"),
-	FTL_KNOB(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most"),
-	FTL_KNOB(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn"),
-	FTL_KNOB(weight_medium, 1, 256, "1", "likewise, medium"),
-	FTL_KNOB(weight_low, 1, 256, "1", "likewise, low"),
-	FTL_KNOB(dram_mb_s, 0, 1u << 20, "0",
-		 "10^6 bytes per second of the controller's memory, which host data, copies and map pages cross once; "
-		 "0: unlimited; only with cores"),
-	FTL_KNOB_LAST
-};
-
-const struct knob_table controller_knobs = { "controller", rows };
+const struct knob_table controller_knobs = FTL_KNOBS("controller", CONTROLLER_ROWS);

@@ -36,8 +36,8 @@
 #define SLATE_FTL_H
 
 #include "err.h"
+#include "ftl_knobs.h"
 #include "ftl_stats.h"
-#include "knob.h"
 #include "nand.h"
 
 typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
@@ -237,106 +237,19 @@ enum ftl_frontiers {		/* DAC: order of a block's pages and their backup: front.h
 
 struct gc_policy;
 
+#define FTL_FIELD_NUMBER(name, ...) uint32_t name;
+#define FTL_FIELD_YES_NO(name, ...) bool name;
+#define FTL_FIELD_CHOICE(name, type, ...) enum ftl_##type name;
+
+/* Fields of FTL_ROWS are settings; ftl_knobs.h explains them. */
 struct ftl_config {
 	uint64_t capacity_bytes;	/* exported bytes; a multiple of unit_bytes */
-	uint32_t unit_bytes;		/* mapping unit in bytes: 512 .. page_bytes, a divisor of it */
 	uint32_t namespaces;		/* that a host may create, up to FTL_NAMESPACES. If more than one, waits behind
 					 * others are told apart, by page, parity, rtf and flex */
-	uint32_t buffer_units;		/* units of the write buffer; 0: a write completes when durable */
-	uint32_t gc_start_blocks;	/* per plane: GC starts when fewer blocks are free */
-	uint32_t gc_stop_blocks;	/* per plane: GC stops when this many blocks are free */
-	uint32_t gc_urgent_blocks;	/* free blocks at or below which the host programs no page of the plane */
-	enum ftl_gc_mode gc_mode;
-	uint32_t gc_slice_pages;	/* the credit that a host program gives GC on its die: see die.h */
-	uint32_t reads_in_row;		/* reads of a die before a program that waits there; 0: DIE_READS_IN_ROW */
-	bool multiplane;		/* group host programs over the planes of a die */
-	bool payload;			/* keep host bytes; false: keep mapping and OOB only */
-	uint32_t map_ns;		/* time of one mapping look-up; with cores, of each unit */
-	uint32_t buffer_ns;		/* time to move host data into or out of the buffer, per I/O */
-	uint32_t overhead_ns;		/* time of firmware and host interface, per I/O */
 	uint32_t link_ps_per_byte;	/* host link, each direction; 0: unlimited */
 	uint32_t link_latency_ns;	/* latency added to every I/O for command and completion */
-	uint32_t cores;			/* number of cores that execute map_ns, overhead_ns and completion_ns, see
-					 * controller.h; 0: unlimited */
-	uint32_t completion_ns;		/* core time of a completion, per I/O; 0 without cores */
-	enum ftl_arbitration arbitration;	/* FIFO without cores */
-	uint32_t arbitration_burst;	/* commands of a queue's turn, at least 1 */
-	uint32_t weight_high, weight_medium, weight_low;	/* commands of a class's turn, at least 1 */
-	uint32_t dram_mb_s;		/* bandwidth of the memory (memory.h); 0: unlimited; 0 without cores */
-	uint32_t read_cache_units;	/* units of the controller's read cache; 0 without cores */
-	uint32_t read_ahead_units;	/* units that it reads ahead of a sequence of reads */
-	uint32_t read_hit_ns;		/* time to move data out of the read cache, per I/O; 0: buffer_ns */
-	uint32_t max_unit_reads;	/* size of the pool of queued flash reads; >= 8 */
 	const struct gc_policy *gc_policy;	/* see gc_policy.h */
-	uint32_t gc_choices;		/* d-choices: number d of blocks drawn at random */
-	uint32_t gc_window_blocks;	/* windowed-greedy: number of a plane's blocks, closed first, from which the
-					 * victim is chosen */
-
-	bool gc_copyback;		/* GC copies by COPYBACK inside the chip */
-	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
-	enum ftl_words host_subpage_reads;	/* host reads, and the reads for partial writes, read only the ECC
-						 * words needed */
-	uint32_t metadata_bytes;	/* page: bytes of a unit for the metadata of logical blocks, in the spare
-					 * area; a multiple of the unit's sectors; 0: none */
-	uint32_t map_cache_pages;	/* page: map pages kept in memory, of page_bytes / 4 entries each; 0: the whole
-					 * map is in memory and not in flash */
-	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn
-					 * free block may exceed its least worn full one; 0: none */
-	bool relocate;			/* GC collects blocks of which a read returned NAND_CORRECTED */
-	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane, and one command erases both */
-	uint32_t second_victim_pages;	/* maximum of valid pages of the second victim */
-	uint32_t pair_pages;		/* superblock: maximum of valid pages of both victims together */
-	bool pen;			/* PEN: M-Merge with partial erases */
-	uint32_t pen_merges_max;	/* W: M-Merges of a block between two merges */
-	uint32_t superblock_blocks;	/* M: logical blocks of a superblock; 0: page mapping, a plane is one
-					 * superblock */
-	uint32_t superblock_max_blocks;	/* N: maximum of physical blocks of a superblock; 0 if M = 0 */
-	enum ftl_search spare_search;
-	enum ftl_merge_victim merge_victim;
-	uint32_t write_buffer_blocks;	/* nftl: blocks of a plane for writes that cannot be placed yet; 0: such
-					 * writes wait */
-	bool read_priority;		/* FTL_WRITE_THROUGH: reads overtake the writes of the same die */
-	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: consecutive pages that go to one plane before the
-					 * next; 1 .. pages_per_block, a divisor of it */
-	enum ftl_accounting accounting;
-	enum ftl_suspend suspend;	/* used by page, parity, rtf, flex */
-	/* FTLs of the large-capacity NAND dissertation, chapter 3 (front.h) */
-	uint32_t active_blocks;		/* rtf: active blocks of a plane */
-	uint32_t fast_above_permille;	/* flex: utilisation of the write buffer above which LSB pages are used */
-	uint32_t slow_below_permille;	/* flex: utilisation below which MSB pages are used */
-	uint32_t quota_permille;	/* flex: share of all LSB pages that may be ahead of the MSB pages */
-	enum ftl_gc_frontier gc_frontier;	/* used by page, parity, rtf, flex */
-	enum ftl_gc_pages gc_pages;	/* flex */
-	enum ftl_backup_channel backup_channel;	/* parity, rtf, flex */
-	enum ftl_hot_cold hot_cold;	/* page */
-	uint32_t placement_handles;	/* page: handles that the host may name; 0: placement is off */
-	enum ftl_isolation placement_isolation;	/* page */
-	enum ftl_slc_cache slc_cache;	/* page */
-	enum ftl_slc_full slc_full;
-	uint32_t slc_blocks;		/* blocks of a plane in SLC mode, at most */
-	uint32_t idle_gc_permille;	/* share of a plane's blocks; if fewer are free, GC works while the drive is
-					 * idle; 0: never. page, parity, rtf, flex */
-	uint32_t idle_gc_ns;		/* time without an I/O or a full buffer page after which the drive is idle */
-
-	enum ftl_reduction reduction;	/* DAC: methods of reduction */
-	enum ftl_frontiers frontiers;	/* DAC: use the frontiers of the FTL with that name */
-	uint32_t fingerprints_permille;	/* fingerprints kept, as a share of those of the whole capacity; 1000: all */
-	uint32_t fingerprints;		/* fingerprints kept, as a number, if not 0; a unit has four */
-	uint32_t reference_bytes;	/* size of the reference buffer */
-	uint32_t hash_ns;		/* engine time for the fingerprints of a unit */
-	uint32_t compress_ns;		/* engine time of each attempt to compress a unit */
-	uint32_t decompress_ns;		/* engine time of each expansion, also for reads */
-	bool count_plain;		/* also count the bytes that compression without references would give
-					 * (plain_bytes) */
-	uint32_t zone_dies;		/* zns: dies of a zone; 0: all */
-	uint32_t zone_blocks;		/* zns: blocks of a zone in each of its planes */
-	bool zone_power2;		/* zns: a zone's size is a power of two; otherwise it is the capacity */
-	uint32_t zone_open_max;		/* zns: maximum of open zones; 0: zone_active_max */
-	bool zone_cross_reads;		/* zns: reads may cross zones; if not, the shell refuses them */
-	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
-	uint32_t zrwa_pages;		/* zns: pages of a zone's random write area; 0: there are none */
-	uint32_t zrwa_flush_pages;	/* zns: the host commits multiples of this number of pages */
-	uint32_t zrwa_zones;		/* zns: zones that may have such an area; 0: zone_active_max */
+	FTL_ROWS(FTL_FIELD_NUMBER, FTL_FIELD_YES_NO, FTL_FIELD_CHOICE)
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* disturbances that a smallest PB bears; 255: cells are never disturbed */
@@ -485,9 +398,6 @@ static inline uint32_t ftl_lost_bytes(const struct ftl_ops *t, const struct ftl_
 {
 	return !t->writes_lost ? 0 : t->loses_sectors && c->payload ? FTL_SECTOR_BYTES : c->unit_bytes;
 }
-
-/* Settings that every FTL reads. */
-extern const struct knob_table ftl_common_knobs;
 
 /*
  * First member of every implementation's struct. Behind a controller with a read cache it is the

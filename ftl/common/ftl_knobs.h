@@ -1,28 +1,281 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ftl_knobs.h - the settings of FTLs: rows of knob.h for fields of struct ftl_config, and the
- * tables of settings that several engines read. An engine declares its own settings in its own
- * code, and each FTL lists its tables in ftl_ops.knobs. A profile that sets a key of another FTL is
- * refused.
+ * ftl_knobs.h - the settings of FTLs, each declared once: a row makes the field of struct ftl_config
+ * (ftl.h) and the row of a table of knob.h. A list of rows has the settings of one table. The engine that
+ * reads them makes the table of the list, and each FTL lists its tables in ftl_ops.knobs. A profile that
+ * sets a key of another FTL is refused.
+ *
+ *   NUMBER(name, lowest, highest, default, sentence)
+ *   YES_NO(name, default, sentence)
+ *   CHOICE(name, type, names, default, sentence)   enum ftl_TYPE of ftl.h; the values' names in an array
+ *                                                  beside the table
  */
 #ifndef SLATE_FTL_KNOBS_H
 #define SLATE_FTL_KNOBS_H
 
-#include "ftl.h"
+#include "knob.h"
 
-#define FTL_KNOB(n, lo, hi, d, says) \
-	{ #n, KNOB_U32, offsetof(struct ftl_config, n), lo, hi, d, says, NULL }
-#define FTL_KNOB_BOOL(n, d, says) \
-	{ #n, KNOB_BOOL, offsetof(struct ftl_config, n), 0, 1, d, says, knob_no_yes }
-#define FTL_KNOB_IS(n, choices, d, says) \
-	{ #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct ftl_config, n), 0, 0, d, says, choices }
-#define FTL_KNOB_LAST { NULL }
+/* ---- the settings ---------------------------------------------------------- */
 
-extern const struct knob_table ftl_word_knobs;		/* reads of single ECC words */
-extern const struct knob_table ftl_copy_knobs;		/* settings of GC's commands and of a write's end */
-extern const struct knob_table ftl_second_victim_knobs;	/* settings of parallel_erase for FTLs that choose two
-							 * victims */
-extern const struct knob_table ftl_idle_gc_knobs;
-extern const struct knob_table ftl_rtf_knobs, ftl_flex_knobs;	/* settings of the frontiers rtf and flex (front.h) */
+/* Of every FTL. gc_stop_blocks is common, because every shipped profile sets it and all FTLs but nftl change it online. */
+#define FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes") \
+	NUMBER(buffer_units, 0, 1 << 22, "1024", "write buffer; 0: a write completes when programmed") \
+	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free ...") \
+	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "... and ends at this many") \
+	NUMBER(gc_urgent_blocks, 1, 1 << 20, "2", "reserved for GC") \
+	CHOICE(gc_mode, gc_mode, gc_modes, "sliced", "GC keeps the die, or alternates with the host") \
+	/* The credit of die.h. */ \
+	NUMBER(gc_slice_pages, 1, 65536, "4", \
+	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; reads are not " \
+	  "counted") \
+	/* In struct ftl_config, 0 is DIE_READS_IN_ROW. */ \
+	NUMBER(reads_in_row, 1, 65536, "8", "reads of a die that go before a program which waits there") \
+	YES_NO(payload, "yes", "keep the data; no: mapping and times only") \
+	NUMBER(map_ns, 0, KNOB_NS_MAX, "200", "a look-up") \
+	NUMBER(buffer_ns, 0, KNOB_NS_MAX, "2000", "transfer of host data into or out of the buffer, per I/O") \
+	NUMBER(overhead_ns, 0, KNOB_NS_MAX, "1000", "firmware, per I/O") \
+	NUMBER(max_unit_reads, 8, 1 << 22, "4096", "queued flash reads")
+
+/* Reads of single ECC words. */
+#define FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(gc_subpage_reads, words, no_yes_auto, "no", \
+	  "GC, wear levelling and relocation read only the ECC words they move; auto: if geometry.subpage is not " \
+	  "none") \
+	CHOICE(host_subpage_reads, words, no_yes_auto, "no", \
+	  "host reads, and reads that complete partial writes, fetch only the needed ECC words; auto: likewise")
+
+/* GC's commands, and a write's end. */
+#define FTL_COPY_ROWS(NUMBER, YES_NO, CHOICE) \
+	YES_NO(gc_copyback, "no", "GC copies inside the chip (needs geometry.copyback)") \
+	YES_NO(parallel_erase, "no", \
+	  "IPPBE: GC erases two victims of a plane at once (needs geometry.erase_group_max)") \
+	CHOICE(accounting, accounting, accountings, "device", \
+	  "ssdsim, to compare with published figures: an unbuffered write completes with its transfer and is " \
+	  "durable when flushed; GC holds the channel during cell times, too (not with suspend_ns)")
+
+/* parallel_erase, for FTLs that choose two victims. */
+#define FTL_SECOND_VICTIM_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(second_victim_pages, 0, 65536, "65536", \
+	  "maximum of valid pages of the second victim; the copies of both must fit beside gc_urgent_blocks")
+
+/* page, parity, rtf, flex, dac. */
+#define FTL_IDLE_GC_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(idle_gc_permille, 0, 1000, "0", \
+	  "below this share of free blocks in a plane, GC runs when the drive is idle; 0: never") \
+	NUMBER(idle_gc_ns, 0, KNOB_NS_MAX, "1000000", "idle: no I/O and no full buffer page for this time")
+
+/* The frontiers rtf and flex (front.h). */
+#define FTL_RTF_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(active_blocks, 1, 16, "8", "open blocks of a plane")
+
+#define FTL_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(fast_above_permille, 0, 1000, "800", \
+	  "above this use of the write buffer, LSB pages while the quota lasts ...") \
+	NUMBER(slow_below_permille, 0, 1000, "100", "... below this, MSB pages; in between, alternately") \
+	NUMBER(quota_permille, 0, 1000, "50", \
+	  "a busy host gets LSB pages while less than this share of all LSB pages is written ahead of MSB pages; " \
+	  "then alternately")
+
+/* The controller (controller.h). */
+#define CONTROLLER_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(cores, 0, CONTROLLER_CORES_MAX, "0", \
+	  "processors that execute `ftl.overhead_ns` (a command), `ftl.map_ns` (the look-up of a unit) and " \
+	  "completion_ns; 0: as many as there is work") \
+	NUMBER(completion_ns, 0, KNOB_NS_MAX, "0", \
+	  "of a core's time for each request, when its data are there; only with cores") \
+	NUMBER(read_cache_units, 0, 1u << 24, "0", \
+	  "mapping units kept in the controller's memory after they were read; only with cores") \
+	NUMBER(read_ahead_units, 0, 1u << 20, "0", \
+	  "mapping units read into that memory ahead of a sequence of reads: 0, or from a page's units to half of " \
+	  "read_cache_units") \
+	NUMBER(read_hit_ns, 0, KNOB_NS_MAX, "0", \
+	  "time to move the data of a read out of the read cache; 0: `ftl.buffer_ns`; only with a read cache") \
+	CHOICE(arbitration, arbitration, arbitrations, "fifo", \
+	  "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or urgent " \
+	  "queues first, then classes of queues by weight; only with cores") \
+	NUMBER(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most") \
+	NUMBER(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn") \
+	NUMBER(weight_medium, 1, 256, "1", "likewise, medium") \
+	NUMBER(weight_low, 1, 256, "1", "likewise, low") \
+	NUMBER(dram_mb_s, 0, 1u << 20, "0", \
+	  "10^6 bytes per second of the controller's memory, which host data, copies and map pages cross once; 0: " \
+	  "unlimited; only with cores")
+
+/* ftl/page: page, parity, rtf and flex. */
+#define PAGE_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(gc_choices, 1, 1024, "10", "d-choices: blocks drawn") \
+	NUMBER(gc_window_blocks, 1, 1 << 20, "64", "windowed-greedy: blocks of a plane among which it chooses") \
+	NUMBER(wl_threshold, 0, 1 << 20, "0", \
+	  "static wear levelling: allowed difference in erases between a plane's most worn free block and least " \
+	  "worn full block; 0: none") \
+	YES_NO(relocate, "yes", \
+	  "collect a block after a host read with more than relocate_bits raw errors; a block that relocation " \
+	  "filled, after as many such reads as it has pages") \
+	CHOICE(gc_frontier, gc_frontier, gc_frontiers, "auto", \
+	  "GC copies to its own blocks or to the host's; auto, as published: own for page and parity, shared for " \
+	  "rtf and flex, whose idle GC always uses the host's") \
+	CHOICE(suspend, suspend, suspends, "off", \
+	  "which commands a read of the host suspends; needs `timing.suspend_ns`; how often one command: " \
+	  "`timing.suspends_max`") \
+	YES_NO(multiplane, "yes", "program the planes of a die together")
+
+/* ftl/page: page alone. */
+#define PAGE_HEAT_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(hot_cold, hot_cold, hot_colds, "off", \
+	  "hot LPNs have blocks of their own for pages and copies: count: those written more often than the mean; " \
+	  "recency: those last written while the host wrote half as much as the capacity (noted in at most 2^20 " \
+	  "regions, a byte each). A plane keeps one more block open (two with gc_frontier own). Not with " \
+	  "gc_copyback")
+
+#define PAGE_SLC_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(slc_cache, slc_cache, slc_caches, "none", \
+	  "the host first writes to blocks with one bit per cell: slc_blocks of each plane, set aside; or free " \
+	  "blocks beyond gc_stop_blocks, at most slc_blocks. GC folds them into the others, also when the drive is " \
+	  "idle if idle_gc_permille is not 0. Needs `timing.slc_program_ns`") \
+	NUMBER(slc_blocks, 0, 1 << 20, "0", "blocks of a plane in SLC mode, at most") \
+	CHOICE(slc_full, slc_full, slc_fulls, "direct", \
+	  "while the cache is full, the host writes past it; or waits until GC has folded a block")
+
+#define PAGE_PLACEMENT_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(placement_handles, 0, FTL_HANDLES_MAX, "0", \
+	  "placement handles that a write may name (NVMe's FDP): each has blocks of its own, one of them open in " \
+	  "each plane. 0: off. A drive cannot change between 0 and more") \
+	CHOICE(placement_isolation, isolation, isolations, "initially", \
+	  "GC copies data of all handles to the same blocks; or those of each handle to blocks of its own, one of " \
+	  "them open in each plane")
+
+#define PAGE_MAP_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(map_cache_pages, 0, 1 << 20, "0", \
+	  "map pages in memory, of page_bytes / 4 entries each; others are read from flash when they are needed. " \
+	  "0: the whole map is in memory, and flash has none of it")
+
+#define PAGE_METADATA_ROWS(NUMBER, YES_NO, CHOICE) \
+	/* A multiple of the unit's sectors. */ \
+	NUMBER(metadata_bytes, 0, 4096, "0", \
+	  "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must " \
+	  "have room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of 512 + " \
+	  "16 128, of 4096 + 8 8, of 4096 + 16 16. 0: metadata are stored behind the namespace's data")
+
+/* ftl/page: flex. */
+#define PAGE_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(gc_pages, gc_pages, gc_pages, "slow", \
+	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle GC takes MSB " \
+	  "pages")
+
+/* ftl/page: parity, rtf and flex. */
+#define PAGE_BACKUP_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(backup_channel, backup_channel, backup_channels, "same", \
+	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, " \
+	  "which programs them meanwhile. A drive keeps its setting")
+
+/* ftl/direct: nftl and superblock. */
+#define DIRECT_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(stripe_pages, 1, 65536, "1", \
+	  "consecutive pages per plane before the next plane; divides pages_per_block") \
+	YES_NO(read_priority, "yes", "reads overtake the writes that wait for their die")
+
+#define DIRECT_PEN_ROWS(NUMBER, YES_NO, CHOICE) \
+	YES_NO(pen, "no", "PEN: M-Merge by partial erases (needs geometry.pb_levels)") \
+	NUMBER(pen_merges_max, 0, 65535, "16", "W: M-Merges of a block between two merges")
+
+/* ftl/direct: nftl. */
+#define NFTL_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(spare_search, search, searches, "yes", \
+	  "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of both blocks, " \
+	  "not only of the U-block's used ones") \
+	CHOICE(merge_victim, merge_victim, merge_victims, "newest", \
+	  "the pair to merge when a write needs a block: of those with most invalid pages the one that reached " \
+	  "this number last, or first; or, of all, the one overwritten longest ago") \
+	NUMBER(write_buffer_blocks, 0, 65535, "0", \
+	  "GFTL: blocks of a plane for writes that would wait for a merge (needs gc_mode = sliced); 0: they wait. " \
+	  "A drive cannot change it")
+
+/* ftl/direct: superblock. */
+#define SUPERBLOCK_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together") \
+	NUMBER(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane") \
+	NUMBER(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks")
+
+/* ftl/dac. */
+#define DAC_ROWS(NUMBER, YES_NO, CHOICE) \
+	CHOICE(reduction, reduction, reductions, "dac", \
+	  "what is tried on a unit: a link to an equal one; compression; compression against a similar one") \
+	CHOICE(frontiers, frontiers, frontiers, "page", \
+	  "page placement and backup of the named FTL, with its keys; all but page need order fps or rps (flex: " \
+	  "rps) and survive paired_loss") \
+	NUMBER(fingerprints_permille, 1, 1000, "5", \
+	  "fingerprints kept (LRU), as a share of those of the whole capacity; 1000: all") \
+	NUMBER(fingerprints, 0, 1u << 30, "0", \
+	  "if not 0, this number instead, at least 4 (a unit has four): a share of what a trace writes, when that " \
+	  "is less than the capacity") \
+	NUMBER(reference_bytes, 0, 1u << 31, "33554432", "reference buffer, decompressed") \
+	NUMBER(hash_ns, 0, KNOB_NS_MAX, "0", "the engine's time to compute a unit's fingerprints") \
+	NUMBER(compress_ns, 0, KNOB_NS_MAX, "0", "each attempt to compress a unit") \
+	NUMBER(decompress_ns, 0, KNOB_NS_MAX, "0", "each decompression of a unit or reference") \
+	YES_NO(count_plain, "no", "also count the size of delta units without a reference (costs host time only)")
+
+/* ftl/zns. */
+#define ZNS_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(zone_dies, 0, 65536, "0", "dies of a zone; divides the number of dies; 0: all") \
+	NUMBER(zone_blocks, 1, 1 << 20, "1", "blocks of a zone in each plane of its dies") \
+	YES_NO(zone_power2, "yes", \
+	  "a zone's size is the next power of two, as Linux wants it, and its capacity what the blocks hold; no: " \
+	  "the size is the capacity") \
+	NUMBER(zone_open_max, 0, 65536, "0", "maximum of open zones; 0: as of active ones") \
+	NUMBER(zone_active_max, 0, 65536, "0", \
+	  "maximum of active zones (open or closed); each, and one more, needs a page of the write buffer for each " \
+	  "plane of a zone; with one for each 32 zones they must be fewer than pages_per_block; 0: as many as " \
+	  "buffer_units hold") \
+	YES_NO(zone_cross_reads, "no", "reads may cross boundaries of zones, as NVMe lets drives choose") \
+	NUMBER(zrwa_pages, 0, 65536, "0", \
+	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each " \
+	  "active zone, with a page for each plane of a zone and one for each 32 zones, is at most " \
+	  "pages_per_block; 0: there are none") \
+	NUMBER(zrwa_flush_pages, 1, 65536, "1", \
+	  "what is committed of the area (ZRWA flush granularity); divides zrwa_pages") \
+	NUMBER(zrwa_zones, 0, 65536, "0", \
+	  "zones that may have a random write area (ZRWA resources), at most as many as may be active; 0: as many")
+
+/* All of them: the fields of struct ftl_config. */
+#define FTL_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_COPY_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_SECOND_VICTIM_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_IDLE_GC_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_RTF_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
+	CONTROLLER_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_HEAT_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_SLC_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_PLACEMENT_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_MAP_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_METADATA_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
+	PAGE_BACKUP_ROWS(NUMBER, YES_NO, CHOICE) \
+	DIRECT_ROWS(NUMBER, YES_NO, CHOICE) \
+	DIRECT_PEN_ROWS(NUMBER, YES_NO, CHOICE) \
+	NFTL_ROWS(NUMBER, YES_NO, CHOICE) \
+	SUPERBLOCK_ROWS(NUMBER, YES_NO, CHOICE) \
+	DAC_ROWS(NUMBER, YES_NO, CHOICE) \
+	ZNS_ROWS(NUMBER, YES_NO, CHOICE)
+
+/* ---- tables ---------------------------------------------------------------- */
+
+#define FTL_KNOB_NUMBER(n, lo, hi, d, says) \
+	{ #n, KNOB_U32, offsetof(struct ftl_config, n), lo, hi, d, says, NULL },
+#define FTL_KNOB_YES_NO(n, d, says) \
+	{ #n, KNOB_BOOL, offsetof(struct ftl_config, n), 0, 1, d, says, knob_no_yes },
+#define FTL_KNOB_CHOICE(n, type, choices, d, says) \
+	{ #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct ftl_config, n), 0, 0, d, says, choices },
+#define FTL_KNOB_ROWS(ROWS) ROWS(FTL_KNOB_NUMBER, FTL_KNOB_YES_NO, FTL_KNOB_CHOICE)
+/* Initialises a struct knob_table with the rows of a list. */
+#define FTL_KNOBS(of_section, ROWS) { of_section, (const struct knob[]){ FTL_KNOB_ROWS(ROWS) { NULL } } }
+
+extern const struct knob_table ftl_common_knobs;	/* settings that every FTL reads */
+extern const struct knob_table ftl_word_knobs, ftl_copy_knobs, ftl_second_victim_knobs, ftl_idle_gc_knobs;
+extern const struct knob_table ftl_rtf_knobs, ftl_flex_knobs;
 
 #endif

@@ -8,7 +8,6 @@
  * jobs.
  */
 #include "dac.h"
-#include "ftl_knobs.h"
 
 /* ---- methods of data reduction that each value of ftl.reduction uses ---------------- */
 
@@ -467,28 +466,7 @@ static const char *const frontiers[] = {
 	[FTL_FRONTIERS_FLEX] = "flex", [FTL_NFRONTIERS] = NULL
 };
 
-static const struct knob knob_rows[] = {
-	FTL_KNOB_IS(reduction, reductions, "dac",
-	  "what is tried on a unit: a link to an equal one; compression; compression against a "
-	  "similar one"),
-	FTL_KNOB_IS(frontiers, frontiers, "page",
-	  "page placement and backup of the named FTL, with its keys; all but page need order fps "
-	  "or rps (flex: rps) and survive paired_loss"),
-	FTL_KNOB(fingerprints_permille, 1, 1000, "5",
-	  "fingerprints kept (LRU), as a share of those of the whole capacity; 1000: all"),
-	FTL_KNOB(fingerprints, 0, 1u << 30, "0",
-	  "if not 0, this number instead, at least 4 (a unit has four): a share of what a trace writes, "
-	  "when that is less than the capacity"),
-	FTL_KNOB(reference_bytes, 0, 1u << 31, "33554432", "reference buffer, decompressed"),
-	FTL_KNOB(hash_ns, 0, KNOB_NS_MAX, "0", "the engine's time to compute a unit's fingerprints"),
-	FTL_KNOB(compress_ns, 0, KNOB_NS_MAX, "0", "each attempt to compress a unit"),
-	FTL_KNOB(decompress_ns, 0, KNOB_NS_MAX, "0", "each decompression of a unit or reference"),
-	FTL_KNOB_BOOL(count_plain, "no",
-	  "also count the size of delta units without a reference (costs host time only)"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob_table own = { "ftl", knob_rows };
+static const struct knob_table own = FTL_KNOBS("ftl", DAC_ROWS);
 /* Sub-page reads: `auto` means no for this FTL. */
 static const struct knob_table *const knobs[] = {
 	&own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs, NULL

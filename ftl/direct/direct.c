@@ -393,18 +393,5 @@ struct ftl_block direct_block_info(const struct ftl *f, pbn_t b)
 
 /* ---- settings ------------------------------------------------------------ */
 
-static const struct knob stripe_rows[] = {
-	FTL_KNOB(stripe_pages, 1, 65536, "1",
-	  "consecutive pages per plane before the next plane; divides pages_per_block"),
-	FTL_KNOB_BOOL(read_priority, "yes", "reads overtake the writes that wait for their die"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob pen_rows[] = {
-	FTL_KNOB_BOOL(pen, "no", "PEN: M-Merge by partial erases (needs geometry.pb_levels)"),
-	FTL_KNOB(pen_merges_max, 0, 65535, "16", "W: M-Merges of a block between two merges"),
-	FTL_KNOB_LAST
-};
-
-const struct knob_table direct_knobs = { "ftl", stripe_rows };
-const struct knob_table direct_pen_knobs = { "ftl", pen_rows };
+const struct knob_table direct_knobs = FTL_KNOBS("ftl", DIRECT_ROWS);
+const struct knob_table direct_pen_knobs = FTL_KNOBS("ftl", DIRECT_PEN_ROWS);

@@ -54,7 +54,6 @@
 
 #include "bits.h"
 #include "die.h"
-#include "ftl_knobs.h"
 #include "host.h"
 #include "pool.h"
 #include "survey.h"

@@ -542,20 +542,7 @@ static const char *const merge_victims[] = {
 	[FTL_VICTIM_NEWEST] = "newest", [FTL_VICTIM_OLDEST] = "oldest", [FTL_VICTIM_LRU] = "lru", NULL
 };
 
-static const struct knob knob_rows[] = {
-	FTL_KNOB_IS(spare_search, searches, "yes",
-		    "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of "
-		    "both blocks, not only of the U-block's used ones"),
-	FTL_KNOB_IS(merge_victim, merge_victims, "newest",
-		    "the pair to merge when a write needs a block: of those with most invalid pages the one "
-		    "that reached this number last, or first; or, of all, the one overwritten longest ago"),
-	FTL_KNOB(write_buffer_blocks, 0, 65535, "0",
-		 "GFTL: blocks of a plane for writes that would wait for a merge (needs gc_mode = sliced); 0: they "
-		 "wait. A drive cannot change it"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob_table own = { "ftl", knob_rows };
+static const struct knob_table own = FTL_KNOBS("ftl", NFTL_ROWS);
 static const struct knob_table *const knobs[] = { DIRECT_KNOBS, &direct_pen_knobs, &own, NULL };
 static const char *const online[] = {
 	"gc_slice_pages", "reads_in_row", NULL

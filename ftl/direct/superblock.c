@@ -263,14 +263,7 @@ static const struct direct_scheme scheme = {
 
 /* ---- ops ------------------------------------------------------------------------------ */
 
-static const struct knob knob_rows[] = {
-	FTL_KNOB(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together"),
-	FTL_KNOB(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane"),
-	FTL_KNOB(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob_table own = { "ftl", knob_rows };
+static const struct knob_table own = FTL_KNOBS("ftl", SUPERBLOCK_ROWS);
 static const struct knob_table *const knobs[] = {
 	DIRECT_KNOBS, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
 };

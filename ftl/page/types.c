@@ -11,7 +11,6 @@
  *   rtf     the same with several active blocks, "return to fast"
  *   flex    relaxed order, two phases; a parity page a block
  */
-#include "ftl_knobs.h"
 #include "page_ftl.h"
 
 static const char *page_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
@@ -51,89 +50,20 @@ static const struct knob page_rows[] = {
 	{ "gc_policy", KNOB_GC_POLICY, offsetof(struct ftl_config, gc_policy), 0, 0, "greedy",
 	  "choice of the block to collect: fewest valid units; highest age x (1 - u) / 2u; closed first; "
 	  "any; fewest valid units of gc_choices drawn at random; of the gc_window_blocks closed first", NULL },
-	FTL_KNOB(gc_choices, 1, 1024, "10", "d-choices: blocks drawn"),
-	FTL_KNOB(gc_window_blocks, 1, 1 << 20, "64", "windowed-greedy: blocks of a plane among which it chooses"),
-	FTL_KNOB(wl_threshold, 0, 1 << 20, "0",
-	  "static wear levelling: allowed difference in erases between a plane's most worn free "
-	  "block and least worn full block; 0: none"),
-	FTL_KNOB_BOOL(relocate, "yes",
-	  "collect a block after a host read with more than relocate_bits raw errors; a block that "
-	  "relocation filled, after as many such reads as it has pages"),
-	FTL_KNOB_IS(gc_frontier, gc_frontiers, "auto",
-	  "GC copies to its own blocks or to the host's; auto, as published: own for page and parity, "
-	  "shared for rtf and flex, whose idle GC always uses the host's"),
-	FTL_KNOB_IS(suspend, suspends, "off",
-		    "which commands a read of the host suspends; needs `timing.suspend_ns`; how often one "
-		    "command: `timing.suspends_max`"),
-	FTL_KNOB_BOOL(multiplane, "yes", "program the planes of a die together"),
-	FTL_KNOB_LAST
+	FTL_KNOB_ROWS(PAGE_ROWS)
+	{ NULL }
 };
 
-/* Settings of `page` alone, too. */
-static const struct knob slc_rows[] = {
-	FTL_KNOB_IS(slc_cache, slc_caches, "none",
-		    "the host first writes to blocks with one bit per cell: slc_blocks of each plane, set aside; or "
-		    "free blocks beyond gc_stop_blocks, at most slc_blocks. GC folds them into the others, also when "
-		    "the drive is idle if idle_gc_permille is not 0. Needs `timing.slc_program_ns`"),
-	FTL_KNOB(slc_blocks, 0, 1 << 20, "0", "blocks of a plane in SLC mode, at most"),
-	FTL_KNOB_IS(slc_full, slc_fulls, "direct",
-		    "while the cache is full, the host writes past it; or waits until GC has folded a block"),
-	FTL_KNOB_LAST
-};
-
+static const struct knob_table own = { "ftl", page_rows };
 /* Settings of `page` alone. */
-static const struct knob heat_rows[] = {
-	FTL_KNOB_IS(hot_cold, hot_colds, "off",
-		    "hot LPNs have blocks of their own for pages and copies: count: those written more often than the "
-		    "mean; recency: those last written while the host wrote half as much as the capacity (noted in "
-		    "at most 2^20 regions, a byte each). A plane keeps one more block open (two with gc_frontier "
-		    "own). Not with gc_copyback"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob placement_rows[] = {
-	FTL_KNOB(placement_handles, 0, FTL_HANDLES_MAX, "0",
-		 "placement handles that a write may name (NVMe's FDP): each has blocks of its own, one of them open "
-		 "in each plane. 0: off. A drive cannot change between 0 and more"),
-	FTL_KNOB_IS(placement_isolation, isolations, "initially",
-		    "GC copies data of all handles to the same blocks; or those of each handle to blocks of its own, "
-		    "one of them open in each plane"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob map_rows[] = {
-	FTL_KNOB(map_cache_pages, 0, 1 << 20, "0",
-		 "map pages in memory, of page_bytes / 4 entries each; others are read from flash when they are "
-		 "needed. 0: the whole map is in memory, and flash has none of it"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob metadata_rows[] = {
-	FTL_KNOB(metadata_bytes, 0, 4096, "0",
-		 "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must "
-		 "have room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of "
-		 "512 + 16 128, of 4096 + 8 8, of 4096 + 16 16. 0: metadata are stored behind the namespace's data"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob flex_rows[] = {
-	FTL_KNOB_IS(gc_pages, gc_pages, "slow",
-	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle "
-	  "GC takes MSB pages"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob backup_rows[] = {
-	FTL_KNOB_IS(backup_channel, backup_channels, "same",
-	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, "
-	  "which programs them meanwhile. A drive keeps its setting"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
-	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows }, map_own = { "ftl", map_rows },
-	placement_own = { "ftl", placement_rows }, metadata_own = { "ftl", metadata_rows },
-	backup_own = { "ftl", backup_rows };
+static const struct knob_table heat_own = FTL_KNOBS("ftl", PAGE_HEAT_ROWS);
+static const struct knob_table slc_own = FTL_KNOBS("ftl", PAGE_SLC_ROWS);
+static const struct knob_table placement_own = FTL_KNOBS("ftl", PAGE_PLACEMENT_ROWS);
+static const struct knob_table map_own = FTL_KNOBS("ftl", PAGE_MAP_ROWS);
+static const struct knob_table metadata_own = FTL_KNOBS("ftl", PAGE_METADATA_ROWS);
+/* Settings of others. */
+static const struct knob_table flex_own = FTL_KNOBS("ftl", PAGE_FLEX_ROWS);
+static const struct knob_table backup_own = FTL_KNOBS("ftl", PAGE_BACKUP_ROWS);
 
 #define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
 

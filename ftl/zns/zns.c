@@ -316,30 +316,7 @@ void zns_check(const struct ftl *f)
 
 /* ---- the table ---- */
 
-static const struct knob rows[] = {
-	FTL_KNOB(zone_dies, 0, 65536, "0", "dies of a zone; divides the number of dies; 0: all"),
-	FTL_KNOB(zone_blocks, 1, 1 << 20, "1", "blocks of a zone in each plane of its dies"),
-	FTL_KNOB_BOOL(zone_power2, "yes",
-	  "a zone's size is the next power of two, as Linux wants it, and its capacity what the blocks hold; no: the "
-	  "size is the capacity"),
-	FTL_KNOB(zone_open_max, 0, 65536, "0", "maximum of open zones; 0: as of active ones"),
-	FTL_KNOB(zone_active_max, 0, 65536, "0",
-	  "maximum of active zones (open or closed); each, and one more, needs a page of the write buffer for each "
-	  "plane of a zone; with one for each 32 zones they must be fewer than pages_per_block; 0: as many as "
-	  "buffer_units hold"),
-	FTL_KNOB_BOOL(zone_cross_reads, "no", "reads may cross boundaries of zones, as NVMe lets drives choose"),
-	FTL_KNOB(zrwa_pages, 0, 65536, "0",
-	  "size of a zone's random write area (ZRWA): at most a page for each plane of a zone; this for each active "
-	  "zone, with a page for each plane of a zone and one for each 32 zones, is at most pages_per_block; 0: there "
-	  "are none"),
-	FTL_KNOB(zrwa_flush_pages, 1, 65536, "1",
-		 "what is committed of the area (ZRWA flush granularity); divides zrwa_pages"),
-	FTL_KNOB(zrwa_zones, 0, 65536, "0",
-	  "zones that may have a random write area (ZRWA resources), at most as many as may be active; 0: as many"),
-	FTL_KNOB_LAST
-};
-
-static const struct knob_table zone_knobs = { "ftl", rows };
+static const struct knob_table zone_knobs = FTL_KNOBS("ftl", ZNS_ROWS);
 static const struct knob_table *const knobs[] = { &zone_knobs, NULL };
 
 const struct ftl_ops zns_ftl_ops = {

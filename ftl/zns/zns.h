@@ -42,7 +42,6 @@
 #define SLATE_ZNS_H
 
 #include "die.h"
-#include "ftl_knobs.h"
 #include "host.h"
 #include "pool.h"
 #include "nand_geom.h"
