@@ -10,8 +10,8 @@
 #define SLATE_NAND_COUNTERS_H
 
 /*
- * Who issues commands: X(ID, name, shown, label, sentence). enum nand_source, the fourth group of the
- * logs, QMP with its schema, the end of a recording, the keys of JSON and the reports are made from
+ * Who issues commands: X(ID, name, shown, label, sentence). enum nand_source, group 3 of the counters'
+ * log, QMP with its schema, the end of a recording, the keys of JSON and the reports are made from
  * the rows. A replay's JSON has an ALWAYS source in each list by source, an IF_ANY source only where
  * its number is not 0. The label is the name in a sentence. A new row comes last and is IF_ANY, so
  * that results without such commands stay as they are.
