@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -83,31 +84,37 @@ class Monitor:
         self.listener.listen(1)
         self.listener.settimeout(50)
         self.path = path
-        self.stream: Any = None
+        self.connection = self.listener  # until QEMU has connected
+        self.received = b""
 
     def accept(self) -> None:
         """Wait for QEMU."""
-        connection, _ = self.listener.accept()
-        connection.settimeout(50)
-        self.stream = connection.makefile("rwb", buffering=0)
+        self.connection, _ = self.listener.accept()
+        # The kernel's limit, because Python's costs a further system call for each one.
+        self.connection.settimeout(None)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 50, 0))
         self.listener.close()
 
     def send(self, line: str) -> None:
         """Send a line."""
-        self.stream.write(line.encode() + b"\n")
+        self.connection.sendall(line.encode() + b"\n")
 
     def receive(self) -> str:
         """Receive a line."""
-        line = self.stream.readline()
-        if not line:
-            raise EOFError("QEMU closed the connection")
-        return str(line.decode()).rstrip("\n")
+        line, end, rest = self.received.partition(b"\n")
+        while not end:
+            more = self.connection.recv(1 << 16)
+            if not more:
+                raise EOFError("QEMU closed the connection")
+            self.received += more
+            line, end, rest = self.received.partition(b"\n")
+        self.received = rest
+        return line.decode()
 
     def close(self) -> None:
         """Close the connection."""
         self.listener.close()
-        if self.stream:
-            self.stream.close()
+        self.connection.close()
 
 
 class QmpError(Exception):
