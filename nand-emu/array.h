@@ -52,7 +52,7 @@ struct nand_hooks {
 	 * be corrected. A retry does not reduce them.
 	 */
 	uint32_t (*flips)(void *opaque, ppn_t page);
-	/* Called after the commands of a submit() took effect. */
+	/* The array calls this function after the commands of a submit() took effect. */
 	void (*done)(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds,
 		     unsigned int count);
 	/*
@@ -69,7 +69,7 @@ struct nand_hooks {
 
 /* Returns SSD_OK, or SSD_E_INVAL with *why naming the field, the range and the fix. */
 int nand_array_validate(const struct nand_array_config *c, const char **why) SSD_MUST_CHECK;
-/* Bytes of mem, and of the image. */
+/* These functions return the bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
 size_t nand_array_image_bytes(const struct nand_array_config *c);
 /* The bytes of the image before the payload, which are always used. */

@@ -49,7 +49,7 @@ static inline void bus_clear(struct bus *b)
 	b->last_ns = 0;
 }
 
-/* Time that transfers waited behind bookings of host I/O, and behind all others. */
+/* Transfers waited for these times behind bookings of host I/O, and behind all others. */
 struct bus_waits {
 	uint64_t host_ns, gc_ns;
 };

@@ -280,7 +280,7 @@ enum nand_source { NAND_SOURCES(NAND_SOURCE_ENUM) NAND_NSOURCES };
 #define NAND_OOB_ONLY 0u		/* the spare area alone */
 #define NAND_WHOLE_BLOCK 1u		/* nand_cmd.pb: the root of the PB tree */
 
-/* For accounting and attribution, never for logic. */
+/* The array counts and attributes by these fields; they never decide what it does. */
 struct nand_user {
 	uint16_t source;		/* enum nand_source */
 	uint16_t owners;		/* HOST: bitmap of the namespaces whose data the command carries, the same for

@@ -39,7 +39,7 @@ _TIME = re.compile(r"\s*# time=([0-9.]+)(?: cpu=([0-9.]+))?\s*$")
 
 @dataclass
 class Test:
-    """The outcome of one test."""
+    """Holds the outcome of one test."""
 
     name: str
     passed: bool

@@ -29,14 +29,14 @@ sys.dont_write_bytecode = True
 
 
 def name_of(test: unittest.TestCase) -> str:
-    """module.Class.method, for --only."""
+    """Return module.Class.method, for --only."""
     parts = test.id().split(".")
     return ".".join(parts[-3:])
 
 
 @dataclass
 class Line:
-    """What a test, or a part of one, came to."""
+    """Holds what a test, or a part of one, came to."""
 
     name: str
     ok: bool
@@ -63,7 +63,7 @@ class Tap:
 
 
 class TapResult(unittest.TestResult):
-    """The result of one test, as lines."""
+    """Holds the result of one test as lines."""
 
     def __init__(self, say: Callable[[Line], None]) -> None:
         super().__init__()

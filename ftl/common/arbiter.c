@@ -17,7 +17,7 @@ void arbiter_add(struct arbiter *a, const struct ftl_config *c, struct ftl_io *i
 	a->count++;
 }
 
-/* The next filled queue after r->at, in a circle. */
+/* Returns the next filled queue after r->at, in a circle. */
 static uint32_t next_queue(const struct arbiter_round *r)
 {
 	uint64_t later = r->at + 1 < FTL_QUEUES ? r->filled >> (r->at + 1) << (r->at + 1) : 0;

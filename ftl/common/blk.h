@@ -131,7 +131,7 @@ size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_g
  */
 void blk_init(struct blk_table *t);
 
-/* The block's state and valid units (DAC: pages), for logs. */
+/* Returns the block's state and its valid units (DAC: pages), for logs. */
 struct ftl_block blk_info(const struct blk_table *t, uint32_t block);
 /* -> OPEN, or BLK_NONE. If all free blocks are set aside, it takes one of these. */
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane);

@@ -277,7 +277,7 @@ static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	(void)arbitrate(k, now_ns);
 }
 
-/* Callback of the FTL's completions. */
+/* The FTL calls this function when an I/O completes. */
 static void answered(void *opaque, struct ftl_io *io)
 {
 	struct controller *k = opaque;

@@ -87,7 +87,7 @@ enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
 
 struct front;
 
-/* Facts from which a policy chooses a slot. */
+/* A policy chooses a slot by these facts. */
 struct front_ask {
 	enum frontier who;
 	bool idle;			/* a copy that is made only because the drive is idle */
@@ -218,7 +218,7 @@ void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b);	/* 
 /* By word lines: take the next page of a slot's block, and close the block with its last page. */
 uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who);
 
-/* The same as front_take_paired() for pages in ascending order. */
+/* Do the same as front_take_paired(), but with pages in ascending order. */
 static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slot)
 {
 	uint32_t b = fr->plane[plane].open[slot];

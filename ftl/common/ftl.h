@@ -343,7 +343,7 @@ struct ftl_ops {
 	void (*reset_stats)(struct ftl *f);
 	/* Returns the bytes that its mapping tables would take in the memory of a real drive. */
 	uint64_t (*map_bytes)(const struct ftl *f);
-	/* Number of I/Os accepted and not yet reported as done. */
+	/* Returns the number of I/Os accepted and not yet reported as done. */
 	uint32_t (*inflight)(const struct ftl *f);
 	/* Does the drive refuse all writes until it is made anew? NULL: never. */
 	bool (*read_only)(const struct ftl *f);

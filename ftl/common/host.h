@@ -105,7 +105,7 @@ static inline void host_set_time(struct host *h, uint64_t now_ns)
 	h->now_ns = now_ns;
 }
 
-/* What crosses the link: data, and their metadata. */
+/* Returns the bytes that cross the link: data and their metadata. */
 static inline uint64_t host_link_bytes(const struct ftl_io *io)
 {
 	return io->bytes + io->bytes / FTL_SECTOR_BYTES * io->metadata;
@@ -154,7 +154,7 @@ static inline void host_copy(const struct host *h, struct ftl_io *io, uint64_t a
 
 /* ---- an I/O ends ---- */
 
-/* Mapping look-up and firmware: the minimum time of each I/O. */
+/* Returns the minimum time of an I/O: mapping look-up and firmware. */
 static inline uint64_t host_front_ns(const struct host *h)
 {
 	return (uint64_t)h->c.map_ns + h->c.overhead_ns;

@@ -326,7 +326,7 @@ static inline uint32_t direct_page_of_lpn(const struct direct *d, uint32_t lpn)
 	return s == 1 ? lpn / d->planes : lpn / s / d->planes * s + lpn % s;
 }
 
-/* First block (pbn) of a plane. */
+/* Returns the first block (pbn) of a plane. */
 static inline uint32_t direct_first_block(const struct direct *d, uint32_t plane)
 {
 	return plane * d->g->blocks_per_plane;
@@ -337,7 +337,7 @@ static inline uint32_t direct_ppn(const struct direct *d, uint32_t block, uint32
 	return block * d->g->pages_per_block + in_block;
 }
 
-/* Exported pages of the plane with most of them. */
+/* Returns the exported pages of the plane that has the most. */
 static inline uint32_t direct_plane_pages(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t stripe = direct_stripe(c);

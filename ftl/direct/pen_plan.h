@@ -70,7 +70,7 @@ struct pen_plan {
 	uint16_t pb[PEN_SMALLEST_MAX];	/* in the order of execution */
 };
 
-/* Scratch memory of the planner. */
+/* The planner works in this memory. */
 struct pen_work {
 	uint64_t cost[2 * PEN_SMALLEST_MAX];
 	uint32_t valid[2 * PEN_SMALLEST_MAX];

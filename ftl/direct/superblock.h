@@ -198,7 +198,7 @@ static inline bool sb_is_valid(const struct sb *s, uint32_t back)
 
 /* ---- sb_state.c: tables, lists, the heap ---------------------------------------- */
 
-/* The block of a slot, or DIRECT_NONE. */
+/* Returns the block of a slot, or DIRECT_NONE. */
 uint32_t sb_slot_block(const struct direct *d, uint32_t plane, uint32_t group, uint32_t slot);
 uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);	/* Returns the ppn of a page's
 										 * newest copy. */
@@ -211,7 +211,7 @@ enum direct_room sb_take(struct direct *d, uint32_t plane, uint32_t group, uint3
 bool sb_attach(struct direct *d, uint32_t plane, uint32_t group, uint32_t block);
 /* Remove a VICTIM without valid pages from its group. */
 void sb_drop(struct direct *d, uint32_t block);
-/* OPEN, PART, FULL -> VICTIM, and the reverse. */
+/* sb_close() makes a block that is OPEN, PART or FULL a VICTIM; sb_reopen() reverses this. */
 void sb_close(struct direct *d, uint32_t block);
 void sb_reopen(struct direct *d, uint32_t block);
 void sb_failing(struct direct *d, uint32_t block);

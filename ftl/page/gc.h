@@ -7,7 +7,7 @@
 
 /* Make the die busy with this command of the plane's collector. */
 void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c);
-/* The source of the collector's commands. */
+/* Returns the source to which the collector's commands are charged. */
 enum nand_source gc_source(const struct gc *g);
 
 /* Move g->page to the victim's next page with a valid unit. Returns false if there is none. */

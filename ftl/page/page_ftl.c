@@ -766,7 +766,7 @@ void page_ftl_begin(struct ftl *base, struct nand *n)
 
 /* ---- ops ---------------------------------------------------------------- */
 
-/* The bytes of L2P, valid bits and trim bits. */
+/* Returns the bytes of L2P, valid bits and trim bits. */
 uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;

@@ -419,7 +419,7 @@ static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
 	return die_gc_clock(&d->turn, d->op == DIE_GC, now_ns);
 }
 
-/* Time during which GC kept the head of the queue from being issued. */
+/* Returns the time during which GC kept the head of the queue from being issued. */
 static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 {
 	return f->stall.gc_ns + (f->stall.by_gc ? now_ns - f->stall.since_ns : 0);
@@ -480,7 +480,7 @@ static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
 	f->map.mapped--;
 }
 
-/* map_unit.c: the same as the functions below, if the map is cached */
+/* map_unit.c: these functions do the same as unit_unmap() and unit_map(), for a cached map. */
 void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq);
 void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq);
 

@@ -30,7 +30,7 @@
  */
 #include "page_ftl.h"
 
-/* Called by a mount when it knows all blocks in SLC mode. */
+/* A mount calls this function when it knows all blocks in SLC mode. */
 void slc_set_aside(struct page_ftl *f)
 {
 	f->bt.aside_max = f->host.c.slc_cache == FTL_SLC_STATIC ? f->host.c.slc_blocks : 0;

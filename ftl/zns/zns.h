@@ -293,7 +293,7 @@ static inline uint32_t zns_die_at(const struct zns *z, uint32_t zone, uint32_t k
 	return i % z->g->channels * geo_dies_per_channel(z->g) + i / z->g->channels;
 }
 
-/* The place of a die in zns_die_at()'s order, over all groups. */
+/* Returns the place of a die in zns_die_at()'s order, over all groups. */
 static inline uint32_t zns_die_place(const struct zns *z, uint32_t die)
 {
 	uint32_t per = geo_dies_per_channel(z->g);
@@ -313,7 +313,7 @@ static inline uint32_t *zns_block_at(const struct zns *z, uint32_t zone, uint32_
 	return &z->table[((size_t)zone * z->parts + part) * z->slots + slot];
 }
 
-/* The block of page `page` of a zone. */
+/* Returns the entry for the block of page `page` of a zone. */
 static inline uint32_t *zns_block_of(const struct zns *z, uint32_t zone, uint32_t page)
 {
 	return zns_block_at(z, zone, page / z->slots / z->g->pages_per_block, page % z->slots);

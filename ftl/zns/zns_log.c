@@ -193,7 +193,7 @@ void zns_log_look(struct zns *z)
 
 /* ---- commands ---- */
 
-/* The fields of the record of a chunk's states. */
+/* Fill the fields of the record of a chunk's states. */
 void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o)
 {
 	o->kind = ZNS_STATES;

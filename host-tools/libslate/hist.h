@@ -19,7 +19,7 @@ struct hist {
 };
 
 void hist_clear(struct hist *h);
-/* The smallest and the largest value of a bucket. */
+/* These functions return the smallest and the largest value of a bucket. */
 uint64_t hist_floor(uint32_t bucket);
 uint64_t hist_ceiling(uint32_t bucket);
 /*

@@ -228,7 +228,7 @@ bool slate_guarded(void (*call)(void *), void *arg)
 	return true;
 }
 
-/* One call of the shell, and its result. */
+/* slate_guarded() passes a call's arguments and result in this struct. */
 struct call {
 	struct slate_dev *d;
 	uint64_t now_ns;

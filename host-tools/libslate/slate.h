@@ -18,7 +18,7 @@ struct slate_dev;
 
 enum slate_mark_kind { SLATE_MARK_POINT, SLATE_MARK_BEGIN, SLATE_MARK_END };
 
-/* A time that the guest marked, and the statistics since the previous mark. */
+/* The guest sets a mark at a time. Statistics are kept for each interval between marks. */
 struct slate_mark {
 	enum slate_mark_kind kind;
 	char label[SLATE_LABEL_BYTES + 1];

@@ -205,7 +205,7 @@ static uint32_t refuse_set(struct slate_dev *d, uint32_t status, const char *why
 	return slate_refuse(d, SLATE_ADM_SET, 0, status, why);
 }
 
-/* The numbers of an arbiter. */
+/* Does the text set a number that the drive's arbiter has? */
 static bool of_arbiter(const struct slate_dev *d, const char *text)
 {
 	static const char *const keys[] = { "arbitration_burst", "weight_high", "weight_medium", "weight_low", NULL };

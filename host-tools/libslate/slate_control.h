@@ -54,7 +54,7 @@ uint32_t slate_refuse(struct slate_dev *d, uint32_t opcode, uint32_t command, ui
 		      const char *why);
 const char *slate_why(const struct slate_dev *d);	/* "": no command was refused yet */
 
-/* Data for the host interface's own health report. */
+/* The host interface makes its own health report from these data. */
 struct slate_health {
 	uint32_t used_percent;		/* mean erases of a page in percent of the endurance, at most 255; 0 without
 					 * endurance */

@@ -309,7 +309,7 @@ static int take_option(struct replay_options *o, int c, const char *text)
 	return 0;
 }
 
-/* Properties of the command line, for the rules below. */
+/* The rules below test these properties of the command line. */
 enum {
 	SAYS_TRACE = 1u << 0,
 	SAYS_OPEN = 1u << 1,

@@ -114,7 +114,7 @@ struct interval {
 	uint64_t programs, reads, erases, gc_runs, gc_units;
 };
 
-/* Statistics from since_ns on. */
+/* An account holds the statistics from since_ns on. */
 struct account {
 	uint64_t since_ns, last_ns;	/* time of the last completion */
 	uint64_t idle_ns;		/* time at which the drive had finished the work begun by then */
@@ -203,7 +203,7 @@ void rows_end(struct stream *s);
 int recorded_run(struct replay *r);
 void recorded_done(struct replay *r, struct request *q);
 
-/* place.c. 1: placed; 0: skipped (and counted); < 0: -exit code. */
+/* place.c: place() returns 1: placed; 0: skipped (and counted); < 0: -exit code. */
 int place(struct replay *r, struct stream *s, struct trace_row *row);
 int place_find_extent(struct replay *r, struct stream *s);
 

@@ -51,7 +51,7 @@ LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others wri
 
 @dataclass(frozen=True)
 class Point:
-    """A drive and its workload."""
+    """Holds a drive and its workload."""
 
     blocks: int
     block_pages: int

@@ -44,12 +44,12 @@ PREFIXES = ("stand-in for ", "mix ", "guest ")
 
 
 class ClaimError(Exception):
-    """A mistake in a file of claims."""
+    """Tells of a mistake in a file of claims."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A row of a stored table."""
+    """Holds a row of a stored table."""
 
     unit: str
     ours: float
@@ -115,7 +115,7 @@ def quick(study: str, text: str) -> Tables:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a file; claims/page.toml explains its keys."""
+    """Holds a claim of a file; claims/page.toml explains its keys."""
 
     id: str
     figure: str

@@ -18,7 +18,7 @@ from points import Trace
 
 @dataclass
 class Row:
-    """One line of a table."""
+    """Holds one line of a table."""
 
     trace: str  # a volume, or "average", "best"
     what: str  # which configuration or part
@@ -38,7 +38,7 @@ Value = TypeVar("Value")
 
 
 class Results:
-    """Results of points as JSON, by (trace tag, configuration, accounting)."""
+    """Holds results of points as JSON, by (trace tag, configuration, accounting)."""
 
     def __init__(self, found: dict[tuple[str, str, str], measures.Result], scale: int) -> None:
         self.found = found

@@ -36,7 +36,7 @@ def kept(permille: int, trace: Trace) -> tuple[str, ...]:
 
 
 class Dac:
-    """The configurations on DAC's drive, divided by scale."""
+    """Makes the configurations on DAC's drive, divided by scale."""
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 32:

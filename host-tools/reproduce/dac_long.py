@@ -72,7 +72,7 @@ def replay(path: Path, line: list[str], form: str, recording: Path, what: str) -
 
 @dataclass(frozen=True)
 class Part:
-    """The first requests of a recording."""
+    """Holds the first requests of a recording."""
 
     name: str
     path: Path

@@ -35,7 +35,7 @@ OURS = ACCOUNTINGS[:1]
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure, or an additional study."""
+    """Describes a published figure, or an additional study."""
 
     name: str  # name of the figure's files
     title: str

@@ -61,7 +61,7 @@ def shape(settings: dict[str, float]) -> standin.Shape:
 
 
 class Fit:
-    """A search for one trace."""
+    """Searches the settings of one trace."""
 
     def __init__(self, requests: list[Request]) -> None:
         writes = [request for request in requests if request[1]]

@@ -29,7 +29,7 @@ Done = tuple[int, str, int]  # ns, op, bytes
 
 
 class GuestError(Exception):
-    """An error message for the user."""
+    """Carries an error message for the user."""
 
 
 def by_source(job: JobAccount, counter: str) -> dict[str, int]:

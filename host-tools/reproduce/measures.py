@@ -27,7 +27,7 @@ def write_us(result: Result) -> float | None:
 
 
 def write_longest_ms(result: Result) -> float | None:
-    """The longest write latency, ms."""
+    """Return the longest write latency, in ms."""
     host = result["host"]["write"]
     return host["latency"]["max_ns"] / 1e6 if host["ios"] else None
 
@@ -44,7 +44,7 @@ def iops(result: Result) -> float | None:
 
 
 def wa(result: Result) -> float | None:
-    """Pages programmed over pages programmed for the host."""
+    """Return the pages programmed, divided by the pages programmed for the host."""
     programs, copies = result["nand"]["ops"]["program"], result["nand"]["ops"]["copyback"]
     return _ratio(sum(programs.values()) + sum(copies.values()), programs["host"])
 
@@ -74,7 +74,7 @@ def gc_calls(result: Result) -> int:
 
 
 def gc_ms(result: Result) -> float:
-    """Time that planes spent in GC, ms."""
+    """Return the time that planes spent in GC, in ms."""
     found: float = result["gc"]["ns"] / 1e6
     return found
 
@@ -121,25 +121,25 @@ def dies_busy(result: Result) -> float:
 
 
 def pages_moved(result: Result) -> int:
-    """Pages copied by GC."""
+    """Return the pages that GC copied."""
     found: int = result["gc"]["pages_moved"]
     return found
 
 
 def blocks_erased(result: Result) -> int:
-    """Blocks (or partial blocks) erased."""
+    """Return the blocks (or partial blocks) erased."""
     found: int = result["gc"]["blocks_erased"]
     return found
 
 
 def pages_written(result: Result) -> int:
-    """Pages programmed by the DAC FTL, including those of GC."""
+    """Return the pages that the DAC FTL programmed, including those of GC."""
     found: int = result["reduction"]["host_pages"] + result["reduction"]["gc_pages"]
     return found
 
 
 def pages_by_gc(result: Result) -> int:
-    """Pages programmed by GC, as a part of pages_written."""
+    """Return the pages that GC programmed, which pages_written includes."""
     found: int = result["reduction"]["gc_pages"]
     return found
 
@@ -153,12 +153,12 @@ def pages_if_split(result: Result) -> float:
 
 
 def units_reduced(result: Result) -> int:
-    """Units given to the DAC FTL's engine."""
+    """Return the units given to the DAC FTL's engine."""
     return sum(result["reduction"][f"{kind}_units"] for kind in ("raw", "comp", "delta", "link"))
 
 
 def reference_share(result: Result) -> float | None:
-    """Units stored against a reference, as a share of all."""
+    """Return the share of all units that are stored against a reference."""
     return _ratio(result["reduction"]["delta_units"], units_reduced(result))
 
 
@@ -168,7 +168,7 @@ def _of_delta_units(result: Result, size: int) -> float | None:
 
 
 def reference_ratio(result: Result) -> float | None:
-    """The compressed size of units with a reference, as a share of their size."""
+    """Return the compressed size of units with a reference, as a share of their size."""
     return _of_delta_units(result, result["reduction"]["delta_bytes"])
 
 
@@ -285,7 +285,7 @@ def window_mib_s(result: Result, ms: int) -> list[float]:
 
 
 def peak_mib_s(ms: int) -> Callable[[Result], float]:
-    """The largest bandwidth of these windows."""
+    """Return the measure of the largest bandwidth of windows of `ms`."""
     return lambda result: max(window_mib_s(result, ms))
 
 

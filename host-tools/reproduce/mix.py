@@ -50,12 +50,12 @@ Row = tuple[int, str, int, int]  # ns, op, offset, bytes
 
 
 class MixError(Exception):
-    """An error message for the user."""
+    """Carries an error message for the user."""
 
 
 @dataclass(frozen=True)
 class Mix:
-    """A mix, as mixes.toml describes it."""
+    """Holds a mix, as mixes.toml describes it."""
 
     read: float
     reads: tuple[tuple[int, int], ...] = ()
@@ -93,7 +93,7 @@ class Mix:
 
     @property
     def chunk(self) -> int:
-        """Size of a chunk in bytes."""
+        """Return the size of a chunk in bytes."""
         return max(size for size, _ in self.reads + self.writes)
 
 

@@ -44,10 +44,10 @@ F2FS_BLOCK = 4096
 _MOVED = re.compile(r"^Try to move (\d+) blocks", re.MULTILINE)
 _DONE = re.compile(r"^DONE (\d+)\r?\n", re.MULTILINE)
 
-# 216 MiB of flash. Namespaces: 24 MiB (the f2fs's metadata), 24 MiB (RocksDB's log), 128 MiB (the f2fs's data).
+# The flash has 216 MiB. Namespaces have 24 MiB (the f2fs's metadata), 24 MiB (RocksDB's log), 128 MiB (its data).
 ONE = ("drive.namespaces=16", "geometry.blocks_per_plane=54", "ftl.capacity_mib=177")
 HANDLES = (*ONE, "ftl.placement_handles=3")
-# 64 MiB for the first two, 152 MiB with zones.
+# Beside the zoned drive of 152 MiB, a drive without zones of 64 MiB has the first two namespaces.
 CONVENTIONAL = (
     *("0:drive.namespaces=16", "0:geometry.channels=1", "0:geometry.blocks_per_plane=32", "0:ftl.capacity_mib=49"),
     *("1:geometry.blocks_per_plane=38", "1:ftl.capacity_mib=128"),
@@ -57,12 +57,12 @@ Figures = dict[str, Any]
 
 
 class StudyError(Exception):
-    """A sentence for the user."""
+    """Carries a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The drives of a guest."""
+    """Describes the drives of a guest."""
 
     name: str
     says: str

@@ -31,12 +31,12 @@ REQUESTS_M = {  # of an original, for --limit
 
 
 class StudyError(Exception):
-    """An error message for the user."""
+    """Carries an error message for the user."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A volume or a mix, optionally with other assumptions than those of workloads.toml or mixes.toml."""
+    """Names a volume or a mix; its settings may replace assumptions of workloads.toml or mixes.toml."""
 
     volume: str
     settings: tuple[tuple[str, float], ...] = ()
@@ -120,7 +120,7 @@ FILL = ("--fill", "95", "--fold")
 
 
 class Pen:
-    """The configurations of PEN on its drive, divided by scale."""
+    """Makes the configurations of PEN on its drive, divided by scale."""
 
     def __init__(self, scale: int) -> None:
         if 1888 % scale:
@@ -278,7 +278,7 @@ STATIC = ("ftl.type=superblock", "ftl.superblock_blocks=0", "ftl.superblock_max_
 
 
 class Ippbe:
-    """The configurations of IPPBE on its drive, divided by scale."""
+    """Makes the configurations of IPPBE on its drive, divided by scale."""
 
     def __init__(self, scale: int) -> None:
         if 2048 % scale:

@@ -37,12 +37,12 @@ Request = tuple[int, int, int, int]
 
 
 class TraceError(Exception):
-    """An error message for the user."""
+    """Carries an error message for the user."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Locality of the writes in logical blocks."""
+    """Describes the locality of the writes in logical blocks."""
 
     blocks: int  # distinct
     misses: tuple[float, ...]  # share of the touches, by CAPACITIES
@@ -154,7 +154,7 @@ def growth(requests: list[Request], write: int) -> float:
 
 
 def run_kib(covered: set[int]) -> float:
-    """Mean length of a maximal range of units."""
+    """Return the mean length of the maximal ranges of units, in KiB."""
     runs = sum(unit - 1 not in covered for unit in covered)
     return round(len(covered) * standin.UNIT / 1024 / runs) if runs else standin.UNIT // 1024
 

@@ -36,7 +36,7 @@ SCRATCH_MIB = 2048  # inputs, and temporary files of programs
 
 
 class RecordError(Exception):
-    """An error message for the user."""
+    """Carries an error message for the user."""
 
 
 def said(*words: object) -> str:

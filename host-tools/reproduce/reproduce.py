@@ -34,7 +34,7 @@ _STEPS = re.compile(r"^(\d+) of (\d+) steps \((\d+)%\) done")
 
 
 def tables(study: studies.Study, args: argparse.Namespace) -> str:
-    """The folder of the tables."""
+    """Return the folder of the tables."""
     usual = not study.quick and not study.originals and study.scale == study.kind.scale
     return args.out or (f"docs/results/{study.name}" if usual else f"{study.folder}/results")
 

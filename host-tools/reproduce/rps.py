@@ -62,7 +62,7 @@ PUBLISHED_MS = 100  # the window that these are put beside: the text has no leng
 
 
 class Rps:
-    """The configurations on flexFTL's drive, divided by scale."""
+    """Makes the configurations on flexFTL's drive, divided by scale."""
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 32:

@@ -34,7 +34,7 @@ VARIED = (("foot_gib", (8, 14)), ("theta", (0.9, 1.1)))
 
 
 class Spread:
-    """The configurations on SPREAD's drive, divided by scale."""
+    """Makes the configurations on SPREAD's drive, divided by scale."""
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 16:

@@ -66,7 +66,7 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
 class StandinError(Exception):
-    """An error message for the user."""
+    """Carries an error message for the user."""
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class Direction:
 
 
 class Maker:
-    """The state of making one trace."""
+    """Holds the state while one trace is made."""
 
     def __init__(self, want: Marginals, how: Shape, seed: str) -> None:
         self.want, self.how = want, how

@@ -31,7 +31,7 @@ SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 
 
 class Drives(Protocol):
-    """The configurations of a paper's drive."""
+    """Offers the configurations of a paper's drive."""
 
     def all(self) -> dict[str, points.Config]: ...
 

@@ -126,7 +126,7 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
-    """The notes about the results: the head, and one for each figure ('## figNN')."""
+    """Return the notes about the results: the head, and one for each figure ('## figNN')."""
     parts = re.split(r"^## (\S+)\n", (HERE / f"{study.name}-notes.md").read_text(encoding="utf-8"), flags=re.M)
     return parts[0].strip(), dict(zip(parts[1::2], (text.strip() for text in parts[2::2])))
 

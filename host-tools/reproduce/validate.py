@@ -46,7 +46,7 @@ NOTES = Path(__file__).with_name("validation-notes.md")
 KINDS = ("own", "others", "first")
 # Eight requests in flight: a trace without times (ycsb) can be replayed like the others.
 HOW = ("--closed", "8", "--fold")
-# PEN's percentages on a small drive: 4 planes of 250 blocks, 8.2 GiB exported, GC under 8 % free blocks.
+# PEN's percentages refer to a small drive: 4 planes of 250 blocks, 8.2 GiB exported, GC under 8 % free blocks.
 PEN_BLOCKS = 250
 PEN_DRIVE = (
     "geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",

@@ -72,17 +72,17 @@ def bucket_last(floor_ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
 
 
 class Percentiles(Protocol):
-    """The drive's or the guest's figures of one kind of I/O."""
+    """Offers the drive's or the guest's figures of one kind of I/O."""
 
     ios: int
 
     def percentile_ns(self, permille: float) -> float | None:
-        """The nearest-rank percentile."""
+        """Return the nearest-rank percentile."""
 
 
 @dataclass
 class OpAccount:
-    """One kind of I/O in an interval."""
+    """Holds the figures of one kind of I/O in an interval."""
 
     ios: int = 0
     bytes: int = 0
@@ -109,7 +109,7 @@ class OpAccount:
                 self.histogram[floor] = self.histogram.get(floor, 0) + bucket["count"]
 
     def mean_ns(self) -> float | None:
-        """Mean latency; None without I/O."""
+        """Return the mean latency, or None without I/O."""
         return self.latency_sum_ns / self.ios if self.ios else None
 
     def mean_part_ns(self, part: str) -> float:
@@ -141,7 +141,7 @@ def points_ns(side: Percentiles) -> list[float | None]:
 
 
 class Account:
-    """What the drive counted in one or more intervals."""
+    """Holds what the drive counted in one or more intervals."""
 
     def __init__(self, intervals: Iterable[Json] = ()):
         self.op = {name: OpAccount() for name in OPS}
@@ -190,7 +190,7 @@ class Account:
         return sum(self.nand.get("violations", {}).values())
 
     def nand_total(self, counter: str) -> int:
-        """A NAND counter over all sources."""
+        """Return the sum of a NAND counter over all sources."""
         return sum(entry.get(counter, 0) for entry in self.sources.values())
 
     def energy_nj(self, sources: Iterable[str] = (), ops: Iterable[str] = NAND_OPS) -> int:
@@ -210,7 +210,7 @@ class Busy:
 
 @dataclass
 class Late:
-    """Lateness of completions, in real time."""
+    """Holds the lateness of completions in real time."""
 
     requests: int
     shares: list[float]  # shares of completions later than LATE_US
@@ -220,7 +220,7 @@ class Late:
 
 @dataclass
 class JobAccount:
-    """The drive's account of one job."""
+    """Holds the drive's account of one job."""
 
     account: Account
     begin_ns: int

@@ -23,7 +23,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate age'."""
+    """Add the arguments of 'slate age'."""
     parser.add_argument(
         "profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file"
     )
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type[argparse.ArgumentParser]) -> None:
-    """The arguments of 'slate drive'."""
+    """Add the arguments of 'slate drive'."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=parser_class, required=True)
     show = verbs.add_parser("show", help="print the settings and the sizes of a drive file")
     show.add_argument("file", metavar="FILE")

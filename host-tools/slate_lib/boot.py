@@ -17,7 +17,7 @@ from .shape import Json
 
 @dataclass
 class Boot:
-    """The result of a boot."""
+    """Holds the result of a boot."""
 
     reason: str
     power: Json

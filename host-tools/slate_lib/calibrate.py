@@ -63,7 +63,7 @@ cd "$OUT" && exec fio --output-format=json --eta=never --output=fio.json /tmp/{n
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate calibrate'."""
+    """Add the arguments of 'slate calibrate'."""
     parser.add_argument("result", metavar="FIO.JSON", help="what fio wrote on the server for fio-jobs/calibrate.fio")
 
 

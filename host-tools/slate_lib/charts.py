@@ -80,7 +80,7 @@ def _matplotlib() -> ModuleType:
 
 
 class Chart(str):
-    """An SVG and the data in it."""
+    """Holds an SVG and the data in it."""
 
     csv = ""
 

@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _add_report(again: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate report'."""
+    """Add the arguments of 'slate report'."""
     again.add_argument(
         "run", nargs="?", metavar="RUN", default=None,
         help="a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",

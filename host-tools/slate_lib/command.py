@@ -56,7 +56,7 @@ sys.path.insert(0, str(paths.GUEST_TOOLS))
 
 @dataclass
 class Files:
-    """Paths of QEMU's input and output."""
+    """Holds the paths of QEMU's input and output."""
 
     initrd: Path
     console: Path

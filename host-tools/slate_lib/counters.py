@@ -29,7 +29,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Source:
-    """A row of NAND_SOURCES: who issues NAND commands."""
+    """Holds a row of NAND_SOURCES, which lists the parts of an FTL that issue NAND commands."""
 
     shown: str  # ALWAYS, or IF_ANY: a replay's JSON leaves it out where it is 0
     label: str  # its name in a sentence

@@ -60,7 +60,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate cuts'."""
+    """Add the arguments of 'slate cuts'."""
     parser.add_argument("--count", metavar="N", default="100", help="number of cuts (default 100)")
     parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the cuts' times (default 1)")
     parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """A cut: its id and its time."""
+    """Holds a cut's id and its time."""
 
     id: str
     plan: Plan

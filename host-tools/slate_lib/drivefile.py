@@ -32,7 +32,7 @@ _SHAPE = (
 
 @dataclass
 class DriveFile:
-    """The head of a drive file."""
+    """Holds the head of a drive file."""
 
     path: Path
     settings: list[str]  # "section.key=value", as they were when the drive was made

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 8
 _ADDRESS = re.compile(r"(\d+):(.*)", re.DOTALL)
-# Options given once for each drive, in the order of --profile.
+# These options are given once for each drive, in the order of --profile.
 _EACH = ("record", "record_content")
 # Options that only one drive can have, and what to do instead.
 _ALONE = {
@@ -40,7 +40,7 @@ _ALONE = {
 
 @dataclass
 class Drive:
-    """A drive: its settings, and its content at the boot of the guest."""
+    """Holds a drive's settings, and its content at the boot of the guest."""
 
     profile: Path | None  # None: the settings kept in the drive file
     drive: Path | None = None  # the drive file; None: the drive is in memory

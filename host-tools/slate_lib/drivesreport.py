@@ -67,7 +67,7 @@ def programmed_bytes(device: Device) -> int:
 
 
 class DrivesReport(Report):
-    """The text about all drives."""
+    """Makes the text about all drives."""
 
     def __init__(self, each: list[Report], fio: Json | None, record: Json):
         self.each = each

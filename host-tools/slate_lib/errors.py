@@ -35,7 +35,7 @@ class SlateError(Exception):
 
 
 class MachineError(SlateError):
-    """QEMU or the guest failed."""
+    """Means that QEMU or the guest failed."""
 
     def __init__(self, message: str, fix: str = ""):
         super().__init__(message, fix, MACHINE_FAILED)

@@ -53,7 +53,7 @@ MIN_ROWS = 4  # fewer rows make no useful time line
 
 @dataclass
 class Span:
-    """A job's time on the drive's clock."""
+    """Holds the time of a job on the drive's clock."""
 
     name: str
     begin_ns: int
@@ -100,7 +100,7 @@ def guest_points(fio: Json | None, job: str, op: str) -> tuple[list[float], list
 
 
 def latency(made: Charts, job: str, rows: list[Row], fio: Json | None) -> list[str]:
-    """A job's latency CDF: the drive's, and the guest's."""
+    """Chart a job's latency CDF: the drive's, and the guest's."""
     out: list[str] = []
     lines: list[tuple[list[float], list[float], Json]] = []
     clones = any(row.guest and row.guest.clones > 1 for row in rows)

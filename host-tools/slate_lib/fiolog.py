@@ -24,7 +24,7 @@ WORTH = 200  # I/Os that an interval must have on average for its percentiles to
 
 @dataclass
 class OverTime:
-    """Percentiles of one kind of I/O of a job over time; times in ms since the job began."""
+    """Holds percentiles of one kind of I/O of a job over time; times are in ms since the job began."""
 
     op: str
     interval_ms: int
@@ -50,7 +50,7 @@ def names(fio: Json | None) -> dict[str, str]:
 
 
 def read(path: Path) -> dict[str, list[tuple[int, int]]]:
-    """(ms, ns) of each I/O, by operation."""
+    """Return (ms, ns) of each I/O, by operation."""
     found: dict[str, list[tuple[int, int]]] = {}
     try:
         with open(path, encoding="ascii", errors="replace") as file:

@@ -79,7 +79,7 @@ SEQ_WRITE_IOS = 16_384  # maximum of a measurement, with those before they count
 WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
 # Numbers of dies of a channel that are tried if the sheet fixes none.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-# Bounds of each key; for times of cells, factors of the base profile's value.
+# The search keeps each key in these bounds; for times of cells they are factors of the base profile's value.
 FACTOR = {
     "timing.read_ns": (fitsheet.LEAST_CELL, 2.0),
     "timing.program_ns": (0.1, 20.0),
@@ -126,7 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Drive:
-    """A base profile with settings, and the measured figures of its drive."""
+    """Holds a base profile with settings, and the measured figures of its drive."""
 
     def __init__(self, base: Path, settings: dict[str, str]):
         self.base = base
@@ -287,7 +287,7 @@ def assumed(sheet: Sheet) -> dict[str, str]:
 
 
 class Fit:
-    """The search for one sheet."""
+    """Searches the settings for one sheet."""
 
     def __init__(self, sheet: Sheet, say: Callable[[str], None]):
         self.sheet = sheet

@@ -71,7 +71,7 @@ POLLED = (
 
 @dataclass(frozen=True)
 class Guest:
-    """How the guest measures: its processors, and whether fio polls."""
+    """Describes how the guest measures: its processors, and whether fio polls."""
 
     smp: int
     polled: bool = False
@@ -182,7 +182,7 @@ def job_text(sheet: Sheet, state: str, drive: Drive, guest: Guest) -> str:
 
 @dataclass(frozen=True)
 class Found:
-    """A number in the guest, and what limited its job."""
+    """Holds a number that the guest measured, and what limited its job."""
 
     measure: Measure
     value: float

@@ -29,9 +29,9 @@ from .errors import SlateError
 
 IO_BYTES = 4096
 MB = 1_000_000
-# From docs/time.md: fio's libaio without an I/O scheduler, by the default rate of the guest's processors.
+# docs/time.md measures these with fio's libaio, no I/O scheduler and the default rate of the guest's processors.
 READ_PATH_US, WRITE_PATH_US = 2.62, 2.69
-# GB/s of a lane by generation, after line coding.
+# A lane of each generation carries so many GB/s, after line coding.
 LANE_GB_S = {1: 0.25, 2: 0.5, 3: 8 * 128 / 130 / 8, 4: 16 * 128 / 130 / 8, 5: 32 * 128 / 130 / 8, 6: 64 / 8}
 LEAST_CELL = 0.5  # of the read_ns of 'like': the shortest read of a cell that a fit tries
 PAYLOAD_PERMILLE_MAX = 907  # the default of link.data_permille: 256 of 282 bytes of a packet
@@ -58,7 +58,7 @@ TARGETS = (
     Target("seq_read_us", "read in order, QD 1", "µs", 1, 100_000),
     Target("write_us", "random write, QD 1", "µs", 1, 100_000),
 )
-# Settings of the measurements: key, default, least, most.
+# The settings of the measurements are: key, default, least, most.
 NUMBERS = (
     ("seq_qd", 32, 1, 1024),
     ("read_qd", 256, 1, 65_536),
@@ -75,7 +75,7 @@ TEXTS = ("about", "source")
 
 @dataclass
 class Sheet:
-    """The content of the file."""
+    """Holds the content of the file."""
 
     path: Path
     targets: dict[str, float]
@@ -94,7 +94,7 @@ class Sheet:
         return self.path.stem
 
     def settings(self) -> dict[str, str]:
-        """The profile's keys that the sheet fixes."""
+        """Return the profile's keys that the sheet fixes."""
         link = {"link.generation": str(self.pcie[0]), "link.lanes": str(self.pcie[1])} if self.pcie else {}
         return {**link, **self.fixed}
 

@@ -281,6 +281,6 @@ def write(path: Path, text: str) -> None:
 
 
 def report(run: RunFiles, path: Path | None) -> int:
-    """'slate report RUN [--html [FILE]]'."""
+    """Execute 'slate report RUN [--html [FILE]]'."""
     write(path or (run.path.with_suffix(".html") if run.replay else run.path / "report.html"), render(run))
     return OK

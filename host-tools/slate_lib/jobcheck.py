@@ -28,7 +28,7 @@ _OWN_FILES = ("exec_prerun", "read_iolog")
 
 @dataclass
 class Section:
-    """A job, with the options of [global] that apply to it."""
+    """Holds a job, with the options of [global] that apply to it."""
 
     name: str
     line: int
@@ -109,7 +109,7 @@ def _files(options: dict[str, str], key: str = "filename") -> list[str]:
 
 @dataclass(frozen=True)
 class Place:
-    """A namespace of a drive, both counted from 0."""
+    """Names a namespace of a drive; both are counted from 0."""
 
     drive: int
     namespace: int

@@ -126,7 +126,7 @@ def _mean_or_most(mean: float | None, most: float | None, name: str) -> tuple[st
 
 
 class Asked:
-    """The options of a section of fio's job file."""
+    """Holds the options of a section of fio's job file."""
 
     def __init__(self, fio: Json | None, section: str):
         shared = (fio or {}).get("global options", {})

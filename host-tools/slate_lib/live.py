@@ -60,7 +60,7 @@ def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds:
 
 
 def together(each: list[Counters], unit_bytes: list[int]) -> tuple[Counters, int]:
-    """The sums over several drives, with programmed units converted to bytes, or the counters of one drive; and the
+    """Return the counters of one drive, or the sums over several drives with programmed units as bytes; and their
     unit.
     """
     if len(each) == 1:

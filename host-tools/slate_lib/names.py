@@ -82,7 +82,7 @@ def replay_words(words: list[str]) -> list[str]:
 
 
 def add_jobs_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate jobs'."""
+    """Add the arguments of 'slate jobs'."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     show = actions.add_parser("show", help="print a job file")
     show.add_argument("job", metavar="NAME", help="a shipped job's name, or a path")

@@ -23,7 +23,7 @@ _FORM = "write size=SIZE or size=SIZE,lba=4096, for instance size=1G"
 
 @dataclass(frozen=True)
 class Namespace:
-    """A namespace to be made."""
+    """Describes a namespace to be made."""
 
     bytes: int
     block: int  # bytes of a logical block

@@ -58,7 +58,7 @@ NEVER_OWN = (
 
 @dataclass
 class OwnGuest:
-    """The checked options of such a guest."""
+    """Holds the checked options of such a guest."""
 
     image: Path | None = None
     image_format: str = ""

@@ -76,7 +76,7 @@ class Charts:
 
 
 class Card(NamedTuple):
-    """The charts of one job."""
+    """Holds the charts of one job."""
 
     name: str
     figures: list[Figure]
@@ -84,7 +84,7 @@ class Card(NamedTuple):
 
 @dataclass
 class Cards:
-    """The cards of all jobs."""
+    """Makes the cards of all jobs."""
 
     cards: list[Card]
     kind = "cards"

@@ -52,7 +52,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Cuts:
-    """The cuts that the user requested."""
+    """Holds the cuts that the user requested."""
 
     plans: tuple[Plan, ...]
     then: str

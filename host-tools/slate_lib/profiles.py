@@ -41,7 +41,7 @@ TYPES = {1: [""], 2: ["LSB", "MSB"], 3: ["LSB", "CSB", "MSB"], 4: ["LSB", "secon
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate profiles'."""
+    """Add the arguments of 'slate profiles'."""
     parser.add_argument("--json", action="store_true", help="for programs")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     show = actions.add_parser("show", help="a profile's settings, and what follows from them")
@@ -148,7 +148,7 @@ def show(name: str, settings: list[str], as_json: bool) -> int:
 
 
 class Sheet:
-    """A description of a profile for a person."""
+    """Describes a profile for a person."""
 
     def __init__(self, facts: Json):
         self.facts = facts
@@ -264,7 +264,7 @@ class Sheet:
 
 
 def duration(ns: float) -> str:
-    """'12.3 ms', '4.5 s', '2.1 min', '7.8 h'."""
+    """Format a time as '12.3 ms', '4.5 s', '2.1 min' or '7.8 h'."""
     for limit, unit, name in ((1e9, 1e6, "ms"), (120e9, 1e9, "s"), (7200e9, 60e9, "min")):
         if ns < limit:
             return f"{ns / unit:.1f} {name}"

@@ -110,7 +110,7 @@ class ReplayReport(Report):
         return found + warn.of_the_drive(self.device.total)
 
     def notes(self) -> list[str]:
-        """Explanations of the figures."""
+        """Return explanations of the figures."""
         return [
             "a replay has no guest: latencies are from the arrival at the drive to the completion; host-q, GC-q: "
             "waiting behind other host I/O, behind GC; dies, bus: share of the time they were busy; percentiles are "

@@ -33,7 +33,7 @@ ABILITIES = (
     # PEN may disturb pages without valid data; the loss of a valid page is reported as a media error
     ("disturb-lost", "pages disturbed past reading"),
 )
-# Heading and width of each part of the latency, in the order of account.PARTS.
+# The table gives the heading and width of each part of the latency, in the order of account.PARTS.
 PART_COLUMNS = (
     ("cell", "cell", 6),
     ("bus", "bus", 6),
@@ -446,7 +446,7 @@ class Report:
                 self._add(("  " if index else "· ") + line, DIM)
 
     def notes(self) -> list[str]:
-        """Explanations of the figures."""
+        """Return explanations of the figures."""
         notes = []
         for row in self.rows:
             notes += [f"{row.job}: {note}" for note in row.notes]

@@ -15,7 +15,7 @@ WHOLE_RUN = "whole run"
 
 @dataclass
 class Rate:
-    """The rate of I/Os, for results without figures of a guest."""
+    """Holds the rate of I/Os, for results without figures of a guest."""
 
     iops: float
     bytes_per_s: float

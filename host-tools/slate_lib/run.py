@@ -64,7 +64,7 @@ NO_JOB = 127  # the guest's status when there was neither a job nor a script
 
 @dataclasses.dataclass
 class Told:
-    """The results of a drive."""
+    """Holds the results of a drive."""
 
     drive: Drive
     raw: Json  # its statistics

@@ -50,12 +50,12 @@ class RunDir:
         return self.path / WORK_FILES[3]
 
     def drive_of(self, number: int) -> Path:
-        """Path of the file of one of several drives."""
+        """Return the path of the file of one of several drives."""
         return self.drive.with_name(f"{self.drive.name}-{number}") if number else self.drive
 
     @property
     def console(self) -> Path:
-        """Path of the guest's console."""
+        """Return the path of the guest's console."""
         return self.path / "console.log"
 
     def _create_numbered(self, name: str) -> Path:

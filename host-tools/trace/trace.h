@@ -91,7 +91,7 @@ struct trace_options {
 	enum trace_format format;	/* AUTO: determined from the first line */
 	uint64_t device;		/* only rows of this device; or TRACE_ANY_DEVICE */
 	char action;			/* blkparse: only events of this action; 0: Q */
-	/* Called for each bad row, with its line and the reason. */
+	/* The reader calls this function for each bad row, with its line and the reason. */
 	void (*bad)(void *opaque, const char *name, uint64_t line, const char *why);
 	void *opaque;
 };

@@ -73,7 +73,7 @@ def best(runs: int, *words: str) -> dict[str, Any]:
 
 
 def rate(one: dict[str, Any]) -> float:
-    """Requests a second of CPU time."""
+    """Return the requests a second of CPU time."""
     return float(one["requests"]["completed"] / one["wall"]["cpu_seconds"])
 
 
@@ -103,7 +103,7 @@ def write_trace(name: str, path: Path, gap_ns: int) -> int:
 
 
 def peer_rate(command: str, trace: Path, count: int) -> float:
-    """Requests a second of CPU time of another simulator; 0: it failed."""
+    """Return the requests a second of CPU time of another simulator, or 0 if it failed."""
     before = os.times()
     done = subprocess.run(
         command.replace("{trace}", str(trace)), shell=True, stdout=subprocess.DEVNULL, check=False

@@ -24,7 +24,7 @@ SLICE = re.compile(rb"rate_slice cpu \d+ from (\d+) to (\d+) ns")
 
 
 def slices(folder: Path, vcpus: int, clones: int, ios: int) -> list[int]:
-    """The time of each slice that executed something, in ns, sorted."""
+    """Return the sorted times, in ns, of the slices that executed something."""
     (folder / "job.fio").write_text(processors.job(clones, ios), encoding="utf-8")
     trace = folder / f"{vcpus}.trace"
     subprocess.run(

@@ -158,7 +158,7 @@ static inline bool says(const char *part)
 #define PROG (CMD + XFER + 200000u)
 #define ERASE (CMD + 1000000u)
 
-/* 12 blocks of 4 pages of one unit; 16 units. */
+/* The drive has 12 blocks of 4 pages of one unit, and exports 16 units. */
 static const char *const tiny[] = {
 	"geometry.channels=1", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
 	"geometry.planes_per_die=1", "geometry.blocks_per_plane=12", "geometry.pages_per_block=4",

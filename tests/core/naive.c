@@ -69,7 +69,7 @@ static enum naive_state shown_state(const struct naive *n, uint32_t ppn)
 	return st == NAND_ERASED ? NAIVE_BLANK : st == NAND_UNCORR ? NAIVE_LOST : NAIVE_HELD;
 }
 
-/* nand.h allows several states for this page (a bitmap): adopt the array's. */
+/* nand.h allows several states for this page (a bitmap): adopt the one that the array chose. */
 static void adopt_state(struct naive *n, uint32_t ppn, uint32_t allowed, const char *what)
 {
 	enum naive_state s = shown_state(n, ppn);

@@ -20,7 +20,7 @@
 #include "ftl.h"
 #include "nand_geom.h"
 
-/* One counter for all files of a program. */
+/* All files of a program share this counter. */
 __attribute__((weak)) int failures;
 
 #define EXPECT_EQ(got, want)                                                               \
@@ -101,7 +101,7 @@ static inline int test_result(void)
 	return failures ? 1 : 0;
 }
 
-/* The arguments of a random test: -n ROUNDS, -s SEED of the first. */
+/* Parse the arguments of a random test: -n ROUNDS, -s SEED of the first. */
 static inline void test_rounds(int argc, char **argv, uint32_t *rounds, uint64_t *seed)
 {
 	for (int i = 1; i + 1 < argc; i += 2) {
@@ -134,7 +134,7 @@ static inline bool test_unread(const uint8_t *sector)
 	return sector[0] == TEST_UNREAD && !memcmp(sector, sector + 1, FTL_SECTOR_BYTES - 1);
 }
 
-/* CPU time of this program, for rates. */
+/* Returns the CPU time of this program, for rates. */
 static inline uint64_t test_cpu_ns(void)
 {
 	struct timespec t;

@@ -158,7 +158,7 @@ static uint32_t cost_benefit(struct table *x, uint32_t plane)
 	return best_of(x, plane, pays_more);
 }
 
-/* The FULL block of the plane with the lowest place above `after`, or BLK_NONE. */
+/* Returns the FULL block of the plane with the lowest place above `after`, or BLK_NONE. */
 static uint32_t next_placed(const struct table *x, uint32_t plane, uint64_t after)
 {
 	uint32_t first = BLK_NONE;

@@ -169,7 +169,7 @@ static uint64_t reads_of_a_mount(struct drive *d)
 	return meta_reads(d) - before;
 }
 
-/* Five units in five map pages, no frame dirty; then a checkpoint. */
+/* Write five units in five map pages, and read until no frame is dirty. Then write a checkpoint. */
 static void five_units_and_a_checkpoint(struct drive *d)
 {
 	fc.buffer_units = 0;

@@ -51,7 +51,7 @@ struct change {
 	uint32_t began, ended;
 };
 
-/* An FTL on an array, and the host's knowledge of its content. */
+/* A drive has an FTL on an array, and the host's knowledge of its content. */
 struct drive {
 	struct test_array ta;
 	void *mem;
@@ -165,7 +165,7 @@ static void add_slc_cache(struct ftl_config *fc, const struct shape *s)
 	fc->slc_full = s->ways & FOLDS ? FTL_SLC_FOLD : FTL_SLC_DIRECT;
 }
 
-/* The times of upper pages, and of SLC mode. */
+/* Add the times of upper pages, and of SLC mode. */
 static void add_times(struct nand_timing *t, const struct shape *s)
 {
 	for (uint32_t i = 1; i < s->g.bits_per_cell; i++) {

@@ -101,7 +101,7 @@ static void the_most_similar(void)
 	free(b.mem);
 }
 
-/* Two pages with the same four fingerprints, and one with a repeated sub-page. */
+/* Two pages have the same four fingerprints, and one has a repeated sub-page. */
 static void equal_ones(void)
 {
 	struct box b = box_of(8);
@@ -175,7 +175,7 @@ static void many_share_one(void)
 	free(b.mem);
 }
 
-/* A store of one candidate, the smallest size. */
+/* A store of one candidate, the smallest size, evicts it for each new one. */
 static void a_store_of_one(void)
 {
 	struct box b = box_of(1);

@@ -229,7 +229,7 @@ static void flush_and_fua_close_all_pages(void)
 	gone();
 }
 
-/* A newer version by another handle, and one by the same. */
+/* A unit is written twice by one handle, then by another: the order of the writes decides. */
 static void versions_keep_their_order(void)
 {
 	make(FTL_ISOLATED_INITIALLY);

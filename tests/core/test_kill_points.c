@@ -420,7 +420,7 @@ static struct world *three_flights(const char *what, unsigned int cuts)
 	return &w;
 }
 
-/* The whole recovery of the image, without interruption. */
+/* Recover the image without interruption. The recovered state must be one of `may`. */
 static void recovered(const struct world *may, struct world *w)
 {
 	char why[80];

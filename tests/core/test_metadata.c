@@ -149,7 +149,7 @@ static void fewer_than_there_is_room(void)
 	drive_free();
 }
 
-/* The most bytes of a sector that ftl_io.metadata expresses. */
+/* Test the most bytes of a sector that ftl_io.metadata expresses. */
 static void as_many_as_there_can_be(void)
 {
 	begin(255 * SECTORS);
@@ -183,7 +183,7 @@ static void blank_on_flash(void)
 	drive_free();
 }
 
-/* Never written, trimmed, and written without metadata: FFh. */
+/* A read returns FFh as metadata of sectors never written, trimmed, or written without metadata. */
 static void without_metadata(void)
 {
 	begin(64);

@@ -545,7 +545,7 @@ static void plans_lose_nothing(void)
 	EXPECT_EQ(lost, 0);
 }
 
-/* The same simulations, with plans that ignore disturbance. */
+/* The same simulations lose pages with plans that ignore disturbance. */
 static void careless_plans_lose_pages(void)
 {
 	uint64_t lost = 0;

@@ -136,7 +136,7 @@ static void refused(const char *words, const char *says)
 #define SLOW_BUS NONE "geometry.chips_per_channel=64 geometry.dies_per_chip=16 geometry.page_bytes=65536 " \
 	"geometry.planes_per_die=1 geometry.oob_bytes=13312 ftl.payload=no "
 
-/* Keys of GC as in the papers: their requirements on the array, and the array's settings. */
+/* The keys of GC set what the papers require of the array, and the array's settings. */
 static void gc_keys(void)
 {
 	accepted("geometry.erase_group_max=2 ftl.parallel_erase=yes ftl.second_victim_pages=0");

@@ -84,7 +84,7 @@ static void the_papers_drives_have_their_shape(void)
 
 /* ---- the array that a profile makes -------------------------------------- */
 
-/* One die of the profile's array, with few blocks. */
+/* Returns one die of the profile's array, with few blocks. */
 static struct test_array one_die(const char *name)
 {
 	struct test_array t;

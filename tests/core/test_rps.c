@@ -73,7 +73,7 @@ static uint32_t copy_to(bool idle, uint32_t busy, uint32_t free)
 	return front_flex_policy.pick(&fr, 0, &q);
 }
 
-/* The rules of section 3.3.2, with a fast block 1 and slow blocks 2, 3 of 4 word lines. */
+/* Test the rules of section 3.3.2, with a fast block 1 and slow blocks 2, 3 of 4 word lines. */
 static void flex_choice(void)
 {
 	static struct front_plane plane;

@@ -57,7 +57,7 @@ static void lose_power(void)
 	nand_array_power_on(t.a);
 }
 
-/* A blank drive of TLC: twelve blocks a plane, of twelve pages, four in SLC mode. */
+/* Make a blank drive of TLC: twelve blocks a plane, of twelve pages, four in SLC mode. */
 static void make(uint32_t channels, uint32_t chips, uint32_t planes, enum ftl_slc_cache cache, uint32_t blocks)
 {
 	struct nand_array_config c = {

@@ -271,7 +271,7 @@ static void greedy_moves_pages(void)
 	rig_free(&r);
 }
 
-/* Two blocks without valid pages: one erase command. */
+/* GC erases two blocks without valid pages with one erase command. */
 static void two_victims(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);

@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 @dataclass
 class Command:
-    """A command and its expected output."""
+    """Holds a command and its expected output."""
 
     line: int
     text: str

@@ -50,7 +50,7 @@ def copy_tree(to: Path) -> None:
 
 
 class Documents(unittest.TestCase):
-    """A test for each document; made below."""
+    """Run a test for each document; the tests are made below."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="slate-docs-")
@@ -160,7 +160,7 @@ for _name in DOCUMENTS:
 
 
 class Rules(unittest.TestCase):
-    """The rules of blocks.py, each with a text that breaks it."""
+    """Test the rules of blocks.py, each with a text that breaks it."""
 
     def test_matches(self) -> None:
         for expected, printed, numbers, want in (

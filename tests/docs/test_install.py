@@ -56,7 +56,7 @@ def _shared() -> Path:
 
 
 class Install(unittest.TestCase):
-    """PREFIX=/usr/local below a separate folder."""
+    """Install with PREFIX=/usr/local below a separate folder."""
 
     def setUp(self) -> None:
         self.folder = shared()

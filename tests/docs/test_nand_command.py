@@ -32,7 +32,7 @@ def sources() -> set[str]:
 
 
 class List(unittest.TestCase):
-    """The table of files in the document."""
+    """Test the table of files in the document."""
 
     def test_it_is_complete_and_has_no_other(self) -> None:
         part = PAGE.read_text(encoding="utf-8").partition("\n## 7. ")[2].partition("\n## 8. ")[0]

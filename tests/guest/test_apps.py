@@ -16,7 +16,7 @@ GIT_HASH = "8250209b35dd7aaed9215af11b8b8dc101802aac"
 
 
 class Applications(GuestTest):
-    """A few operations of each application: its own results, and the drive's."""
+    """Run a few operations of each application, and compare its own results and the drive's."""
 
     kernel = "debian"
 

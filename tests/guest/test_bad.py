@@ -124,7 +124,7 @@ class Guest(GuestTest):
 
 
 class Process(GuestTest):
-    """Signals to the launcher, and to QEMU."""
+    """Send signals to the launcher, and to QEMU."""
 
     def start(self) -> tuple[subprocess.Popen[str], Path]:
         command, out = self.command("--job", JOBS / "quick.fio")

@@ -34,7 +34,7 @@ class Content(GuestTest):
         return self.tool("slate-replay", "--profile", PROFILES / f"{profile}.ini", "--json", "-", *args, trace)
 
     def test_recording_changes_nothing(self) -> None:
-        """The same fio job with and without a recording: guest and drive see the same, to the nanosecond."""
+        """Run the same fio job with and without a recording: guest and drive see the same, to the nanosecond."""
         job = self.folder / "some.fio"
         job.write_text(
             "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=io_uring\nrandseed=1\nbuffer_compress_percentage=50\n"

@@ -14,7 +14,7 @@ CTL = ROOT / "build" / "core" / "slatectl"
 
 
 class Guest(GuestTest):
-    """One boot with every command, and the drive's counters for the same time."""
+    """Boot once with every command, and compare the drive's counters of the same time."""
 
     kernel = "debian"
 

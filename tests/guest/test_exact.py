@@ -165,7 +165,7 @@ class Exactness(GuestTest):
         self.assertEqual((read.ios, read.latency_sum_ns), (1000, 1000 * self.arithmetic(device)))
 
     def test_a_link_costs_what_its_rate_says(self) -> None:
-        """PCIe 3.0 x1, 907 of 1000 bits payload: 1120 ps a byte, and 700 ns there and back."""
+        """A link of PCIe 3.0 x1 carries 907 bits of payload in 1000: 1120 ps a byte, and 700 ns there and back."""
         args = ("--set", "link.generation=3", "--set", "link.lanes=1", "--set", "link.latency_ns=700")
         device = self.slate("--job", JOBS / "randread-qd1.fio", *args).device
         read = device.job("randread-qd1").account.op["read"]

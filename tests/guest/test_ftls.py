@@ -40,7 +40,7 @@ class Ftl(GuestTest):
 
 
 class BlockMapped(Ftl):
-    """NFTL: merges of a D- and a U-block."""
+    """Test NFTL, which merges D- and U-blocks."""
 
     def test_nftl(self) -> None:
         total = self.bears(*self.drive("pen-small", 80, *PEN, "ftl.pen=no"))
@@ -62,7 +62,7 @@ class BlockMapped(Ftl):
 
 
 class Superblocks(Ftl):
-    """Page mapping inside superblocks of M logical blocks, and of a whole plane."""
+    """Test page mapping inside superblocks of M logical blocks, or of a whole plane."""
 
     def test_superblock(self) -> None:
         total = self.bears(*self.drive("superblock-small", 64, *PEN, "ftl.pen=no"))
@@ -111,7 +111,7 @@ class WordLines(Ftl):
 
 
 class PageMapped(Ftl):
-    """Other GC methods of the page FTL."""
+    """Test other GC methods of the page FTL."""
 
     # 64 MiB of flash
     ippbe = ("geometry.blocks_per_plane=128", "ftl.gc_start_blocks=9", "ftl.gc_stop_blocks=9")

@@ -184,7 +184,7 @@ class Profiles(GuestTest):
 
 
 class FileSystems(GuestTest):
-    """mkfs, copy, fsck, remount, compare, trim."""
+    """Run mkfs, copy, fsck, remount, compare and trim."""
 
     kernel = "debian"
 
@@ -245,7 +245,7 @@ class SmallKernel(GuestTest):
 
 
 class Commands(GuestTest):
-    """Flush, trim and the rest of NVMe."""
+    """Test flush, trim and the rest of NVMe."""
 
     kernel = "debian"
 

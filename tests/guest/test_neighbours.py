@@ -23,7 +23,7 @@ COMMANDS = {"fifo": DEPTH + 1, "round-robin": 2}
 
 
 class Neighbours(GuestTest):
-    """One boot with two drives, which differ in controller.arbitration."""
+    """Boot once with two drives, which differ in controller.arbitration."""
 
     def profile(self, kind: str) -> list[str]:
         """Write a profile with one core; return the option that names it."""

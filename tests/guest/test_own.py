@@ -91,7 +91,7 @@ def free_port() -> int:
 
 
 class OwnGuest(GuestTest):
-    """A folder with a key, and an overlay on the built image."""
+    """Make a folder with a key, and an overlay on the built image."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -124,7 +124,7 @@ class OwnGuest(GuestTest):
 
 
 class Debian(OwnGuest):
-    """A Debian made from packages."""
+    """Make a Debian from packages."""
 
     def test_image_ssh_fio_mkfs_share_iommu_nbd(self) -> None:
         share = self.folder / "share"

@@ -54,7 +54,7 @@ class RealTime(GuestTest):
         self.assertIn("\nlate ", result.out)
 
     def test_iothread(self) -> None:
-        """Requests of another event loop than QEMU's main one."""
+        """Requests complete in an event loop other than QEMU's main one."""
         result = self.slate("--job", JOBS / "randread-qd1.fio", "--realtime", *IOTHREAD)
         self.assertEqual(result.json("fio.json")["jobs"][0]["read"]["total_ios"], 1000)
         self.assert_late(result.device, 1000)

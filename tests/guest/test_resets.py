@@ -24,14 +24,14 @@ class Resets(GuestTest):
     second: ClassVar = {"driver": "nand-ssd", "node-name": "ssd1", "profile": str(SMALL)}
 
     def arguments(self) -> list[str]:
-        """The arguments of QEMU for nvme1."""
+        """Return the arguments of QEMU for nvme1."""
         return qemu_args(
             *("-blockdev", json.dumps(self.second), "-device", "pcie-root-port,id=root1,slot=1"),
             *("-device", "nvme,drive=ssd1,bus=root1"),
         )
 
     def resets(self, *args: Any) -> None:
-        """Resets by every method: all commands succeed, and the kernel logs nothing."""
+        """All commands succeed after resets by every method, and the kernel logs nothing."""
         result = self.slate(
             *("--age", "1", "--kernel-arg", "nvme_core.io_timeout=3", "--cmd", HERE / "resets.sh"),
             *(word for arg in (str(COUNT), *METHODS) for word in ("--cmd-arg", arg)),

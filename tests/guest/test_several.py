@@ -28,7 +28,7 @@ class SeveralTest(GuestTest):
 
 
 class Several(SeveralTest):
-    """Options and reports of the launcher."""
+    """Test options and reports of the launcher."""
 
     def test_a_job_over_two_drives_and_equal_runs(self) -> None:
         runs = [self.several("--job", JOBS / "two-drives.fio", "--age", "1") for _ in range(2)]
@@ -83,7 +83,7 @@ class Several(SeveralTest):
 
 
 class Volumes(SeveralTest):
-    """md, device mapper, LVM, Btrfs: with Debian's kernel and the image of applications."""
+    """Test md, device mapper, LVM and Btrfs with Debian's kernel and the image of applications."""
 
     kernel = "debian"
 

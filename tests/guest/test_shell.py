@@ -14,7 +14,7 @@ PROMPT = "~ # "
 
 
 class Terminal:
-    """A program on a terminal of its own."""
+    """Runs a program on a pseudo-terminal."""
 
     def __init__(self, line: list[str], folder: os.PathLike[str]) -> None:
         self.ours, theirs = pty.openpty()

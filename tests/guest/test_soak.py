@@ -20,7 +20,7 @@ SPEC.loader.exec_module(soak)
 
 
 class Cases(unittest.TestCase):
-    """The choices of a seed."""
+    """Test the choices of a seed."""
 
     def test_every_drive_and_kind_and_step(self) -> None:
         cases = [soak.case(1, number) for number in range(1000)]

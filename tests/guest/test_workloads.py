@@ -10,7 +10,7 @@ KIB = 1024
 
 
 class Workloads(GuestTest):
-    """fio-jobs/*.fio with a number of I/Os for each process instead of a time."""
+    """Run fio-jobs/*.fio with a number of I/Os for each process instead of a time."""
 
     def workload(self, name: str, clones: int, ios: int, flushes: bool = False) -> Any:
         """Return the job's account of the drive: clones * ios reads and writes, as fio counted them.
@@ -77,7 +77,7 @@ class Workloads(GuestTest):
         self.assertLessEqual(ops["flush"].ios, ops["write"].ios + 16)
 
     def test_varmail_bursts(self) -> None:
-        """400 I/Os of each section: one pause of 20 ms in the first, none in the others."""
+        """Each section has 400 I/Os: the first has one pause of 20 ms, the others have no pause."""
         result = self.slate("--job", JOBS / "varmail-bursts.fio", "--kernel", "small", "--env", "IOS=400",
                             "--env", "RUNTIME=1000")  # fmt: skip
         self.assert_clean(result.device)

@@ -80,7 +80,7 @@ class Zones(GuestTest):
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0] * 4)
 
     def test_file_systems(self) -> None:
-        """f2fs with its metadata on another drive; zonefs."""
+        """Test f2fs with its metadata on another drive, and zonefs."""
         result = self.run_cmd("zones-files.sh", "--profile", PROFILES / "small.ini", "--profile", ZNS)
         steps = result.text("files.txt").splitlines()
         self.assertEqual(len(steps), 17)

@@ -15,7 +15,7 @@ _STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\](?:\[[^]]*\])? ?(.*)$")
 _PLAN = re.compile(r"^1\.\.(\d+)$")
 _SUBTEST = re.compile(r"^# Subtest: (.+)$")
 _RESULT = re.compile(r"^(ok|not ok) (\d+) (?:- )?(.*?)(?: # (SKIP|TODO)\b ?(.*))?$")
-# Lines in which KUnit sums up a suite or its parameters.
+# KUnit sums up a suite or its parameters in these lines.
 _TOTALS = re.compile(r"^# .*: pass:\d+ fail:\d+ skip:\d+ total:\d+$")
 _TROUBLE = re.compile(
     r"\b(BUG: |Oops: |kernel BUG at |general protection fault|WARNING: CPU|Kernel panic|soft lockup"
@@ -55,7 +55,7 @@ class _Reader:
         self.trouble = ""
 
     def line(self, stamp: float, text: str) -> None:
-        """A line without its time stamp."""
+        """Take a line without its time stamp."""
         depth = (len(text) - len(text.lstrip(" "))) // 4
         words = text.strip()
         if _TROUBLE.search(words) and not self.trouble:

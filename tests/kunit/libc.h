@@ -15,7 +15,7 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* Names that the tests define themselves. */
+/* The tests define these names themselves. */
 #undef BIT
 #undef READ
 #undef WRITE

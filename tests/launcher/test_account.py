@@ -21,7 +21,7 @@ from slate_lib.account import (
 
 
 class Buckets(unittest.TestCase):
-    """The histogram of hist.h, and the one of older drives."""
+    """Test the histogram of hist.h, and the one of older drives."""
 
     def test_exact_below_2048(self) -> None:
         self.assertEqual([bucket_last(v) for v in (0, 1, 1023, 1024, 2047)], [0, 1, 1023, 1024, 2047])

@@ -42,7 +42,7 @@ Percentiles: P50: 30.69 P75: 37.43 P99: 63.12 P99.9: 5500.00 P99.99: 25166.00
 
 
 class Arguments(test_options.Case):
-    """--app, --app-arg, --apps."""
+    """Test --app, --app-arg and --apps."""
 
     def test_defaults_and_own(self) -> None:
         some = self.parse("--app", "kv", "--app-arg", "keys=7", "--app-arg", "memtable=1M", job=False)

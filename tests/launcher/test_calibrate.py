@@ -38,7 +38,7 @@ def result(job: Any = None, **asked: Any) -> dict[str, Any]:
 
 
 class Server(unittest.TestCase):
-    """Results that fio wrote on the server."""
+    """Test on results that fio wrote on the server."""
 
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()

@@ -160,7 +160,7 @@ class Layout(unittest.TestCase):
 
 
 class Specification(unittest.TestCase):
-    """Names, numbers and sizes."""
+    """Compare names, numbers and sizes."""
 
     def test_counters(self) -> None:
         """The places in SPEC.md are fixed: new counters are appended behind them."""

@@ -25,7 +25,7 @@ def parsed(*words: Any) -> Any:
 
 
 class Times(unittest.TestCase):
-    """--cut-at: whole nanoseconds, exactly."""
+    """--cut-at takes whole nanoseconds, exactly."""
 
     def test_units(self) -> None:
         for text, ns in (
@@ -45,7 +45,7 @@ class Times(unittest.TestCase):
 
 
 class Boots(unittest.TestCase):
-    """The boots, and their cuts."""
+    """Test the boots, and their cuts."""
 
     def test_none(self) -> None:
         run = parsed()
@@ -107,7 +107,7 @@ class Refused(unittest.TestCase):
 
 
 class Campaigns(unittest.TestCase):
-    """'slate cuts': its log, and the guest's report."""
+    """Test the log of 'slate cuts', and the guest's report."""
 
     def test_report(self) -> None:
         said = b"w0 1 10\r\nw1 1 20\nw0 2 30\r\nw2 1 40\r\nw0 3 50"
@@ -180,7 +180,7 @@ class Campaigns(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    """--kernel of 'slate cuts'."""
+    """Test --kernel of 'slate cuts'."""
 
     def campaign(self, *words: Any, built: bool = True) -> Any:
         args = cli.parser().parse_args(["cuts", *words])

@@ -100,7 +100,7 @@ class Show(Case):
 
 @unittest.skipUnless(AGE.exists(), "the core has not been built")
 class Age(Case):
-    """Tests of 'slate age'."""
+    """Test 'slate age'."""
 
     def age(self, *args: Any, code: int = 0) -> str:
         return self.slate("age", SMALL, *TINY, *args, code=code)

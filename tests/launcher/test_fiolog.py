@@ -25,7 +25,7 @@ def fio(*jobs: Any, **common: Any) -> dict[str, Any]:
 
 
 class Names(unittest.TestCase):
-    """The log file of each job."""
+    """Test the names of the log files of each job."""
 
     def test_by_the_number_of_the_thread(self) -> None:
         jobs: tuple[tuple[str, dict[str, str]], ...]
@@ -44,7 +44,7 @@ class Names(unittest.TestCase):
 
 
 class Percentiles(unittest.TestCase):
-    """Percentiles of each interval, by nearest rank."""
+    """Test percentiles of each interval, by nearest rank."""
 
     def test_two_intervals(self) -> None:
         """200 I/Os in each of two intervals: latencies 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""

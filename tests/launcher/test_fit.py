@@ -33,7 +33,7 @@ like = tlc
 
 
 class Case(unittest.TestCase):
-    """Tests with a sheet in a file."""
+    """Test with a sheet in a file."""
 
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
@@ -160,7 +160,7 @@ class Sheets(Case):
 
 
 def side(ios: int, mean_ns: float, **more: Any) -> dict[str, Any]:
-    """A job's part of fio's JSON."""
+    """Return a job's part of fio's JSON."""
     return {"total_ios": ios, "lat_ns": {"mean": mean_ns, "max": 2 * mean_ns}, **more}
 
 
@@ -190,7 +190,7 @@ MEASURED = "[sheet]\npcie = 3x4\nfio = results.json\n"
 
 
 class Measured(Case):
-    """Targets from fio's results of a real drive."""
+    """Test targets from fio's results of a real drive."""
 
     def results(self, fio: Any, text: str = MEASURED) -> Any:
         words = fio if isinstance(fio, str) else json.dumps(fio)
@@ -429,7 +429,7 @@ class Search(Case):
 
 
 class Replays(Case):
-    """Figures of a real drive, computed by hand."""
+    """Compare with figures of a real drive, computed by hand."""
 
     def test_the_same_replay_runs_once(self) -> None:
         drive = fit.Drive(ROOT / "nand-emu" / "profiles" / "small.ini", {})

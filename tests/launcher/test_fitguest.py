@@ -32,7 +32,7 @@ def sections(name: str, state: str, smp: int = 4, polled: bool = False) -> dict[
 
 
 class Jobs(unittest.TestCase):
-    """The job files, by hand."""
+    """Compare the job files with ones written by hand."""
 
     def test_each_state_has_its_numbers(self) -> None:
         self.assertEqual(list(sections("p4500-1tb", "empty")), ["write-qd1", "seq-write"])

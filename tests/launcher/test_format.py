@@ -48,7 +48,7 @@ static int f(const struct pair *p, int n)
 @unittest.skipUnless(shutil.which("clang-format-14"), "clang-format is missing: 'make lint' installs it")
 class Format(unittest.TestCase):
     def found(self, old: str = "", new: str = "") -> list[str]:
-        """The complaints about GOOD with one text in place of another."""
+        """Return the complaints about GOOD with one text in place of another."""
         self.assertIn(old, GOOD)
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(ROOT / ".clang-format", folder)

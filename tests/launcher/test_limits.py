@@ -129,7 +129,7 @@ class Resources(unittest.TestCase):
 
 
 class Depth(unittest.TestCase):
-    """Rules 2 to 4: Little's law."""
+    """Test rules 2 to 4, which follow from Little's law."""
 
     def test_a_full_queue(self) -> None:
         asked = {"ioengine": "io_uring", "iodepth": "4"}
@@ -243,7 +243,7 @@ class Depth(unittest.TestCase):
 
 
 class Alarm(unittest.TestCase):
-    """Warnings about jobs that measured the guest."""
+    """Test the warnings about jobs that measured the guest."""
 
     def alarms(self, executed: Any, die_ns: int, options: Any = None) -> Any:
         result = {"jobs": [fio("job", "read", 4, 65536.0, options=options or {})]}

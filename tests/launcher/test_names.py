@@ -74,7 +74,7 @@ class Find(unittest.TestCase):
         self.assertEqual(names.replay_words(["--", "--profile=small"]), ["--", "--profile=small"])
 
     def test_programs_take_names(self) -> None:
-        """Whole commands, from another directory."""
+        """Whole commands take names when they run in another directory."""
         done = subprocess.run(
             [SLATE, "replay", "--profile", "small", "--json", "-", "--fill", "12.5", "--age", "0.5",
              "gen:rand4k,foot=1M,n=10"], capture_output=True, text=True, check=False)

@@ -297,7 +297,7 @@ class Arguments(Case):
         self.refused("--record-content", same, "--record", same, words=["one file", "name two"])
 
     def test_qmp(self) -> None:
-        """A second monitor, for slatectl."""
+        """--qmp opens a second monitor, for slatectl."""
         some = self.parse("--qmp", str(self.folder / "a,b"))
         line = command.build(some, command.Files(Path("i"), Path("c"), Path("r")))
         at = line.index("chardev=others,mode=control")
@@ -311,7 +311,7 @@ class Arguments(Case):
         self.refused("--qmp", str(self.folder / ("x" * 110)), words=["longer than 107"])
 
     def test_load(self) -> None:
-        """A trace on the drive in the guest: a script, the trace, and slate-load's arguments."""
+        """--load replays a trace in the guest: a script, the trace, and slate-load's arguments."""
         trace = self.folder / "a trace.csv"
         trace.write_text("0,h,0,Read,0,4096,1\n", encoding="utf-8")
 
@@ -467,7 +467,7 @@ class Jobs(Case):
 
 
 class Units(unittest.TestCase):
-    """Numbers to text and back."""
+    """Convert numbers to text and back."""
 
     def test_sizes(self) -> None:
         self.assertEqual(

@@ -121,7 +121,7 @@ class Images(OwnCase):
 
 
 class Refusals(OwnCase):
-    """Options that exclude each other."""
+    """Test options that exclude each other."""
 
     def test_jobs_are_for_slates_guest(self) -> None:
         for word in (

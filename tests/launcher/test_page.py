@@ -243,7 +243,7 @@ while (words.nextNode()) {
         return run
 
     def test_any_name_of_a_job(self) -> None:
-        """Names with special characters of regular expressions, formulas, legends and fonts."""
+        """A job's name may have special characters of regular expressions, formulas, legends and fonts."""
         for name in ("a\\d\\1", "$x", "$\\bad{$", "_x", "\u6e2c\u8a66", "<b>&\"'", "x" * 300, ""):
             with self.subTest(name=name), warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -371,7 +371,7 @@ class Series(unittest.TestCase):
 
 
 class Live(unittest.TestCase):
-    """The progress line on a terminal."""
+    """Test the progress line on a terminal."""
 
     def test_from_counters(self) -> None:
         before = live.Counters(1_000_000_000, 100, 4096, 1, 0)
@@ -550,7 +550,7 @@ for (const svg of document.querySelectorAll("svg")) {
             self.assertEqual([f"{at:g}" for at in (*found[0], *found[1])], [f"{at:g}" for at in (*ends, *ticks)])
 
     def test_rules(self) -> None:
-        """Ends enclose the data at less than one step's distance; 3 to 12 ticks, sorted, inside, most often round."""
+        """The ends enclose the data at less than one step's distance, and 3 to 12 sorted ticks lie inside."""
         for low, high in self.RANGES:
             (first, last), ticks = charts.log_ticks(low, high)
             self.assertTrue(first <= low < first * 2.5001 and last / 2.5001 <= high <= last, (low, high, first, last))

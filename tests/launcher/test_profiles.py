@@ -94,7 +94,7 @@ class Case(unittest.TestCase):
 
 
 class Tool(Case):
-    """The tool of 'slate profiles', called directly."""
+    """Call the tool of 'slate profiles' directly."""
 
     def test_words(self) -> None:
         for words, code, say in (

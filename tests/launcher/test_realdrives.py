@@ -21,7 +21,7 @@ FITTED = re.compile(r"^([a-z_]+) += ([0-9]+) +; fitted to ([a-z_]+)$", re.MULTIL
 SECTION = re.compile(r"^\[([a-z]+)\]$", re.MULTILINE)
 ROW = re.compile(r"^; (\w.*?) {2,}([0-9,.]+) +([0-9,.]+) +([-+][0-9.]+) %  (\S+)", re.MULTILINE)
 MAP_NS = 200  # the default of ftl.map_ns
-# Bytes a second of a lane: 2.5, 5, 8, 16, 32 GT/s with 8b/10b or 128b/130b.
+# A lane carries these bytes a second: 2.5, 5, 8, 16, 32 GT/s with 8b/10b or 128b/130b.
 LANE = {1: 2.5e9 / 10, 2: 5e9 / 10, 3: 8e9 * 16 / 130, 4: 16e9 * 16 / 130, 5: 32e9 * 16 / 130}
 
 
@@ -69,7 +69,7 @@ class Drives(unittest.TestCase):
                     self.assertLessEqual(abs(found / wanted - 1), 0.05, target.key)
 
     def test_is_what_fit_writes(self) -> None:
-        """Every line below the head: the base, the sheet's keys, the cut, and fitted keys with these values."""
+        """Check every line below the head: the base, the sheet's keys, the cut, and fitted keys with these values."""
         for path, text, sheet in self.each():
             search = fit.Fit(sheet, lambda _: None)
             for key, (value, target) in fitted(text).items():

@@ -27,7 +27,7 @@ def one_job(
 
 
 class Rows(unittest.TestCase):
-    """Pairing the guest's figures with the drive's."""
+    """Pair the guest's figures with the drive's."""
 
     def test_path(self) -> None:
         (row,) = rows.build(*one_job())
@@ -112,7 +112,7 @@ class Rows(unittest.TestCase):
 
 
 class Text(unittest.TestCase):
-    """The text of the report."""
+    """Test the text of the report."""
 
     def text(self, dev: Any, result: Any, **settings: Any) -> str:
         return Report(dev, result, record(**settings)).text()
@@ -315,7 +315,7 @@ class Text(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    """device.json, and the report from files."""
+    """Test device.json, and the report from files."""
 
     def test_canonical(self) -> None:
         text = device_file.text(device(account()))

@@ -37,7 +37,7 @@ def processes_of(folder: Path) -> list[int]:
 
 
 class RunTest(unittest.TestCase):
-    """A build directory with a fake QEMU and an empty guest."""
+    """Make a build directory with a fake QEMU and an empty guest."""
 
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
@@ -302,7 +302,7 @@ class Shell(RunTest):
 
 
 class Signals(RunTest):
-    """Ctrl-C and other signals."""
+    """Test Ctrl-C and other signals."""
 
     def interrupted(self, number: Any, expected_code: int) -> str:
         process = self.start(fake="hang")

@@ -69,7 +69,7 @@ class Tap(unittest.TestCase):
 
 
 class Times(unittest.TestCase):
-    """The report of the slowest tests."""
+    """Test the report of the slowest tests."""
 
     def test_phases_of_this_run_and_suites_of_a_second(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

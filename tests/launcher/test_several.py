@@ -192,7 +192,7 @@ class Options(test_options.Case):
 
 
 class Sums(unittest.TestCase):
-    """The sums over two drives."""
+    """Test the sums over two drives."""
 
     def test_operations_are_added(self) -> None:
         each = [account.OpAccount(), account.OpAccount()]

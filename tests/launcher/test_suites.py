@@ -62,7 +62,7 @@ class Refuses(unittest.TestCase):
         return done.stderr
 
     def checkout(self, suite: suites.Suite) -> None:
-        """The files of a fresh checkout of the suite."""
+        """Make the files of a fresh checkout of the suite."""
         for mark in suite.marks:
             path = self.folder / mark
             path.parent.mkdir(parents=True, exist_ok=True)

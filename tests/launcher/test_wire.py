@@ -29,7 +29,7 @@ def word(number: int) -> int:
 
 @functools.cache
 def told() -> dict[str, Any]:
-    """The logs that a program with the header fills."""
+    """Return the logs that a program with the header fills."""
     with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
         program = Path(folder) / "wire"
         includes = [f"-I{folder}" for folder in INCLUDES]

@@ -67,7 +67,7 @@ class Broken(Exception):
 
 
 class Sequence:
-    """One QEMU and the sequence of accesses to it."""
+    """Drives one QEMU with a sequence of accesses."""
 
     def __init__(self, name: str) -> None:
         drive, clock, _ = name.split(":")

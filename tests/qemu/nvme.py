@@ -39,7 +39,7 @@ class Completion:
 
 
 class Queue:
-    """A submission queue and its completion queue."""
+    """Drives a submission queue and its completion queue."""
 
     def __init__(self, nvme: Nvme, qid: int, sq: int, cq: int, depth: int = DEPTH) -> None:
         self.nvme, self.qid, self.sq, self.cq, self.depth = nvme, qid, sq, cq, depth
@@ -119,7 +119,7 @@ def power_on(machine: Machine, later_ns: int = 0, grain_ns: int = GRAIN_NS, css:
 
 
 class Nvme:
-    """The controller at a PCI address, mapped and, after enable(), running."""
+    """Drives the controller at a PCI address: mapped and, after enable(), running."""
 
     def __init__(self, machine: Machine, bus: int = 0, slot: int = 4) -> None:
         self.machine, self.bus, self.slot = machine, bus, slot
@@ -180,7 +180,7 @@ class Nvme:
             self.make_io_queue()
 
     def make_io_queue(self) -> None:
-        """A queue pair without interrupts."""
+        """Make a queue pair without interrupts."""
         self.io = Queue(self, 1, IO_SQ, IO_CQ).create()
 
     def disable(self) -> None:
@@ -221,7 +221,7 @@ class Nvme:
         return at
 
     def finish(self, limit_ns: int = 10**9) -> Completion:
-        """Ring, then let time pass until the next command completes."""
+        """Ring the doorbell, then let time pass until the next command completes."""
         self.io.ring()
         return self.wait(self.io, limit_ns)
 

@@ -76,7 +76,7 @@ def qemu_io(*commands: str, opts: str | None = None) -> str:
 
 
 class Monitor:
-    """QMP, or the qtest protocol, over a socket that QEMU connects to."""
+    """Talks QMP, or the qtest protocol, over a socket that QEMU connects to."""
 
     def __init__(self, path: Path) -> None:
         self.listener = socket.socket(socket.AF_UNIX)
@@ -122,7 +122,7 @@ class QmpError(Exception):
 
 
 class Machine:
-    """A QEMU process; its trace of the drive in .trace()."""
+    """Runs a QEMU process; .trace() returns its trace of the drive."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class ControlTest(NvmeTest):
 
 
 class Logs(ControlTest):
-    """Every log, in parts, and numbers without a log."""
+    """Read every log, in parts, and numbers without a log."""
 
     def test_heads(self) -> None:
         nvme = self.start()
@@ -214,7 +214,7 @@ class Logs(ControlTest):
 
 
 class Orders(ControlTest):
-    """Orders, their results, and refusals."""
+    """Test orders, their results, and refusals."""
 
     def test_reset(self) -> None:
         nvme = self.start()
@@ -326,7 +326,7 @@ class Orders(ControlTest):
 
 
 class PowerCuts(ControlTest):
-    """A guest cuts its drive's power."""
+    """Test a guest that cuts its drive's power."""
 
     def test_bad_ones(self) -> None:
         nvme = self.start()

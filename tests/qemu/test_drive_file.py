@@ -35,7 +35,7 @@ SPANS = 48
 
 
 def sha256(path: Path) -> str:
-    """The checksum of a file."""
+    """Return the checksum of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -58,7 +58,7 @@ class Case(MachineTest):
 
 
 class Tools(Case):
-    """qemu-io, qemu-img, qemu-nbd."""
+    """Test qemu-io, qemu-img and qemu-nbd."""
 
     def test_what_was_flushed_is_there_again(self) -> None:
         self.make("write -P 1 0 1M", "write -P 2 64k 4k", "discard 128k 64k", "flush")
@@ -360,7 +360,7 @@ class Machines(Case):
         self.assertEqual(vm.quit(), 0)
 
     def test_drive(self) -> None:
-        """-drive, and -snapshot above it."""
+        """Test -drive, and -snapshot above it."""
         self.make("write -P 5 0 4k", "flush")
         before = sha256(self.file)
         line = f"if=none,id=d,{file_opts(self.file)}"
@@ -376,7 +376,7 @@ class Machines(Case):
         qemu_io("read -P 7 0 4k", opts=file_opts(self.file))
 
     def start(self) -> Nvme:
-        """A machine with the drive and one controller."""
+        """Start a machine with the drive and one controller."""
         more = {} if self.file.exists() else {"profile": str(SMALL)}
         self.vm = self.machine([self.options(**more)], "-device", CONTROLLER)
         nvme = Nvme(self.vm)

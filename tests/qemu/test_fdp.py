@@ -31,7 +31,7 @@ STATUS_HEAD, STATUS_ROW = 16, 32
 
 
 def machine_args(subsys: str = "fdp.nruh=3", namespace: str = "fdp.ruhs=0-2") -> list[str]:
-    """Devices of an FDP subsystem with one controller and one namespace."""
+    """Return the devices of an FDP subsystem with one controller and one namespace."""
     return [
         *("-device", f"nvme-subsys,id=sub0,nqn=n,fdp=on,{subsys}"),
         *("-device", "nvme,id=nvme0,serial=slate,subsys=sub0,bus=pcie.0,addr=4"),
@@ -40,12 +40,12 @@ def machine_args(subsys: str = "fdp.nruh=3", namespace: str = "fdp.ruhs=0-2") ->
 
 
 def with_handles(handles: int = 3, **more: Any) -> Json:
-    """Options of a drive with placement handles."""
+    """Return the options of a drive with placement handles."""
     return drive(ftl__placement_handles=handles, **more)
 
 
 def pattern(unit: int) -> bytes:
-    """Data of a mapping unit."""
+    """Return the data of a mapping unit."""
     return unit.to_bytes(8, "little") * (UNIT // 8)
 
 
@@ -79,11 +79,11 @@ class FdpTest(test_nvme.NvmeTest):
         return self.nvme.do_read(unit * UNIT, UNIT)
 
     def flush(self) -> None:
-        """Flush, which closes the open pages of all handles."""
+        """Send a flush, which closes the open pages of all handles."""
         self.assertEqual(self.io(FLUSH), 0)
 
     def log(self, number: int, size: int, offset: int = 0, group: int = 1, code: int = 0) -> bytes:
-        """A log of the endurance group."""
+        """Return a log of the endurance group."""
         at = self.nvme.buffer()
         self.vm.write(at, bytes(size))
         dwords = {10: number | (size // 4 - 1) << 16, 11: group << 16, 12: offset}
@@ -91,12 +91,12 @@ class FdpTest(test_nvme.NvmeTest):
         return self.vm.read(at, size)
 
     def stats(self) -> tuple[int, int, int]:
-        """Bytes of the host, of the media, and erased."""
+        """Return the bytes of the host, of the media, and erased."""
         host, _, media, _, erased, _ = struct.unpack_from("<6Q", self.log(STATS, 64))
         return host, media, erased
 
     def left(self) -> list[int]:
-        """Logical blocks left in the reclaim unit of each placement handle."""
+        """Return the logical blocks left in the reclaim unit of each placement handle."""
         at = self.nvme.buffer()
         self.vm.write(at, bytes(4096))
         self.assertEqual(self.io(RECEIVE, {10: 1, 11: 4096 // 4 - 1}, at), 0)
@@ -124,7 +124,7 @@ class FdpTest(test_nvme.NvmeTest):
         self.nvme.do_admin(SET_FEATURES, nsid=1, prp1=at, dwords=dwords)
 
     def host_events(self) -> list[tuple[int, ...]]:
-        """Type, flags, placement identifier, namespace, reclaim group and handle of each event of the host."""
+        """Return type, flags, placement identifier, namespace, reclaim group and handle of each event of the host."""
         data = self.log(EVENTS | 1 << 8, 64 + EVENTS_KEPT * 64)
         count = struct.unpack_from("<I", data)[0]
         return [struct.unpack_from("<BBH8xI16xHB", data, 64 + 64 * i) for i in range(count)]

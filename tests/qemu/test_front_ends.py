@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def run(*words: str | Path) -> str:
-    """Run a program of Debian's; returns its output."""
+    """Run a program of Debian, and return its output."""
     done = subprocess.run(
         [*TIMEOUT, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
@@ -34,7 +34,7 @@ def run(*words: str | Path) -> str:
 
 
 class FrontEnds(unittest.TestCase):
-    """A drive file, and a server of it."""
+    """Test a drive file, and a server of it."""
 
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slate-front-"))
@@ -65,7 +65,7 @@ class FrontEnds(unittest.TestCase):
         self.assertEqual(server.wait(30), 0)
 
     def daemon(self, *exports: str, **wait: Any) -> subprocess.Popen[bytes]:
-        """A storage daemon with the drive."""
+        """Start a storage daemon with the drive."""
         words = ["--blockdev", file_opts(self.drive, profile=not self.drive.exists()) + ",node-name=ssd0"]
         for export in exports:
             words += ["--export", export]

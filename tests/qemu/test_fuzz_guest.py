@@ -9,7 +9,7 @@ from fuzz_guest import DRIVES, ROUND, ROUNDS, play
 
 
 class Slice(unittest.TestCase):
-    """Some random commands for every drive."""
+    """Run some random commands for every drive."""
 
     def test_stepped(self) -> None:
         for drive in DRIVES:

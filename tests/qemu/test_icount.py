@@ -57,7 +57,7 @@ PROGRAM_NS = 640000
 
 @functools.cache
 def program(name: str = "nvme") -> Path:
-    """A program for the bare machine, compiled once."""
+    """Return a program for the bare machine, which is compiled once."""
     folder = Path(tempfile.mkdtemp(prefix="slate-bare-"))
     atexit.register(shutil.rmtree, folder)
     binary, source = folder / f"{name}.elf", SOURCES / f"{name}.c"
@@ -194,7 +194,7 @@ class Scenes(BareTest):
 
 
 class Interference(BareTest):
-    """Endless scenes, with commands from outside."""
+    """Run endless scenes, with commands from outside."""
 
     def progress(self, vm: Machine) -> None:
         """Check that the guest continues."""

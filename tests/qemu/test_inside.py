@@ -24,7 +24,7 @@ FLASH, FRONT, BUFFER = 300 + 99_000 + (16384 + 1280) * 1250 // 1000, 200 + 1000,
 
 
 def pattern(unit: int) -> bytes:
-    """Data of a mapping unit."""
+    """Return the data of a mapping unit."""
     return unit.to_bytes(8, "little") * (UNIT // 8)
 
 
@@ -65,12 +65,12 @@ class Inside(test_nvme.NvmeTest):
         return completion.code, completion.result
 
     def identify(self, kind: int) -> bytes:
-        """Identify of the namespace (0) or of the controller (1)."""
+        """Identify the namespace (0) or the controller (1)."""
         self.nvme.do_admin(IDENTIFY, nsid=1 - kind, prp1=test_nvme.SCRATCH, dwords={10: kind})
         return self.vm.read(test_nvme.SCRATCH, 4096)
 
     def requests(self, since: int) -> list[tuple[str, int, int, int]]:
-        """Operation, first unit, units and latency of each request of the drive since."""
+        """Return operation, first unit, units and latency of each request of the drive since `since`."""
         done = {row["id"]: int(row["latency"]) for row in self.vm.trace("done")}
         rows = self.vm.trace("submit")[since:]
         return [(r["op"], int(r["offset"]) // UNIT, int(r["bytes"]) // UNIT, done[r["id"]]) for r in rows]

@@ -33,7 +33,7 @@ TINY: dict[str, Any] = {
 
 
 def table() -> list[int]:
-    """CRC-16 of T10 DIF, polynomial 8bb7, byte by byte."""
+    """Make the table of CRC-16 of T10 DIF, polynomial 8bb7, byte by byte."""
     found = []
     for byte in range(256):
         crc = byte << 8
@@ -47,7 +47,7 @@ CRC = table()
 
 
 def guard(data: bytes) -> int:
-    """The guard of a block."""
+    """Return the guard of a block."""
     crc = 0
     for byte in data:
         crc = (crc << 8 & 0xFFFF) ^ CRC[crc >> 8 ^ byte]
@@ -55,7 +55,7 @@ def guard(data: bytes) -> int:
 
 
 def pi(data: bytes, ref: int, app: int = 0) -> bytes:
-    """Protection information of a block."""
+    """Return the protection information of a block."""
     return struct.pack(">HHI", guard(data), app, ref)
 
 
@@ -72,7 +72,7 @@ class Shape:
 
 
 class MetadataTest(base.NamespaceTest):
-    """A drive with metadata in the spare area, and one namespace of it."""
+    """Test a drive with metadata in the spare area, and one namespace of it."""
 
     shape: Shape
 
@@ -123,7 +123,7 @@ class MetadataTest(base.NamespaceTest):
         return b"".join(p[: s.block] for p in parts), b"".join(p[s.block :] for p in parts)
 
     def meta_of(self, data: bytes, lba: int, app: int = 0) -> bytes:
-        """Metadata with right protection information (of the type) for a block."""
+        """Return metadata with right protection information (of the type) for a block."""
         s = self.shape
         rest = bytes((lba + i) & 0xFF for i in range(s.meta - 8))
         if not s.kind:
@@ -316,7 +316,7 @@ class Formats(MetadataTest):
 
 
 class Commands(MetadataTest):
-    """The other commands of a namespace with protection information of type 1."""
+    """Test the other commands of a namespace with protection information of type 1."""
 
     def test_deallocated(self) -> None:
         """Metadata of blocks that were never written, or were trimmed, are FFh, which disables the checks."""
@@ -443,7 +443,7 @@ class Work(MetadataTest):
         self.zeroed: set[int] = set()  # versions
 
     def one(self, lba: int, version: int) -> bytes:
-        """Content of a block of a version."""
+        """Return the content of a block of a version."""
         return (version * 1000 + lba).to_bytes(8, "little") * (self.shape.block // 8)
 
     def write_version(self, lba: int, count: int, version: int, **more: int) -> None:

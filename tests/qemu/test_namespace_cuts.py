@@ -71,11 +71,11 @@ class Cuts(base.NamespaceTest):
 
     @staticmethod
     def rows_of(model: Model) -> Found:
-        """The namespaces of a model."""
+        """Return the namespaces of a model."""
         return {nsid: (row.blocks, row.on) for nsid, row in model.rows.items()}
 
     def rows(self) -> Found:
-        """The namespaces of the drive."""
+        """Return the namespaces of the drive."""
         attached = self.listed(2)
         return {nsid: (self.blocks(nsid), nsid in attached) for nsid in self.listed(0x10)}
 
@@ -115,7 +115,7 @@ class Cuts(base.NamespaceTest):
         return completed
 
     def measure(self, kind: str, nsid: int, what: int) -> None:
-        """Carry the command out without a cut, and note its times."""
+        """Execute the command without a cut, and note its times."""
         after = copy.deepcopy(self.model)
         self.assertEqual(self.apply(after, kind, nsid, what), 0)
         seen = len(self.vm.trace("submit"))

@@ -149,7 +149,7 @@ class Formats(base.InFile):
         self.fail("no record is written")
 
     def test_cancelled_while_the_record_is_written(self) -> None:
-        """Memory and flash then agree on the format."""
+        """A cancelled format leaves memory and flash with the same format."""
         for how in ("reset", "abort"):
             with self.subTest(how=how):
                 self.file.unlink(missing_ok=True)
@@ -212,7 +212,7 @@ class Formats(base.InFile):
                 self.assertEqual((self.listed(0x10), self.listed(2)), after)
 
     def most_deallocated(self) -> int:
-        """DMRSL: the most blocks of a range of Dataset Management."""
+        """Return DMRSL, the most blocks of a range of Dataset Management."""
         self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 6})
         found: int = struct.unpack_from("<I", self.vm.read(SCRATCH, 16), 4)[0]
         return found
@@ -268,7 +268,7 @@ class Formats(base.InFile):
         vm.qmp("device_add", driver="nvme", id="nvme0", serial="slate", drive="ssd0", bus="rp")
 
     def promise(self) -> tuple[int, ...]:
-        """NSABPNS, NAWUN, NAWUPF, NPWG."""
+        """Return NSABPNS, NAWUN, NAWUPF and NPWG."""
         data = self.identify(0, 1)
         return (data[24] >> 1 & 1, *struct.unpack_from("<HH", data, 34), *struct.unpack_from("<H", data, 64))
 

@@ -40,7 +40,7 @@ HEAD, ROW = "<8sHHIII8x", "<IIQIBBBx"
 
 
 def crc32c(data: bytes) -> int:
-    """Castagnoli's CRC, bit by bit."""
+    """Compute Castagnoli's CRC bit by bit."""
     crc = ONES
     for byte in data:
         crc ^= byte
@@ -62,7 +62,7 @@ def record(
 
 @dataclass
 class Row:
-    """A namespace of the model."""
+    """Holds a namespace of the model."""
 
     start: int
     units: int
@@ -114,7 +114,7 @@ class Model:
 
 
 class NamespaceTest(test_nvme.NvmeTest):
-    """A controller on a drive with a table."""
+    """Test a controller on a drive with a table."""
 
     def begin(self, first: str = "", options: Json | None = None, **settings: Any) -> Nvme:
         """Return the running controller."""
@@ -193,7 +193,7 @@ class NamespaceTest(test_nvme.NvmeTest):
 
 
 class Life(NamespaceTest):
-    """Commands and their statuses."""
+    """Test commands and their statuses."""
 
     def test_without_a_table(self) -> None:
         """With drive.namespaces = 0 the feature is off. Above 0 the first namespace has all units but the last."""
@@ -396,7 +396,7 @@ class InFile(NamespaceTest):
 
 
 class Kept(InFile):
-    """The table in a drive's file, and after power cuts."""
+    """Test the table in a drive's file, and after power cuts."""
 
     def test_killed(self) -> None:
         self.begin(f"{64 * MIB}:512;{32 * MIB}:4096", self.options())

@@ -137,7 +137,7 @@ class Commands(NvmeTest):
 
 
 class Time(NvmeTest):
-    """A command completes exactly at its nanosecond."""
+    """Test that a command completes exactly at its nanosecond."""
 
     def exact(self, queue: Any) -> int:
         """Ring the doorbell, and find the completion at the drive's done_ns; return the latency."""
@@ -182,7 +182,7 @@ class Time(NvmeTest):
         return latency
 
     def test_unwritten_read(self) -> None:
-        """map_ns + overhead_ns of small.ini, nothing else."""
+        """An unwritten read takes map_ns + overhead_ns of small.ini, and nothing else."""
         self.assertEqual(self.check_exact([], (READ, 0, b"", 0)), 200 + 1000)
 
     def test_flash_read(self) -> None:
@@ -370,7 +370,7 @@ class InFlight(NvmeTest):
 
 
 class HotPlug(NvmeTest):
-    """Removing the controller and the drive."""
+    """Test removing the controller and the drive."""
 
     def blockdev(self) -> Json:
         """Return the options of the drive."""

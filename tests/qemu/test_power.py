@@ -32,7 +32,7 @@ QUICK: Json = {
 
 
 class PowerTest(MachineTest):
-    """A machine with the drive and a controller."""
+    """Test a machine with the drive and a controller."""
 
     def start(self, *args: str, options: Json | None = None, **settings: Any) -> Nvme:
         """Return the running controller."""
@@ -67,7 +67,7 @@ class PowerTest(MachineTest):
 
 
 class Cut(PowerTest):
-    """The effects of a cut, and their times."""
+    """Test the effects of a cut, and their times."""
 
     def test_in_the_middle_of_a_program(self) -> None:
         nvme = self.start()
@@ -190,7 +190,7 @@ class Cut(PowerTest):
 
 
 class Machines(PowerTest):
-    """The machine's reaction to a cut."""
+    """Test the machine's reaction to a cut."""
 
     def test_reset(self) -> None:
         nvme = self.start()
@@ -273,7 +273,7 @@ class Machines(PowerTest):
 
 
 class Several(PowerTest):
-    """Several drives of a controller, and several controllers of a drive."""
+    """Test several drives of a controller, and several controllers of a drive."""
 
     def attachment(self, nvme: Nvme, controller: int, action: int) -> None:
         """Start the attachment (0) or detachment (1) of the namespace to or from a controller."""
@@ -343,7 +343,7 @@ class Several(PowerTest):
 
 
 class Refused(PowerTest):
-    """Refused plans: the message, and no effect."""
+    """Test refused plans: the message, and no effect."""
 
     def refused(self, words: str, **arguments: object) -> None:
         """Check that a plan of a cut is refused."""

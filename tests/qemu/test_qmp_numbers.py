@@ -21,10 +21,10 @@ KEYS = ("ftl.gc_slice_pages", "ftl.gc_start_blocks", "ftl.type", "geometry.chann
 
 
 class Monitor(Sequence):
-    """A drive, and random commands of a QMP client."""
+    """Sends random commands of a QMP client to a drive."""
 
     def client(self) -> tuple[str, Json]:
-        """A command and its arguments."""
+        """Return a command and its arguments."""
         rng = self.rng
         kind = rng.randrange(6)
         if kind == 0:
@@ -69,7 +69,7 @@ class Monitor(Sequence):
 
 
 class Numbers(unittest.TestCase):
-    """Random numbers for every drive."""
+    """Send random numbers for every drive."""
 
     def test_stepped(self) -> None:
         for drive in DRIVES:

@@ -27,7 +27,7 @@ def added() -> dict[str, list[str]]:
 
 
 class Table(unittest.TestCase):
-    """The table of qemu-patches/DESIGN.md."""
+    """Test the table of qemu-patches/DESIGN.md."""
 
     def test_each_mend_has_its_qtest(self) -> None:
         rows = ROW.findall((PATCHES / "DESIGN.md").read_text(encoding="utf-8"))
@@ -42,7 +42,7 @@ class Table(unittest.TestCase):
 
 @unittest.skipUnless(PROGRAM.exists(), "this build of QEMU has no qtests")
 class Qtests(unittest.TestCase):
-    """hw/nvme on QEMU's own backends, without a drive of flash."""
+    """Test hw/nvme on QEMU's own backends, without a drive of flash."""
 
     def test_each(self) -> None:
         with tempfile.TemporaryDirectory(prefix="slate-qtest-") as folder:

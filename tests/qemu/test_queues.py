@@ -92,7 +92,7 @@ class QueueTest(test_nvme.NvmeTest):
 
 
 class Priorities(QueueTest):
-    """Weighted round robin with urgent priority."""
+    """Test weighted round robin with urgent priority."""
 
     def test_shares_are_the_weights(self) -> None:
         """The first read of the low queue begins when there is no other; each round then has three and one."""
@@ -109,7 +109,7 @@ class Priorities(QueueTest):
         self.assertEqual(self.order(3, 4, 3), "a" + "bc" * 3 + "b" + "aa")
 
     def test_round_robin_has_no_priorities(self) -> None:
-        """CC.AMS 0 on the same drive."""
+        """With CC.AMS 0, the same drive ignores priorities."""
         self.begin(arbiter(controller__weight_high=3), LOW, HIGH, ams=0)
         self.assertEqual(self.order(8, 8), "ab" * 8)
 
@@ -125,7 +125,7 @@ class Priorities(QueueTest):
 
 
 class Feature(QueueTest):
-    """Burst and weights by the feature Arbitration."""
+    """Set burst and weights by the feature Arbitration."""
 
     def test_set_and_reset(self) -> None:
         options = arbiter(controller__weight_high=3, controller__weight_medium=2, controller__arbitration_burst=5)
@@ -160,7 +160,7 @@ class Feature(QueueTest):
 
 
 class Neighbours(QueueTest):
-    """A queue of depth 64 beside one of depth 1, both always full."""
+    """Keep a queue of depth 64 and one of depth 1 full."""
 
     def latencies(self, kind: str, commands: int) -> set[float]:
         """Return the latencies of the second queue, in commands."""

@@ -46,10 +46,10 @@ def play(
 
 
 class Clock(unittest.TestCase):
-    """One processor's own clock."""
+    """Test one processor's own clock."""
 
     def test_an_instruction_takes_what_the_rate_says(self) -> None:
-        """Two instructions (MOV, RDTSC); then MOV, a PAUSE of 40 ns, RDTSC."""
+        """The scene measures two instructions (MOV, RDTSC), and then MOV, a PAUSE of 40 ns and RDTSC."""
         for rate, two, pause in (("1", 2, 42), ("0.1", 20, 60), ("0.25", 8, 48), ("0.5", 4, 44)):
             with self.subTest(rate=rate):
                 self.assertEqual(play("clock", vcpus=1, rate=rate), [two, pause])
@@ -155,7 +155,7 @@ class Quantum(unittest.TestCase):
 
 
 class Outside(unittest.TestCase):
-    """Input from outside the machine."""
+    """Test input from outside the machine."""
 
     def start(self, folder: Path, *more: str) -> subprocess.Popen[bytes]:
         """Start QEMU with sleep=off."""

@@ -14,7 +14,7 @@ PAGE = bytes(range(256)) * 16
 
 
 class Removal(test_nvme.HotPlug):
-    """A machine with the controller in a hot-plug slot."""
+    """Test a machine with the controller in a hot-plug slot."""
 
     def fly(self) -> Nvme:
         """Start eight writes."""

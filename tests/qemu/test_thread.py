@@ -110,7 +110,7 @@ class Scenes(RealTime):
 
 
 class Interference(test_icount.Interference):
-    """Endless scenes, with commands from outside."""
+    """Run endless scenes, with commands from outside."""
 
     accel: tuple[str, ...] = REAL
 
@@ -216,7 +216,7 @@ class Statistics(RealTime):
 
 
 class Options(MachineTest):
-    """thread= and spin-ns=."""
+    """Test thread= and spin-ns=."""
 
     def refused(self, options: Json, *args: str) -> str:
         """Return QEMU's message about a drive with these options."""
@@ -287,7 +287,7 @@ class Tools(unittest.TestCase):
                     client.terminate()
 
     def child(self, process: subprocess.Popen[bytes]) -> int:
-        """The process under timeout(1)."""
+        """Return the process under timeout(1)."""
         return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii"))
 
     def until(self, condition: object) -> None:

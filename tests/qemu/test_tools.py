@@ -205,7 +205,7 @@ class BadOptions(unittest.TestCase):
 
 
 class Exports(unittest.TestCase):
-    """The drive over NBD."""
+    """Test the drive over NBD."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="slate-nbd-")
@@ -255,7 +255,7 @@ class Exports(unittest.TestCase):
         self.round_trip("ssd")
 
     def daemon(self, *args: str) -> None:
-        """A storage daemon with an export of the drive."""
+        """Start a storage daemon with an export of the drive."""
         self.serve(
             "qemu-storage-daemon",
             "--blockdev",

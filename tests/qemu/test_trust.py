@@ -25,7 +25,7 @@ LATEST_NS = 1 << 60
 
 
 class TrustTest(MachineTest):
-    """A machine with a drive and a controller."""
+    """Test a machine with a drive and a controller."""
 
     def start(self, options: Json | None = None) -> Nvme:
         """Return the running controller."""
@@ -51,10 +51,10 @@ class TrustTest(MachineTest):
 
 
 class GuestControl(TrustTest):
-    """The option guest-control. QMP allows all commands at any value of the option."""
+    """Test the option guest-control. QMP allows all commands at any value of the option."""
 
     def with_control(self, value: str | None) -> Nvme:
-        """A controller on a drive with the option, or without."""
+        """Start a controller on a drive with the option, or without."""
         options = drive()
         del options["guest-control"]
         return self.start({**options, **({"guest-control": value} if value else {})})
@@ -97,7 +97,7 @@ class GuestControl(TrustTest):
             self.qmp_may()
 
     def test_off(self) -> None:
-        """A drive without the option."""
+        """Test a drive without the option."""
         nvme = self.with_control("off")
         for log in range(0xD0, 0xD8):
             nvme.get_log(log, 32, code=INVALID_FIELD)
@@ -162,7 +162,7 @@ class Numbers(TrustTest):
         self.assertFalse(self.power()["on"])
 
     def test_log_offsets(self) -> None:
-        """Any offset and length: data, or a sentence."""
+        """Any offset and length returns data, or a sentence."""
         self.start()
         for log in (0, 0xCF, 0xD8, 0xFFFFFFFF):
             with self.assertRaisesRegex(QmpError, f"There is no log {log}: they are 208 to 215"):
@@ -185,7 +185,7 @@ class Numbers(TrustTest):
 
 
 class Interrupts(TrustTest):
-    """Interrupts with MSI-X, and without."""
+    """Test interrupts with MSI-X, and without."""
 
     def test_msix_disabled_with_a_high_vector(self) -> None:
         """The completion after this command once failed an assertion of QEMU."""
@@ -332,7 +332,7 @@ class Format(TrustTest):
 
 
 class Attachment(TrustTest):
-    """Attaching and detaching namespaces."""
+    """Test attaching and detaching of namespaces."""
 
     def attach(self, sel: int) -> None:
         """Send Namespace Attachment for namespace 1 and this controller."""

@@ -50,7 +50,7 @@ class Areas(test_zoned.KeptTest):
     """A drive on which each active zone may have an area."""
 
     def start(self, blockdevs: Any = None, device: str = test_nvme.CONTROLLER, **settings: Any) -> Nvme:
-        """As for other drives with zones."""
+        """Start as the tests of other drives with zones do."""
         return super().start(blockdevs, device, **{"ftl__zrwa_pages": 4, **settings})
 
     def open(self, zone: int, code: int = 0) -> None:

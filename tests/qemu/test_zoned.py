@@ -38,7 +38,7 @@ OTHER = bytes(reversed(range(256))) * 16
 
 
 def zoned(node: str = "ssd0", **settings: Any) -> Json:
-    """Options of a drive with zones."""
+    """Return the options of a drive with zones."""
     return {**drive(node, **settings), "profile": str(ZNS)}
 
 
@@ -53,7 +53,7 @@ class Zone:
 
 
 class ZonesTest(test_nvme.NvmeTest):
-    """A machine with a zoned namespace."""
+    """Test a machine with a zoned namespace."""
 
     file: Json | None = None
 
@@ -68,7 +68,7 @@ class ZonesTest(test_nvme.NvmeTest):
     # ---- commands; their status is returned ----
 
     def send(self, zone: int, action: int) -> int:
-        """Zone Management Send to the zone with this number."""
+        """Send Zone Management Send to the zone with this number."""
         lba = zone * BLOCKS
         self.nvme.io.put(SEND, 1, dwords={10: lba & 0xFFFFFFFF, 11: lba >> 32, 13: action})
         return self.nvme.finish().code
@@ -148,7 +148,7 @@ class ZonesTest(test_nvme.NvmeTest):
 
 
 class Reports(ZonesTest):
-    """Identify, and Zone Management Receive."""
+    """Test Identify and Zone Management Receive."""
 
     def test_identify(self) -> None:
         nvme = self.start()
@@ -225,7 +225,7 @@ class Reports(ZonesTest):
 
 
 class States(ZonesTest):
-    """Every action in every state, as NVMe's state machine has it."""
+    """Try every action in every state of NVMe's state machine."""
 
     # for each state: what open, close, finish and reset lead to; None: an invalid transition
     table: ClassVar = {
@@ -542,7 +542,7 @@ class KeptTest(ZonesTest):
 
 
 class Survives(KeptTest):
-    """The states of zones after restarts and power cuts."""
+    """Test the states of zones after restarts and power cuts."""
 
     def test_restart(self) -> None:
         """After a restart, open zones are closed; a zone that was opened and not written is empty."""
@@ -607,7 +607,7 @@ class ManyReports(ZonesTest):
         self.nvme.io.ring()
 
     def codes(self, count: int) -> list[int]:
-        """Statuses of commands, sorted."""
+        """Return the statuses of commands, sorted."""
         return sorted(self.nvme.wait(self.nvme.io).code for _ in range(count))
 
     def test_their_memory(self) -> None:
@@ -624,7 +624,7 @@ class ManyReports(ZonesTest):
 
 
 class Thread(MachineTest):
-    """The drive in a thread of its own, driven by a tool."""
+    """Test the drive in a thread of its own, driven by a tool."""
 
     def said(self, *commands: str, thread: str = "on", code: int = 0) -> str:
         """Return what qemu-io says."""

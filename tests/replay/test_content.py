@@ -104,7 +104,7 @@ class Cut(Case):
 
 
 class Bytes(Case):
-    """The C reader and writer against a reader and a writer in Python."""
+    """Test the C reader and writer against a reader and a writer in Python."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -397,7 +397,7 @@ class Check(Case):
 
 
 class Told(Case):
-    """Tests of 'slate content'."""
+    """Test 'slate content'."""
 
     def tell(self, *args: Any, code: int = 0) -> Any:
         return self.call(*args, program=CORE / "slate-content", code=code)
@@ -485,7 +485,7 @@ class Generated(Case):
             self.assertNotEqual(blocks, self.data(kind, seed=2))
 
     def test_similar_blocks(self) -> None:
-        """1024 blocks of 64 kinds: two blocks of a kind differ in at most 8 of 512 words."""
+        """The trace has 1024 blocks of 64 kinds: two blocks of a kind differ in at most 8 of 512 words."""
 
         kinds: list[tuple[int, ...]] = []
         for block in self.data("similar"):

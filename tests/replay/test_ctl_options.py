@@ -124,7 +124,7 @@ class Monitor(unittest.TestCase):
         self.assertIn(say, done.stderr)
 
     def test_faults(self) -> None:
-        """A complete session: events between answers, and a log in two parts."""
+        """The client accepts events between answers, and a log in two parts."""
         entry = struct.pack("<IIQIIII", 3, 0xFFFFFFFF, 1, 77, 9, 4, 0)
         rest = struct.pack("<IIII", 1, 32, 31, 0) + entry
         event = b'{"event": "STOP", "data": {}, "timestamp": {}}\n'
@@ -203,7 +203,7 @@ class Monitor(unittest.TestCase):
                 self.assertIn(say, self.ctl(*words, code=2).stderr)
 
     def test_signal_while_waiting(self) -> None:
-        """No answer, and then Ctrl-C: the exit status reports it, without a message."""
+        """Ctrl-C while no answer has come ends the program without a message; the exit status reports it."""
         words = [str(CTL), "--qmp", str(self.path), "faults"]
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):

@@ -53,7 +53,7 @@ class Drive:
         return found
 
 
-# One row for each FTL, GC mode and other setting with its own path through the code.
+# The table has one row for each FTL, GC mode and other setting with its own path through the code.
 DRIVES = {
     "page": Drive("small"),
     "page, whole runs of GC": Drive("small", ("ftl.gc_mode=blocking",)),

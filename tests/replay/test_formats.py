@@ -41,7 +41,7 @@ FIO3 = "fio version 3 iolog\n0 a add\n1 a open\n10 a write 0 4096\n25 b read 409
 
 
 class Formats(Case):
-    """Files made by hand."""
+    """Test files made by hand."""
 
     def test_msr(self) -> None:
         rows = self.rows(self.file("a.csv", MSR), "--open")

@@ -13,10 +13,10 @@ RECLAIM_UNIT = 4 * 64  # pages: a block of each of 4 planes
 
 
 class Handles(Case):
-    """Two streams on the whole of a drive with 20 % more flash than capacity."""
+    """Run two streams on the whole of a drive with 20 % more flash than capacity."""
 
     def waf(self, *args: object) -> float:
-        """Units programmed for any reason, by units programmed for the host."""
+        """Return the units programmed for any reason, divided by units programmed for the host."""
         found = self.json("--closed", 4, *args, profile=SMALL)
         self.assertEqual(found["host"]["write"]["errors"], 0)
         programs = found["nand"]["ops"]["program"]
@@ -50,7 +50,7 @@ class Handles(Case):
         self.assertLess(apart, initially - 0.1)
 
     def test_rows_name_handles(self) -> None:
-        """One unit for each handle, and a flush: a page each."""
+        """One unit for each handle and a flush program one page for each handle."""
         trace = self.native(
             "0 0 write 0 4096",
             "0 0 write 4096 4096 handle=0",

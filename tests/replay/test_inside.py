@@ -15,7 +15,7 @@ UNREADABLE = -4  # enum ssd_err
 
 
 class Inside(Case):
-    """Rows of the native form."""
+    """Test rows of the native form."""
 
     def test_what_crosses_the_link(self) -> None:
         """Each request runs alone; the read of a lost unit moves no data."""

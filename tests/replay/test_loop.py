@@ -255,7 +255,7 @@ class Loops(Case):
 
 
 class Streams(Case):
-    """Several traces at once."""
+    """Test several traces at once."""
 
     def test_open_merges_by_time(self) -> None:
         one = self.native("100 0 write 0 4096", "900 0 write 4096 4096", name="one")
@@ -286,7 +286,7 @@ class Streams(Case):
 
 
 class Places(Case):
-    """Addresses beyond the drive, and parts of sectors and units."""
+    """Test addresses beyond the drive, and parts of sectors and units."""
 
     def one(self, offset: int, size: int, *args: Any) -> tuple[int, ...]:
         return self.requests(*args, self.native(f"0 0 write {offset} {size}"))[0][1:]

@@ -124,7 +124,7 @@ EVERY_OP = (
 
 
 class Report(Case):
-    """The JSON and the CSV."""
+    """Test the JSON and the CSV."""
 
     def match(self, value: Any, shape: Any, where: str = "root") -> None:
         """The JSON has exactly these keys and types."""

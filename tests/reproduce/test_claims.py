@@ -209,7 +209,7 @@ class Rules(unittest.TestCase):
             self.read(want="< 1")
 
     def read(self, **more: Any) -> Any:
-        """A file of one claim."""
+        """Read a file of one claim."""
         keys = {"id": "pen.x", "figure": "1", "says": "s", "source": "s", "verdict": "agrees"} | more
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rps.toml"

@@ -63,7 +63,7 @@ class Parts(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
-    """Tables from results made by hand."""
+    """Test tables from results made by hand."""
 
     def setUp(self) -> None:
         self.parts = [dac_long.Part(name, Path("p"), mib, 1, 1) for name, mib in (("pc", 1), ("pc", 2), ("web", 1))]
@@ -96,7 +96,7 @@ class Rows(unittest.TestCase):
 
 
 class Whole(unittest.TestCase):
-    """A tiny recording, from the command line to the tables."""
+    """Test a tiny recording, from the command line to the tables."""
 
     def test_head(self) -> None:
         with tempfile.TemporaryDirectory() as made, contextlib.redirect_stderr(io.StringIO()) as said:

@@ -51,7 +51,7 @@ class Tables(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    """The page and its picture."""
+    """Test the page and its picture."""
 
     def setUp(self) -> None:
         page = holdouts.PAGE.read_text(encoding="utf-8")

@@ -122,7 +122,7 @@ class Sums(unittest.TestCase):
 
 
 class Curves(unittest.TestCase):
-    """Properties of traces, counted by hand."""
+    """Test properties of traces, counted by hand."""
 
     def test_misses(self) -> None:
         # Five blocks for the first time; block 0 again, four others since: only a list of 4 misses; block 4: a hit
@@ -201,7 +201,7 @@ class Fitting(unittest.TestCase):
 
 
 class Traces(unittest.TestCase):
-    """Real traces in the folder TRACES=DIR."""
+    """Test real traces in the folder TRACES=DIR."""
 
     def said(self, program: Any, *args: Any) -> str:
         with redirect_stderr(io.StringIO()) as said, redirect_stdout(io.StringIO()):
@@ -246,7 +246,7 @@ class Traces(unittest.TestCase):
 
 
 class Validating(unittest.TestCase):
-    """Figures of validate.py, computed by hand."""
+    """Compare figures of validate.py with ones computed by hand."""
 
     def test_quantities(self) -> None:
         nand = {"ops": {"program": {"host": 100, "gc": 300}, "copyback": {}}}

@@ -26,7 +26,7 @@ def sides(name: str, scale: int, seed: int = 1, **settings: Any) -> tuple[dict[s
 
 
 class Marginals(unittest.TestCase):
-    """Requests, bytes and coverage, for every volume."""
+    """Test requests, bytes and coverage of every volume."""
 
     def check(self, name: str, scale: int, **settings: Any) -> list[Any]:
         want = standin.marginals(name, scale, DATA)
@@ -164,7 +164,7 @@ class Sizes(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    """standin.py as a command."""
+    """Test standin.py as a command."""
 
     def run_it(self, *args: Any, ok: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -199,7 +199,7 @@ class Program(unittest.TestCase):
 
 
 class Count(unittest.TestCase):
-    """tracestats.py, on traces counted by hand."""
+    """Test tracestats.py on traces counted by hand."""
 
     def test_native_and_msr(self) -> None:
         native = (

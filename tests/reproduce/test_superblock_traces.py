@@ -49,7 +49,7 @@ class Rows(unittest.TestCase):
 
 
 class Stored(unittest.TestCase):
-    """The stored table agrees with the text of its page."""
+    """Test that the stored table agrees with the text of its page."""
 
     def test_directions(self) -> None:
         """AEP and VEP stay near the baseline's or fall; a fault that was mended gave a VEP of 2.7 to 53 times."""

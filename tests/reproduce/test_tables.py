@@ -67,7 +67,7 @@ def result(
 
 
 class Measures(unittest.TestCase):
-    """Quantities of one result."""
+    """Test quantities of one result."""
 
     def test_numbers(self) -> None:
         made = result()
@@ -148,7 +148,7 @@ class Measures(unittest.TestCase):
 
 
 class Guest(unittest.TestCase):
-    """guest.py, on a device.json of two jobs and a recording of both."""
+    """Test guest.py on a device.json of two jobs and a recording of both."""
 
     # ns of submission, its requests from 0; done: request, latency. "one" runs from 100 to 30000300
     RECORD = """# slate-trace 1
@@ -242,7 +242,7 @@ class Guest(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
-    """Rows made of several results."""
+    """Test rows made of several results."""
 
     def setUp(self) -> None:
         self.results = compare.Results(
@@ -335,7 +335,7 @@ class Rows(unittest.TestCase):
 
 
 class Studies(unittest.TestCase):
-    """The points of each study."""
+    """Test the points of each study."""
 
     def test_scaling(self) -> None:
         # 1888 / 16 = 118 blocks, 8 % of them 9.44; 15104 / 16 = 944, 75.52; 16.5 % less of 118 is 98.53
@@ -469,7 +469,7 @@ HEAD = ["trace", "what", "unit", "paper", "ours (device)", "ratio"]
 
 
 class Layout(unittest.TestCase):
-    """Tables of the pages, from rows made by hand."""
+    """Test tables of the pages, from rows made by hand."""
 
     def test_quantities_stand_side_by_side(self) -> None:
         rows = [[trace, what, "x", "", f"{trace}-{what}", ""] for what in ("P", "Q") for trace in ("a", "average")]

@@ -15,7 +15,7 @@ WITHIN = 0.02
 
 
 class Model(unittest.TestCase):
-    """Known values of the model's functions."""
+    """Test known values of the model's functions."""
 
     def test_blocks_of_two_pages_by_hand(self) -> None:
         """Full blocks: 0.9 / (2 - v). With one valid page: p 1.8 / (2 - v). Their sum is 1, v = 1 - p: p = 1 / 8."""

@@ -76,7 +76,7 @@ STEPS = ("write", "write", "look", "mix", "mix", "trim", "reset", "bad", "set", 
 
 @dataclasses.dataclass
 class Case:
-    """The commands of one case."""
+    """Runs the commands of one case."""
 
     id: str
     kind: str

@@ -115,7 +115,7 @@ def check_image() -> None:
 
 
 def stage(folder: Path, suite: Suite, serial: str, args: argparse.Namespace) -> Path:
-    """The folder that the guest shares."""
+    """Make the folder that the guest shares."""
     share = folder / "share"
     share.mkdir(parents=True)
     settings = {
@@ -134,7 +134,7 @@ def stage(folder: Path, suite: Suite, serial: str, args: argparse.Namespace) -> 
 
 
 def qemu_words(raw: Path, size: str) -> list[str]:
-    """A raw file behind QEMU's nvme, as a second drive."""
+    """Return QEMU's words for a raw file behind QEMU's nvme, as a second drive."""
     subprocess.run(["truncate", "-s", size, str(raw)], check=True)
     node = f"driver=raw,node-name=raw0,discard=unmap,file.driver=file,file.filename={str(raw).replace(',', ',,')}"
     return ["--qemu-arg=-blockdev", f"--qemu-arg={node}", "--qemu-arg=-device", "--qemu-arg=nvme,serial=raw,drive=raw0"]
@@ -224,7 +224,7 @@ def read_blktests(text: str) -> list[Outcome]:
 
 
 def summary(found: list[Outcome]) -> str:
-    """How many of each."""
+    """Return how many of each outcome were found."""
     count = {status: sum(one.status == status for one in found) for status in ("pass", "fail", "notrun")}
     return f"{count['pass']} passed, {count['fail']} failed, {count['notrun']} not run"
 
@@ -247,7 +247,7 @@ def table(results: dict[str, list[Outcome]]) -> str:
 
 
 def parse() -> argparse.Namespace:
-    """The options; DIR by position."""
+    """Parse the options; DIR is given by its position."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dir", metavar="DIR", help="a built checkout of blktests or xfstests")
     parser.add_argument("--tests", help="the words for ./check (default: 'block nvme', '-g generic/quick')")

@@ -79,7 +79,7 @@ def build(rng: random.Random, source: Path, number: int) -> None:
 
 
 class Office:
-    """Documents as text and tables, and LibreOffice."""
+    """Makes documents as text and tables, and works on them with LibreOffice."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -116,7 +116,7 @@ class Office:
                 "--outdir", self.folder, *files, env={"HOME": str(DRIVE / "home")})  # fmt: skip
 
     def work(self) -> None:
-        """Edit, save, and export."""
+        """Edit, save and export documents."""
         files = self.edit()
         texts, tables = ([file for file in files if file.suffix == suffix] for suffix in (".html", ".csv"))
         self.save("odt:writer8", texts)

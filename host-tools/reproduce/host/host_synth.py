@@ -22,7 +22,7 @@ Parts = dict[str, str]
 
 
 def array(rng: random.Random, n: int = 2, bits: int = 16) -> Parts:
-    """A systolic array of multiply-accumulate cells."""
+    """Return a systolic array of multiply-accumulate cells."""
     shift = rng.randint(1, 7)
     cell = f"""module cell(input clk, input rst, input signed [{bits - 1}:0] a, input signed [{bits - 1}:0] b,
   output reg signed [{bits - 1}:0] qa, output reg signed [{bits - 1}:0] qb, output reg signed [{2 * bits + 7}:0] sum);
@@ -52,7 +52,7 @@ endmodule
 
 
 def fir(rng: random.Random, taps: int = 12) -> Parts:
-    """A filter with constant coefficients."""
+    """Return a filter with constant coefficients."""
     terms = " + ".join(f"d[{i}] * $signed(16'd{rng.randrange(1, 30000)})" for i in range(taps))
     return {"top.v": f"""module top(input clk, input signed [15:0] x, output reg signed [39:0] y);
   reg signed [15:0] d[0:{taps - 1}];
@@ -67,7 +67,7 @@ endmodule
 
 
 def crc(rng: random.Random, lanes: int = 2) -> Parts:
-    """CRCs of several polynomials over 128 bits a cycle."""
+    """Return CRCs of several polynomials over 128 bits a cycle."""
     polynomials = ", ".join(f"32'h{rng.getrandbits(32) | 1:08x}" for _ in range(lanes))
     return {"top.v": f"""module top(input clk, input [127:0] d, output reg [{32 * lanes - 1}:0] q);
   localparam [{32 * lanes - 1}:0] P = {{{polynomials}}};
@@ -85,7 +85,7 @@ endmodule
 
 
 def sbox(rng: random.Random, boxes: int = 8) -> Parts:
-    """A round of a cipher with substitution boxes in place of a known one's."""
+    """Return a round of a cipher, with random substitution boxes in place of those of a known cipher."""
     made = {}
     for number in range(boxes):
         table = rng.sample(range(256), 256)
