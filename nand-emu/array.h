@@ -72,7 +72,7 @@ int nand_array_validate(const struct nand_array_config *c, const char **why) SSD
 /* These functions return the bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
 size_t nand_array_image_bytes(const struct nand_array_config *c);
-/* The bytes of the image before the payload, which are always used. */
+/* Returns the bytes of the image before the payload. They are always used. */
 size_t nand_array_table_bytes(const struct nand_array_config *c);
 /*
  * Return SSD_E_CORRUPT if an array of that config cannot have left this image; *why names the table
@@ -88,7 +88,7 @@ int nand_array_check_image(const struct nand_array_config *c, const void *image,
  * time 0.
  */
 struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c);
-/* The same, but hooks are set before that power cut is processed, because it may store pages. */
+/* Do the same with hooks, which are set before that power cut is processed, because it may store pages. */
 struct nand *nand_array_take_up(void *mem, void *image, const struct nand_array_config *c,
 				const struct nand_hooks *h);
 struct nand_array *nand_array_of(struct nand *n);
@@ -103,7 +103,7 @@ void nand_array_from_outside(struct nand_array *a);
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 const struct nand_hooks *nand_array_hooks(const struct nand_array *a);
 
-/* Number of commands under way by operation. Reads are not counted, because they change nothing. */
+/* Commands under way are counted by operation. Reads are not counted, because they change nothing. */
 struct nand_in_flight {
 	uint32_t begun[NAND_NOPS];	/* commands in their cell phase, which a cut would tear */
 	uint32_t waiting[NAND_NOPS];	/* commands before their cell phase, of which a cut leaves no trace */
@@ -120,9 +120,9 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
  * power first.
  */
 void nand_array_power_on(struct nand_array *a);
-/* Number of power cuts in the image's life; the end of a killed shell counts as one. */
+/* Returns the number of power cuts in the image's life; the end of a killed shell counts as one. */
 uint64_t nand_array_cuts(const struct nand_array *a);
-/* Numbers that an image keeps for the owner of the array, 0 at first. */
+/* An image keeps these numbers for the owner of the array; they are 0 at first. */
 #define NAND_NOTES 3u
 uint64_t *nand_array_notes(struct nand_array *a);
 /*
@@ -137,7 +137,7 @@ void nand_array_age(struct nand_array *a, uint64_t ns);
 /* Call the discard hook for every smallest PB without programmed pages. */
 void nand_array_discard_blank(struct nand_array *a);
 
-/* Time that the die (channel) was busy for `source` since the last reset of statistics. */
+/* Return the time that the die (channel) was busy for `source` since the last reset of statistics. */
 uint64_t nand_array_die_busy_ns(const struct nand_array *a, uint32_t die, enum nand_source s);
 uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, enum nand_source s);
 

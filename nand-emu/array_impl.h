@@ -200,7 +200,7 @@ static inline bool programs(const struct nand_cmd *c)
 	return c->op == NAND_PROGRAM || c->op == NAND_COPYBACK;
 }
 
-/* The number of pages of a block in SLC mode, which has one for each word line. */
+/* Returns the number of pages of a block in SLC mode, which has one for each word line. */
 static inline uint32_t slc_pages(const struct nand_array *a)
 {
 	return a->base.geo.pages_per_block / a->base.geo.bits_per_cell;

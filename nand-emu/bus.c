@@ -3,8 +3,8 @@
 #include "bus.h"
 
 /*
- * Returns how long a transfer that could begin at earliest_ns and begins at at_ns has waited behind bookings of host
- * I/O with owners, none of them its own. It has owners, and is not booked yet.
+ * Returns how long a transfer that could begin at earliest_ns waits until at_ns behind bookings of host I/O whose
+ * owners differ from its own. The transfer has owners, and is not booked yet.
  */
 static SSD_APART uint64_t behind_others(const struct bus *b, uint64_t earliest_ns, uint64_t at_ns, uint32_t owners)
 {

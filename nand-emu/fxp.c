@@ -47,7 +47,7 @@ uint64_t fxp_exp2(int64_t q, unsigned int frac_bits)
 	return shift <= -64 ? 0 : y >> -shift;
 }
 
-/* Quantiles of the normal distribution in Q16, at (64 + i) / 128; above the last one ... */
+/* middle[i] is the quantile of the normal distribution at (64 + i) / 128, in Q16; above the last one ... */
 static const int32_t middle[64] = {
 	0, 1283, 2567, 3852, 5139, 6427, 7718, 9012, 10310, 11611,
 	12917, 14228, 15545, 16869, 18199, 19536, 20882, 22237, 23601, 24976,
@@ -104,7 +104,7 @@ static uint32_t poisson_sum(uint64_t mean, uint32_t u)
 }
 
 /*
- * The normal distribution, corrected by the first terms for skew and for steps of 1 (Cornish and
+ * Returns the quantile by the normal distribution, corrected by the first terms for skew and for steps of 1 (Cornish and
  * Fisher 1938).
  */
 static uint32_t poisson_normal(uint64_t mean, uint32_t u)

@@ -34,14 +34,14 @@ static inline uint32_t fxp_quotient(struct fxp_div by, uint32_t n)
 
 /* log2(x) in Q16; x >= 1. */
 int32_t fxp_log2(uint64_t x);
-/* 2^(q / 65536) in Q`frac_bits`, frac_bits <= 62; larger results become UINT64_MAX. */
+/* Returns 2^(q / 65536) in Q`frac_bits`, frac_bits <= 62; larger results become UINT64_MAX. */
 uint64_t fxp_exp2(int64_t q, unsigned int frac_bits);
 /*
- * The smallest k with P(X <= k) > u / 2^32, X Poisson of mean / 2^32. Summed
- * term by term up to a mean of 32; beyond, by the normal distribution.
+ * Returns the smallest k with P(X <= k) > u / 2^32, where X is Poisson of mean / 2^32. The terms are
+ * summed up to a mean of 32; beyond, the normal distribution is used.
  */
 uint32_t fxp_poisson(uint64_t mean, uint32_t u);
-/* splitmix64's output function (Steele, Lea, Flood 2014) of two numbers. */
+/* Hash two numbers by splitmix64's output function (Steele, Lea, Flood 2014). */
 uint64_t fxp_hash(uint64_t seed, uint64_t x);
 
 #endif

@@ -69,8 +69,8 @@ static uint32_t group_max(const struct nand_geometry *g)
 }
 
 /*
- * The longest time for which a channel can be busy if each of its dies has been given a group of
- * commands.
+ * Returns the longest time for which a channel can be busy if each of its dies has been given a group
+ * of commands.
  */
 static uint64_t longest_queue_ns(const struct nand_array_config *c)
 {

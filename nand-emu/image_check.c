@@ -131,7 +131,7 @@ static bool sound_counters(const struct nand_array *a, uint32_t s)
 	return true;
 }
 
-/* The value of `next` of smallest PB s after a power cut has undone the programs in flight. */
+/* Returns the value of `next` of smallest PB s after a power cut has undone the programs in flight. */
 static uint32_t lowest_next(const struct nand_array *a, uint32_t s)
 {
 	struct place p = place_of(a, s * a->pb_pages);

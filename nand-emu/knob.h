@@ -51,7 +51,7 @@ struct knob_table {
 
 extern const char *const knob_no_yes[];
 
-/* Settings of the array, in struct nand_array_config. */
+/* These tables declare the settings of the array, in struct nand_array_config. */
 extern const struct knob_table nand_geometry_knobs, nand_timing_knobs, nand_energy_knobs, nand_physics_knobs;
 
 #endif

@@ -46,7 +46,7 @@ static uint32_t weight(const struct ftl_config *c, uint32_t of)
 	return of == ARBITER_HIGH ? c->weight_high : of == ARBITER_MEDIUM ? c->weight_medium : c->weight_low;
 }
 
-/* The class whose turn it is: one with commands and credit. Some class but the urgent one has commands. */
+/* Returns the class whose turn it is: it has commands and credit. A class below urgent must have commands. */
 static uint32_t next_class(struct arbiter *a, const struct ftl_config *c)
 {
 	for (;;) {

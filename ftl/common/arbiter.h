@@ -40,7 +40,7 @@ struct arbiter {
 
 /* Add a command to its queue (ftl_io.queue). All of a queue's commands have the same priority while it has any. */
 void arbiter_add(struct arbiter *a, const struct ftl_config *c, struct ftl_io *io);
-/* Take the next command; count > 0. */
+/* Take the next command. There must be one (count > 0). */
 struct ftl_io *arbiter_take(struct arbiter *a, const struct ftl_config *c);
 void arbiter_check(const struct arbiter *a);
 

@@ -72,8 +72,8 @@ static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t fr
 }
 
 /*
- * The same, but if there is no such bit, the first set bit before `from`. A bitmap of one word needs
- * no branch.
+ * Do the same as word_next(), but return the first set bit before `from` if there is none after it. A
+ * bitmap of one word needs no branch.
  */
 static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint32_t from)
 {

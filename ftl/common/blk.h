@@ -133,7 +133,7 @@ void blk_init(struct blk_table *t);
 
 /* Returns the block's state and its valid units (DAC: pages), for logs. */
 struct ftl_block blk_info(const struct blk_table *t, uint32_t block);
-/* -> OPEN, or BLK_NONE. If all free blocks are set aside, it takes one of these. */
+/* Make a free block OPEN, or return BLK_NONE. If all free blocks are set aside, it takes one of these. */
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane);
 uint32_t blk_take_slc(struct blk_table *t, uint32_t plane);	/* -> OPEN, for SLC mode */
 void blk_set_aside(const struct blk_table *t, uint32_t plane);	/* as many free blocks as aside_max asks for */

@@ -243,7 +243,7 @@ static uint32_t copies_slot(const struct front_config *c)
 	return c->policy->shared ? FRONT_SLOW : FRONT_HOST;
 }
 
-/* Number of slots that take LSB pages and therefore have a parity in hand. */
+/* Returns the number of slots that take LSB pages and therefore have a parity in hand. */
 static uint32_t covering_slots(const struct front_config *c)
 {
 	if (!c->policy->group)
@@ -296,7 +296,7 @@ void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
 
 /* ---- the quota ---------------------------------------------------------------- */
 
-/* Number of pages by which a block's LSB pages are ahead of its MSB pages. */
+/* Returns the number of pages by which a block's LSB pages are ahead of its MSB pages. */
 static int64_t ahead_of(const struct front *fr, uint32_t b)
 {
 	uint32_t k = fr->bt->blk[b].next_page, fast = front_fast_taken(fr, k);

@@ -165,7 +165,7 @@ struct front {
 	struct ftl_stats *stats;	/* fast_pages and slow_pages are counted here */
 };
 
-/* The part of a parity page's spare area that is not an XOR. */
+/* This part of a parity page's spare area is not an XOR. */
 struct front_parity {
 	uint32_t block, erases;		/* block number, and its erase count when its pages were written */
 	uint32_t first;			/* first word line of the group */
@@ -249,7 +249,7 @@ void front_drop(struct front *fr, uint32_t b);
 
 /* ---- backup ---- */
 
-/* The plane that holds the parity pages of this one, and the plane whose parity pages this one holds. */
+/* Return the plane that holds this one's parity pages, and the plane whose parity pages this one holds. */
 static inline uint32_t front_backup_plane(const struct front *fr, uint32_t plane)
 {
 	uint32_t planes = geo_planes(fr->g), at = plane + fr->c.backup_ahead;
@@ -298,7 +298,7 @@ bool front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob) SSD_M
 /* XOR the group's spare area, as the parity page keeps it, to rebuild a page's. */
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);
 
-/* The first word line of the group whose MSB pages come next, or whose LSB pages are being written. */
+/* Returns the first word line of the group whose MSB pages come next, or whose LSB pages are being written. */
 uint32_t front_group_of(const struct front *fr, uint32_t word_line);
 uint32_t front_group_end(const struct front *fr, uint32_t word_line);
 

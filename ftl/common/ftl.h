@@ -127,7 +127,7 @@ struct ftl_host {
 	void *opaque;
 };
 
-/* Which of the commands that wait for one of the controller's cores comes first (arbiter.h). */
+/* If commands wait for the controller's cores, this one comes first (arbiter.h). */
 enum ftl_arbitration {
 	FTL_ARBITRATION_FIFO,	/* the one that was submitted first */
 	FTL_ARBITRATION_ROUND_ROBIN,	/* submission queues take turns */
@@ -139,7 +139,7 @@ enum ftl_gc_mode {
 	FTL_GC_SLICED,		/* host I/O goes first, but for the commands for which it gives GC credit: see die.h */
 };
 
-/* NFTL: which spare areas are read to locate a page. */
+/* NFTL reads these spare areas to locate a page. */
 enum ftl_search {
 	FTL_SEARCH_NO,		/* no spare areas */
 	FTL_SEARCH_YES,		/* a read in a U-block: those from the newest position to the page; a
@@ -147,7 +147,7 @@ enum ftl_search {
 	FTL_SEARCH_ALL,		/* a read: as FTL_SEARCH_YES; a merge: the spare areas of all pages of both blocks */
 };
 
-/* NFTL: which pair is merged if a write needs a block. */
+/* NFTL merges this pair if a write needs a block. */
 enum ftl_merge_victim {
 	FTL_VICTIM_NEWEST,	/* most invalid pages; of equal pairs the one that reached this number last */
 	FTL_VICTIM_OLDEST,	/* most invalid pages; of equal pairs the one that reached this number first */
@@ -180,13 +180,13 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
-/* Which commands a host read suspends, if the array supports it (timing.suspend_ns). */
+/* A host read suspends these commands, if the array supports it (timing.suspend_ns). */
 enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_SUSPEND_ALL };
 
-/* Where GC's copies go: as in the published FTL, to separate blocks, or to the host's blocks. */
+/* GC's copies go where the published FTL puts them, to separate blocks, or to the host's blocks. */
 enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
 
-/* parity, rtf, flex: the channel of the backup block, as seen from the LSB pages that it backs up. */
+/* parity, rtf, flex: the backup block is on the channel of the LSB pages that it backs up, or on the next. */
 enum ftl_backup_channel { FTL_BACKUP_SAME, FTL_BACKUP_NEXT };
 
 /* page: are frequently written pages kept apart from the others? */
@@ -216,7 +216,7 @@ enum ftl_slc_full {
 	FTL_SLC_FOLD,		/* the host waits until GC has folded a block, if one can be folded */
 };
 
-/* flex: which pages of the shared blocks take GC's copies, except in idle times. */
+/* flex: these pages of the shared blocks take GC's copies, except in idle times. */
 enum ftl_gc_pages {
 	FTL_GC_SLOW,		/* MSB pages */
 	FTL_GC_FAST,		/* LSB pages, while more blocks are free than the reserve */

@@ -53,7 +53,7 @@ struct ftl_op_stats {
 	struct ftl_breakdown where;	/* sums over all I/Os */
 };
 
-/* Only uint64_t after op[]: libslate adds two structs as arrays. */
+/* All members after op[] are uint64_t, because libslate adds two structs as arrays. */
 struct ftl_stats {
 	struct ftl_op_stats op[FTL_NOPS];
 	FTL_COUNTERS(FTL_FIELD)

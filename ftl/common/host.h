@@ -82,7 +82,7 @@ static inline struct ftl_io *io_list_take(struct io_list *l)
 
 /* ---- an I/O comes ---- */
 
-/* What an I/O covers of one mapping unit. */
+/* A span is the part of one mapping unit that an I/O covers. */
 struct host_span {
 	uint32_t unit;
 	uint32_t from, bytes;		/* in the unit */
@@ -249,7 +249,7 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 		host_finish(h, io, io->done_ns, io->status);
 }
 
-/* As host_finish(), but the look-up and the firmware begin at at_ns; io->where holds the time until then. */
+/* Do as host_finish() does, but the look-up and the firmware begin at at_ns; io->where holds the time until then. */
 void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status);
 
 /*

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory.h - the bandwidth of the controller's memory, which every byte that a host reads or writes,
- * that GC, wear levelling or a merge copies, and that is read of a map page crosses once. Bytes that
- * are read ahead cross when they are read, and again when a host's read finds them in the cache.
+ * memory.h - the bandwidth of the controller's memory. These bytes cross it once: all that a host
+ * reads or writes, all that GC, wear levelling or a merge copies, and all that is read of map pages.
+ * Bytes that are read ahead cross when they are read, and again when a host's read finds them in the
+ * cache.
  *
- * It is one more transfer at a time, as a direction of the host link is (link.h): a transfer takes
- * the first gap that is long enough. A host's read ends when its data have crossed, and the FTL gets a
- * write when they have. The bytes of copies and map pages cross from the end of their read on; the
- * FTL does not wait for them, but what crosses later does. So if nothing else limits the drive, the
- * host's bytes and these together are dram_mb_s.
+ * Like a direction of the host link (link.h), the memory carries one transfer at a time, and a transfer
+ * takes the first gap that is long enough. A host's read ends when its data have crossed. The FTL gets
+ * a write when its data have crossed. The bytes of copies and map pages cross from the end of their
+ * read on. The FTL does not wait for them, but later transfers do. So if nothing else limits the drive,
+ * the bytes of the host, of copies and of map pages together cross at dram_mb_s.
  *
  * Copies are seen where all FTLs make them, at the array: the FTL gets a struct nand that passes each
  * call on and takes note of reads that are not the host's. A copyback moves no data out of its chip.

@@ -2,10 +2,10 @@
 /*
  * owners.h - how long requests of a namespace wait behind those of others.
  *
- * A clock belongs to something that has one holder at a time: a die, or the log. A holder carries data of one or more
- * namespaces, its owners; a bitmap names them. The clock of namespace n is the time that was given to holders with
- * owners that n is not among. A request takes a reading when it begins to wait and another when it goes on; the
- * difference is its wait behind others. Holders without owners (GC, what the FTL writes for itself) do not count.
+ * A clock belongs to a resource that has one holder at a time: a die, or the log. A holder carries data of one or more
+ * namespaces, its owners; a bitmap names them. The clock of namespace n is the time for which holders had the resource
+ * that have owners, but not n. A request reads the clock when it begins to wait and when its wait ends; the difference
+ * is its wait behind others. Holders without owners (GC, and programs of the FTL's own pages) do not count.
  *
  * All namespaces have one clock: `owned_ns` counts holders with owners, own_ns[n] those that n owns, and the clock of n
  * is the difference.
@@ -21,7 +21,7 @@ struct owner_clock {
 	uint32_t owners;		/* of the present holder */
 };
 
-/* The present holder went at ended_ns, and at now_ns another one comes. */
+/* The present holder released the resource at ended_ns, and at now_ns another one takes it. */
 static inline void owner_clock_turn(struct owner_clock *k, uint64_t ended_ns, uint64_t now_ns, uint32_t owners)
 {
 	uint64_t ns = ended_ns - k->since_ns;
@@ -34,7 +34,7 @@ static inline void owner_clock_turn(struct owner_clock *k, uint64_t ended_ns, ui
 	k->owners = owners;
 }
 
-/* Returns the clock of namespace n. The present holder goes at ends_ns, which may have passed. */
+/* Returns the clock of namespace n. The present holder releases at ends_ns, which may have passed. */
 static inline uint64_t owner_clock_read(const struct owner_clock *k, uint64_t ends_ns, uint64_t now_ns, uint32_t n)
 {
 	uint64_t until_ns = ends_ns < now_ns ? ends_ns : now_ns;

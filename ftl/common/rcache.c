@@ -199,7 +199,7 @@ void rcache_write_ends(struct rcache *c, const struct ftl_io *io)
 	note_writes(c, io, ~(uint32_t)0);
 }
 
-/* Metadata of whole or partial units; buf is not NULL. */
+/* Store the metadata of whole or partial units; buf is not NULL. */
 static void take_metadata(struct rcache *c, const struct ftl_io *io, uint64_t at, const uint8_t *buf, size_t len)
 {
 	uint32_t k = io->metadata;

@@ -83,7 +83,7 @@ struct rcache {
 	uint64_t hits, ahead_read;	/* counters: reads answered, units read ahead */
 };
 
-/* m->base NULL: only measure. Does nothing if c has no read cache. */
+/* Lay out the cache's memory; if m->base is NULL, only measure it. Does nothing if f has no read cache. */
 void rcache_lay_out(struct rcache *c, struct ssd_arena *m, const struct ftl_config *f, uint32_t page_bytes);
 /* Forget everything, also reads that have not ended: the power was lost. */
 void rcache_empty(struct rcache *c);

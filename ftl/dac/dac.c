@@ -167,7 +167,7 @@ static uint32_t slots_of(const struct nand_geometry *g)
 	return geo_dies(g) + 2;
 }
 
-/* The number of pages that may be live or in flight, summed over dies. */
+/* Returns the number of pages that may be live or in flight, summed over dies. */
 static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint64_t per_die = (uint64_t)g->blocks_per_plane * g->planes_per_die;
@@ -198,7 +198,7 @@ static const char *refused_knob(const struct ftl_config *c)
 	return NULL;
 }
 
-/* The reason why a configuration does not suit its frontiers, or NULL. */
+/* Returns why a configuration does not suit its frontiers, or NULL. */
 static const char *refused_frontiers(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const char *fault = front_fault(fronts[c->frontiers], c, g);
@@ -310,7 +310,7 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 	return m->used;
 }
 
-/* The geometry in which a die is one plane; pbn and therefore ppn are unchanged. */
+/* Returns the geometry in which a die is one plane; pbn and therefore ppn are unchanged. */
 static struct nand_geometry fold_of(const struct nand_geometry *g)
 {
 	struct nand_geometry f = *g;

@@ -305,7 +305,7 @@ static inline struct blk_plane *dac_free_of(const struct dac *d, const struct da
 	return &d->bt.plane[x - d->die];
 }
 
-/* Host pages that a die may have, live and in flight. */
+/* Returns the host pages that a die may have, live and in flight. */
 static inline uint64_t dac_die_room(const struct dac *d, const struct dac_die *x)
 {
 	uint32_t kept = d->start + 2;
@@ -320,7 +320,7 @@ static inline void dac_set_oob(struct dac *d, const struct dac_oob *o)
 	dac_put_oob(d->oob, o);
 }
 
-/* The content of a page that cannot be read but was rebuilt, or NULL. */
+/* Returns the content of a page that cannot be read but was rebuilt, or NULL. */
 static inline const uint8_t *dac_rebuilt(const struct dac *d, uint32_t ppn)
 {
 	const struct dac_die *x = dac_die_of_page(d, ppn);

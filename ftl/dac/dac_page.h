@@ -61,13 +61,13 @@ static inline uint32_t dac_entry_bytes(unsigned int kind)
 	return DAC_ENTRY_BYTES + (dac_refers(kind) ? DAC_REF_BYTES : 0);
 }
 
-/* The bytes that an entry and its content take in a page. */
+/* Returns the bytes that an entry and its content take in a page. */
 static inline uint32_t dac_cost(unsigned int kind, uint32_t len, uint32_t page_bytes)
 {
 	return kind == DAC_RAW ? page_bytes : dac_entry_bytes(kind) + len;
 }
 
-/* The longest content that fits into an otherwise empty page. */
+/* Returns the length of the longest content that fits into an otherwise empty page. */
 static inline uint32_t dac_room(unsigned int kind, uint32_t page_bytes)
 {
 	return page_bytes - DAC_HEAD_BYTES - dac_entry_bytes(kind);
@@ -114,7 +114,7 @@ static inline bool dac_get_entry(const uint8_t *p, size_t room, struct dac_entry
 	return true;
 }
 
-/* The state of a walk over the entries of a packed page. */
+/* A walk visits the entries of a packed page. */
 struct dac_walk {
 	const uint8_t *page;
 	uint32_t bytes;		/* size of the page */
@@ -188,7 +188,7 @@ static inline void dac_fill_seal(struct dac_fill *f)
 	f->data[1] = (uint8_t)(f->count >> 8);
 }
 
-/* The largest number of entries that a page can have. */
+/* Returns the largest number of entries that a page can have. */
 static inline uint32_t dac_entries_max(uint32_t page_bytes)
 {
 	return (page_bytes - DAC_HEAD_BYTES) / DAC_ENTRY_BYTES;

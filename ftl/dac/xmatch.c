@@ -68,7 +68,7 @@ enum match { FULL, MATCH_012, MATCH_123, MATCH_013, MATCH_023, MATCH_01, MATCH_1
 static const struct {
 	uint8_t code, bits;
 	uint8_t literal_bits;
-	/* The literals: (tuple >> high & high_mask) << low_bits | (tuple & low_mask). */
+	/* The literals are (tuple >> high & high_mask) << low_bits | (tuple & low_mask). */
 	uint8_t high, low_bits;
 	uint16_t high_mask, low_mask;
 } types[] = {
@@ -150,7 +150,7 @@ static uint32_t push(struct xmatch *x)
 	return slot;
 }
 
-/* The k of LOCATION: the bits that hold any location in use. */
+/* Returns the k of LOCATION: the bits that hold any location in use. */
 static uint32_t location_bits(const struct xmatch *x)
 {
 	return 32 - (uint32_t)__builtin_clz(x->count - 1);
@@ -411,7 +411,7 @@ size_t xmatch_compress_xor(struct xmatch *x, const void *src, const void *ref, s
 
 /* ---- expanding ------------------------------------------------------------ */
 
-/* A reader of the stream. Beyond the end it reads zeroes and counts them. */
+/* A reader reads the bits of a stream. Beyond the end it reads zeroes and counts them. */
 struct reader {
 	const uint8_t *from, *end;
 	uint64_t bits;		/* left-aligned */

@@ -138,12 +138,12 @@ struct direct_step {
 };
 
 struct direct_scheme {
-	/* Called when the rules of all schemes hold; returns NULL or a sentence, like ftl_ops.fault. May be NULL. */
+	/* Returns what ftl_ops.fault returns. The rules of all schemes hold already. The pointer may be NULL. */
 	const char *(*fault)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* Lay out the scheme's memory: its own struct and tables. s is NULL when memory is only measured. */
 	void *(*lay_out)(struct ssd_arena *m, const struct ftl_config *c,
 			 const struct nand_geometry *g);
-	/* Called when d->s is laid out and zeroed; all blocks are USED and on no list. */
+	/* Initialise d->s, which is laid out and zeroed; all blocks are USED and on no list. */
 	void (*init)(struct direct *d);
 
 	/* Returns the ppn of a logical page's newest copy, or DIRECT_NONE if it was never written. */
@@ -172,8 +172,8 @@ struct direct_scheme {
 	/* Return the next step of the plane's GC. If there is no victim, choose one. */
 	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
 	/*
-	 * Called after the step was executed and its out fields were set. The scheme frees blocks
-	 * and changes its map.
+	 * Free blocks and change the map after a step: it was executed, and its out fields are
+	 * set.
 	 */
 	void (*gc_done)(struct direct *d, uint32_t plane, const struct direct_step *step);
 

@@ -377,7 +377,7 @@ static uint32_t lblocks_of(const struct ftl_config *c, const struct nand_geometr
 	return (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block;
 }
 
-/* Good blocks that a plane needs: D-blocks, one U-block, a block as a merge target, and the write buffer. */
+/* Returns the good blocks that a plane needs: D-blocks, a U-block, a merge target, and the write buffer. */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	return lblocks_of(c, g) + 2 + c->write_buffer_blocks;

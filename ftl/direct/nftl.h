@@ -126,7 +126,7 @@ struct nftl {
 	uint32_t *chain;		/* mount: head of each logical block's list */
 	uint64_t *seq;			/* mount: of pages_per_block pages */
 
-	/* with ftl.write_buffer_blocks: */
+	/* These exist only with ftl.write_buffer_blocks. */
 	uint32_t *buffered;		/* (plane * lblocks + lblock) * pages_per_block + k: ppn of page k in the
 					 * buffer, or NFTL_NONE */
 	uint32_t *queued;		/* plane * lblocks + lblock: the next one in the queue, lblocks: the last one,
@@ -186,7 +186,10 @@ static inline bool nftl_merging(const struct direct *d, uint32_t plane, uint32_t
 /* nftl.c */
 uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page);
 uint32_t nftl_lookup_pair(const struct direct *d, uint32_t plane, uint32_t page);
-/* As direct_scheme.place and programmed, but never to the write buffer. host: not a move from it. */
+/*
+ * These do what direct_scheme.place and programmed do, but never use the write buffer. host: the host
+ * writes the page; otherwise it is moved from the buffer.
+ */
 enum direct_room nftl_place_in_pair(struct direct *d, uint32_t plane, uint32_t page, bool host, uint32_t *ppn,
 				    uint8_t *tag);
 void nftl_pair_written(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);

@@ -167,7 +167,7 @@ uint32_t nftl_buffer_unlink(struct direct *d, uint32_t plane)
 
 /* ---- pages ------------------------------------------------------------------------------ */
 
-/* As direct_scheme.place. DIRECT_GC: the buffer is full. */
+/* Do what direct_scheme.place does; DIRECT_GC means that the buffer is full. */
 enum direct_room nftl_buffer_place(struct direct *d, uint32_t plane, uint32_t *ppn)
 {
 	struct nftl *s = nftl_of(d);

@@ -109,7 +109,7 @@ static void plan_pages(const struct direct *d, uint32_t plane)
 	}
 }
 
-/* The largest PB of the U-block that is full and has no valid page, or 0. */
+/* Returns the largest PB of the U-block that is full and has no valid page, or 0. */
 static uint32_t largest_invalid_pb(const struct direct *d, const struct nftl_u *u)
 {
 	const struct nftl *s = nftl_of(d);

@@ -351,10 +351,7 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 		check_dis(d, l->d, gc->phase != NFTL_IDLE && gc->lblock == lblock);
 }
 
-/*
- * Number of used pages of the pair that are neither valid nor invalid yet, because their programs
- * have not ended.
- */
+/* Is a used page of the pair neither valid nor invalid yet, because its program has not ended? */
 static bool in_flight(const struct direct *d, uint32_t plane, const struct nftl_u *u)
 {
 	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];

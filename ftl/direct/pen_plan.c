@@ -72,7 +72,7 @@ void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s)
 	dis[s].edges = 0;
 }
 
-/* Number of neighbouring edges that will disturb s. */
+/* Returns the number of neighbouring edges that will disturb s. */
 static uint32_t edges_towards(const struct pen_dis *dis, uint32_t levels, uint32_t s)
 {
 	uint32_t n = 0;
@@ -178,7 +178,7 @@ static void try_out(const struct pen_model *m, const struct pen_pages *pages,
 	}
 }
 
-/* The PB of the plan that contains smallest PB s, or 0. */
+/* Returns the PB of the plan that contains smallest PB s, or 0. */
 static uint32_t chosen_for(const struct pen_model *m, const struct pen_work *w, uint32_t s)
 {
 	uint32_t pb = (1u << m->levels) + s;

@@ -45,7 +45,7 @@ struct pen_dis {
 #define PEN_EDGE_BELOW 1u		/* the edge disturbs s - 1 */
 #define PEN_EDGE_ABOVE 2u		/* the edge disturbs s + 1 */
 
-/* Properties of the drive; costs in ns or in the paper's units. */
+/* The planner needs these properties of the drive; costs are in ns or in the paper's units. */
 struct pen_model {
 	uint32_t levels;		/* L, 0 .. NAND_PB_LEVELS_MAX */
 	uint32_t tolerance;		/* disturbances that a smallest PB bears; 255: no limit */

@@ -22,8 +22,8 @@ static uint32_t groups_of(const struct ftl_config *c, const struct nand_geometry
 }
 
 /*
- * The good blocks that a plane needs for data, GC's target and the reserve. With page mapping it
- * also needs one for the write frontier.
+ * Returns the good blocks that a plane needs for data, GC's target and the reserve. With page mapping
+ * it also needs one for the write frontier.
  */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -69,8 +69,8 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	s->groups = groups_of(c, g);
 	s->group_pages = s->m ? s->m * g->pages_per_block : direct_plane_pages(c, g);
 	/*
-	 * Besides N: GC's target, a block for M-Merge's pages copied out, the block kept for power cuts, and
-	 * blocks whose erase a cut interrupted.
+	 * Besides N blocks a group may have GC's target, a block for pages that an M-Merge copies out, the block
+	 * kept for power cuts, and blocks whose erase a cut interrupted.
 	 */
 	s->slots = s->m ? s->n + 3 + NAND_ERASE_GROUP_MAX : g->blocks_per_plane;
 	s->levels = g->pb_levels;
@@ -82,7 +82,7 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	s->stale_mark = s->free_mark - 1;
 }
 
-/* The length of a collection's lists: the blocks of a group, or of one erase. */
+/* Returns the length of a collection's lists: the blocks of a group, or of one erase. */
 static uint32_t victims_max(const struct sb *s)
 {
 	return s->m ? s->slots : NAND_ERASE_GROUP_MAX;
@@ -129,7 +129,7 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	return s;
 }
 
-/* The cost of copying a page: read, program, and both transfers. */
+/* Returns the cost of copying a page: read, program, and both transfers. */
 static uint64_t copy_cost(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const struct nand_timing *t = &c->timing;

@@ -161,7 +161,7 @@ static inline struct pen_dis *sb_dis(const struct sb *s, uint32_t block)
 	return s->dis + ((size_t)block << s->levels);
 }
 
-/* Little-endian entries of 1 .. 4 bytes. */
+/* Tables have little-endian entries of 1 .. 4 bytes. */
 static inline uint32_t sb_entry_get(const uint8_t *table, uint32_t bytes, size_t i)
 {
 	const uint8_t *p = table + i * bytes;
@@ -252,7 +252,7 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
  * plans and victims and return true.
  */
 bool sb_plan_mmerge(struct direct *d, uint32_t plane, uint32_t must_go);
-/* The group's block with the fewest valid pages that is not yet VICTIM, or DIRECT_NONE. */
+/* Returns the group's block with the fewest valid pages that is not yet VICTIM, or DIRECT_NONE. */
 uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group);
 /*
  * Returns the block that a merge empties next. Returns DIRECT_NONE if the group has no more blocks

@@ -262,8 +262,8 @@ void ckpt_mounted(struct page_ftl *f, bool by_ckpt)
 }
 
 /*
- * A bad block leaves fewer for data, and so does a block that a checkpoint holds; while one is written, two do. Without
- * payload the array keeps no checkpoint.
+ * Is a checkpoint due, and is there room for it? The blocks of a checkpoint take no data, and while one is written, the
+ * one before it still has its blocks. Without payload the array could not store it.
  */
 static bool is_due(const struct page_ftl *f)
 {

@@ -15,7 +15,7 @@
 #define CKPT_OF_COPIES 0x40000000u
 #define CKPT_PAGES 0x3fffffffu
 
-/* Where the image has a block, the address of a bitmap or of the dead list, and a map page. */
+/* Return the places in the image of a block, of the address of a bitmap or of the dead list, and of a map page. */
 uint8_t *ckpt_block(const struct page_ftl *f, uint32_t b);
 uint8_t *ckpt_hidden(const struct page_ftl *f, uint32_t i);
 uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page);

@@ -124,7 +124,7 @@ static bool trusted(const struct page_ftl *f, uint32_t ppn)
 	return b < geo_blocks(f->g) && ppn % f->g->pages_per_block < f->cache.ckpt.trusted[b];
 }
 
-/* A block has its row of the table, unless it was erased since. */
+/* Restore the block from its row of the table, unless it was erased after the checkpoint. */
 static void restore_block(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;

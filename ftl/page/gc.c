@@ -588,8 +588,8 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 }
 
 /*
- * Likewise if map pages lack room: take a block of map pages. Its copies need no other map pages in
- * memory.
+ * If map pages lack room, put the victim back and take a block of map pages. Its copies need no other
+ * map pages in memory.
  */
 static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {

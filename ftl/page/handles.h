@@ -32,18 +32,18 @@ struct page_handles {
 	uint64_t units[FTL_HANDLES_MAX];	/* reclaim units begun after the first */
 };
 
-/* Kinds of host pages and of copies that have open blocks of their own, as in struct front_config. */
+/* Return how many kinds of host pages and of copies have open blocks of their own (struct front_config). */
 uint32_t handles_streams(const struct ftl_config *c);
 uint32_t handles_copy_streams(const struct ftl_config *c);
-/* The reason why the policy, configuration and geometry do not suit handles, or NULL. */
+/* Returns why the policy, configuration and geometry do not suit handles, or NULL. */
 const char *handles_fault(const struct front_policy *policy, const struct ftl_config *c, const struct nand_geometry *g);
 void handles_init(struct page_ftl *f);
 void handles_mounted(struct page_ftl *f);	/* the open blocks are known */
 
-/* wbuf.c, with handles: make `handle` the one whose page buf.open is. */
+/* wbuf.c calls these with handles. Make buf.open the open page of `handle`. */
 void handles_select(struct page_ftl *f, uint32_t handle);
 void handles_close_others(struct page_ftl *f);
-/* W4: before a write of the unit, of which `old` is the newest slot or NONE; before its region's bitmap is written. */
+/* W4: call these before a write of the unit (old: its newest slot, or NONE), and of its region's bitmap. */
 void handles_close_older(struct page_ftl *f, uint32_t lpn, uint32_t old);
 void handles_close_region(struct page_ftl *f, uint32_t map);
 

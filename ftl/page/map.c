@@ -246,7 +246,7 @@ static uint32_t fetch(struct page_ftl *f, uint64_t now_ns, uint32_t page)
 	return i;
 }
 
-/* The same for a read, within its share (M4). */
+/* Do the same for a read, which may use only its share of the frames (M4). */
 static uint32_t fetch_for_read(struct page_ftl *f, uint64_t now_ns, uint32_t page)
 {
 	struct page_cache *k = &f->cache;

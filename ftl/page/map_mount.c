@@ -101,7 +101,7 @@ void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 
 /* ---- which blocks and units a pass looks at ------------------------------------------------ */
 
-/* Blocks with trim bitmaps, the dead list, or pages that may be dead. */
+/* May the block have trim bitmaps, the dead list, or pages that are dead? */
 static bool wants_hidden(const struct page_mount *s, uint32_t b)
 {
 	const struct page_ftl *f = s->f;

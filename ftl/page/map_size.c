@@ -14,15 +14,15 @@ uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g)
 	return (uint32_t)((lpns + entries_of(g) - 1) / entries_of(g));
 }
 
-/* M4: a page of each collector and one of the host, and one read. */
+/* M4: each collector and the host pin the map pages of a page's units, and a read pins one. */
 uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp)
 {
 	return (geo_planes(g) + 1) * upp + 1;
 }
 
 /*
- * Blocks of a plane for its map pages: as many as they fill, one that is open, and one for copies
- * of a block of map pages; see MAP.md.
+ * Returns the blocks of a plane for its map pages: as many as they fill, one that is open, and one for
+ * copies of a block of map pages; see MAP.md.
  */
 uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g)
 {

@@ -39,20 +39,20 @@ const char *metadata_fault(const struct front_policy *policy, const struct ftl_c
 void metadata_lay_out(struct page_ftl *at, struct ssd_arena *m, const struct ftl_config *c, uint8_t **gc);
 void metadata_begin(struct page_ftl *f);
 
-/* wbuf.c: the I/O's next sectors are in the slot */
+/* wbuf.c calls this when the I/O's next sectors are in the slot. */
 void metadata_written(struct page_ftl *f, struct ftl_io *io, uint32_t slot, uint32_t from, uint32_t bytes);
-/* wbuf.c: a partial write's new slot begins with those of the old one, or with FFh if old is NONE */
+/* wbuf.c: a partial write's new slot begins with the metadata of the old one, or with FFh if old is NONE. */
 void metadata_begin_slot(struct page_ftl *f, uint32_t slot, uint32_t old);
-/* read.c: a slot's base has arrived, for the sectors in the bitmap `lacks`; unit: the metadata; NULL: unknown */
+/* read.c: the base of a slot has the sectors in the bitmap `lacks`. unit: its metadata, or NULL if unknown. */
 void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint8_t *unit);
-/* read.c: give the host those of the sectors that the uread wants; unit NULL: the unit was not written */
+/* read.c: give the host the metadata of the sectors that the uread wants. unit: NULL if it was not written. */
 void metadata_give(struct page_ftl *f, const struct uread *u, const uint8_t *unit);
 void metadata_give_sector(struct page_ftl *f, const struct uread *u, uint32_t at, const uint8_t *unit);
-/* read.c: those of a unit on flash, overlaid with the sectors in the slot */
+/* read.c: return the metadata of a unit on flash, overlaid with those of the sectors in the slot. */
 const uint8_t *metadata_overlay(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit);
-/* the buffer page w, or none, is about to be programmed with this spare area */
+/* The buffer page w (NONE: no page) is about to be programmed with this spare area. */
 void metadata_to_page(const struct page_ftl *f, uint32_t w, uint8_t *oob);
-/* gc_copy.c: unit i of a page is in hand as unit `to`; oob NULL: unknown */
+/* gc_copy.c: GC holds unit i of a page as unit `to`. oob: NULL if unknown. */
 void metadata_gather(const struct page_ftl *f, struct gc *g, uint32_t to, const uint8_t *oob, uint32_t i);
 void metadata_move(const struct page_ftl *f, struct gc *g, uint32_t to, uint32_t from, uint32_t units);
 void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob);

@@ -98,7 +98,7 @@ static int visit_page(void *mount, uint32_t b, uint32_t page)
 	return SSD_OK;
 }
 
-/* The first block of the die, from b on, that the pass must read, or `end`. */
+/* Returns the first block of the die, from b on, that the pass must read, or `end`. */
 static uint32_t next_wanted(const struct page_mount *s, uint32_t b, uint32_t end)
 {
 	while (b < end && (s->f->n->ops->is_bad(s->f->n, (pbn_t){ b }) || !s->wants(s, b)))
@@ -107,8 +107,8 @@ static uint32_t next_wanted(const struct page_mount *s, uint32_t b, uint32_t end
 }
 
 /*
- * The same for some blocks: the k-th of each die side by side, so that as many dies as possible
- * work in parallel.
+ * Visit only the blocks that the pass wants. The k-th of each die are read side by side, so that as
+ * many dies as possible work in parallel.
  */
 static int for_each_wanted(struct page_mount *s)
 {

@@ -59,7 +59,7 @@ bool map_mount_takes(const struct page_mount *s, uint32_t lpn, const struct oob_
 int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 and 4, and the counts of step 5 */
 int map_mount_settle(struct page_mount *s) SSD_MUST_CHECK;	/* make the map pages agree with what was found */
 
-/* rescue.c; called in this order */
+/* A mount calls these functions of rescue.c in this order. */
 void rescue_note_parity(struct page_mount *s, uint32_t ppn, const uint8_t *oob);
 int rescue_rebuild(struct page_mount *s) SSD_MUST_CHECK;
 void rescue_keep_dead(struct page_mount *s);

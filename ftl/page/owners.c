@@ -74,7 +74,7 @@ void owners_moved(struct page_ftl *f, uint32_t r, uint32_t die)
 	w->ns += die_clock(f, die, &f->read.unit[r]) - w->mark;
 }
 
-/* A read begins on the die: the part of host_queue_ns behind others. c: its command. */
+/* A read begins on the die: split its wait behind other namespaces off host_queue_ns. c: its command. */
 void owners_read(const struct page_ftl *f, uint32_t die, const struct uread *u, const struct nand_cmd *c)
 {
 	const struct owner_wait *w = &f->owners.wait[u - f->read.unit];
@@ -88,7 +88,7 @@ void owners_read(const struct page_ftl *f, uint32_t die, const struct uread *u, 
 
 /* ---- the log ---- */
 
-/* The oldest page that is not on flash is another one, or has other owners. */
+/* The oldest page that is not on flash has changed, or its owners have. */
 void owners_oldest(struct page_ftl *f)
 {
 	uint64_t seq = f->bt.stable + 1, now_ns = f->host.now_ns;

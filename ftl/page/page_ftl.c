@@ -350,7 +350,7 @@ static uint32_t urgent_blocks(const struct front_policy *policy, const struct ft
 	return c->gc_urgent_blocks + (policy->group > 0);
 }
 
-/* The open blocks of a plane: frontiers, the backup block in use and the one before it. */
+/* Returns the open blocks of a plane: frontiers, the backup block in use and the one before it. */
 static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
@@ -361,8 +361,8 @@ static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_
 }
 
 /*
- * The blocks of a plane that the SLC cache takes from other uses. A dynamic cache takes only its
- * open block.
+ * Returns the blocks of a plane that the SLC cache takes from other uses. A dynamic cache takes only
+ * its open block.
  */
 static uint32_t slc_blocks(const struct ftl_config *c)
 {
@@ -370,8 +370,8 @@ static uint32_t slc_blocks(const struct ftl_config *c)
 }
 
 /*
- * The good blocks that the exported units need. They hold all exported and hidden units and, in
- * each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
+ * Returns the good blocks that the exported units need. They hold all exported and hidden units and,
+ * in each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
  * blocks.
  */
 static uint64_t blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
@@ -388,7 +388,7 @@ static uint64_t blocks_needed(const struct front_policy *policy, const struct ft
 	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c) + for_map);
 }
 
-/* The reason why the configuration does not suit a policy of front.h, or NULL. */
+/* Returns why the configuration does not suit a policy of front.h, or NULL. */
 static const char *policy_wants(const struct front_policy *policy, const struct ftl_config *c,
 				const struct nand_geometry *g)
 {
@@ -419,7 +419,7 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 	return NULL;
 }
 
-/* A rule for configurations, and the message if it is broken, with the remedy. */
+/* A configuration that breaks a rule is refused with the message, which names the remedy. */
 struct page_rule {
 	bool broken;
 	const char *why;

@@ -408,7 +408,10 @@ static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 	return f->buf.data + (size_t)slot * f->host.c.unit_bytes;
 }
 
-/* NULL without metadata: a pointer that is null has no elements to count, so numbers are added. */
+/*
+ * Returns NULL without metadata. It adds integers, because C does not define arithmetic on a null
+ * pointer.
+ */
 static inline uint8_t *metadata_of_slot(const struct page_ftl *f, uint32_t slot)
 {
 	return (uint8_t *)((uintptr_t)f->metadata.slot + (size_t)slot * f->metadata.bytes);
@@ -437,13 +440,13 @@ static inline bool map_is_cached(const struct page_ftl *f)
 	return SSD_UNLIKELY(!f->map.l2p);
 }
 
-/* The look-up of a uread of the pool. The map is cached. */
+/* Returns the look-up of a uread of the pool. The map is cached. */
 static inline struct uread_map *uread_map_of(const struct page_ftl *f, const struct uread *u)
 {
 	return &f->read.map[u - f->read.unit];
 }
 
-/* The LPN's entry. If the map is cached, its map page is in memory. */
+/* Returns the LPN's entry. If the map is cached, its map page is in memory. */
 static inline uint32_t *map_entry(const struct page_ftl *f, uint32_t lpn)
 {
 	return map_is_cached(f) ? map_cached(f, lpn) : &f->map.l2p[lpn];
@@ -500,7 +503,7 @@ static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 	unit_invalid(f, upn & ~OOB_LOST, seq);
 }
 
-/* lpn may carry OOB_LOST. upn lies in block b. */
+/* Map lpn, which may carry OOB_LOST, to upn, which lies in block b. */
 static inline void unit_map_in(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
 {
 	uint32_t old;
@@ -531,7 +534,7 @@ uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c,
 size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
 			const struct nand_geometry *g);
 void page_ftl_begin(struct ftl *base, struct nand *n);
-/* The members of struct ftl_ops that are the same for all page FTLs. Their policy is a struct front_policy. */
+/* These members of struct ftl_ops are the same for all page FTLs. Their policy is a struct front_policy. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .writes_lost = true, .loses_sectors = true,               \
 	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault,                           \
@@ -545,7 +548,7 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
 
-/* Free blocks of a plane below which idle GC starts. */
+/* Returns the number of free blocks of a plane below which idle GC starts. */
 static inline uint32_t page_ftl_idle_gc_blocks(const struct ftl_config *c,
 					       const struct nand_geometry *g)
 {
@@ -576,7 +579,7 @@ void lost_decode_pages(struct page_ftl *f, const uint32_t *page, uint32_t count)
 bool lost_give(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit, const uint8_t *metadata,
 	       uint32_t bad);
 
-/* owners.c: what follows owners_lay_out() is called only if owners_told() */
+/* owners.c: the functions after owners_lay_out() are called only if owners_told(). */
 void owners_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, uint32_t reads);
 uint32_t owners_of_read(const struct page_ftl *f, uint32_t r);
 void owners_of_program(const struct page_ftl *f, const struct die *d, struct nand_cmd *c, uint32_t count);
@@ -593,10 +596,10 @@ static inline bool owners_told(const struct page_ftl *f)
 	return SSD_UNLIKELY(f->owners.die != NULL);
 }
 
-/* page_ftl.c: with suspension, or if namespaces are told apart */
+/* page_ftl.c: die_start() calls this with suspension, or if namespaces are told apart. */
 void die_start_watched(struct page_ftl *f, uint32_t die, const struct nand_cmd *c);
 
-/* c: the command, or the last one of a group. */
+/* Mark an idle die as executing `op`. c: the command, or the last one of a group. */
 static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, const struct nand_cmd *c)
 {
 	struct die *d = &f->die[die];

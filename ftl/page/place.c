@@ -22,7 +22,7 @@
 
 /* ---- frontiers ---------------------------------------------------------- */
 
-/* The number of free blocks that pages of this kind must leave. */
+/* Returns the number of free blocks that pages of this kind must leave. */
 static inline uint32_t reserve_of(const struct page_ftl *f, enum frontier which)
 {
 	uint32_t head = f->buf.first, reserve = f->gc.urgent_blocks;

@@ -61,7 +61,7 @@ static void uread_put(struct page_ftl *f, uint32_t r)
 	f->read.free_count++;
 }
 
-/* fresh: the uread has not waited before. */
+/* Append the uread to the die's queue. fresh: it has not waited before. */
 static SSD_ALWAYS void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_t die, bool fresh)
 {
 	struct die *d = &f->die[die];
@@ -118,7 +118,7 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 	host_part(&f->host, io, now_ns + w.buffer_ns + host_front_ns(&f->host), &w, status);
 }
 
-/* The unit's address. If the map is cached: as it was found, or NONE if the unit is not there any more. */
+/* Returns the unit's address. A cached map's was looked up before: NONE if the unit is not there any more. */
 static inline uint32_t unit_upn(const struct page_ftl *f, const struct uread *u)
 {
 	if (map_is_cached(f) && u->lpn < f->shape.lpns)
@@ -185,7 +185,7 @@ static void go(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 }
 
 /*
- * List of dies on which a uread was queued, in that order; the last die's link is its own number.
+ * The dies on which a uread was queued are on a list, in that order. The last die links to itself.
  */
 struct starters {
 	uint32_t first, last;

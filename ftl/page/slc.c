@@ -17,14 +17,14 @@
  *
  * While the cache is full (no open block, and none may be opened), slc_full says what the host
  * does. direct: it writes to its other frontier. fold: it waits for the collector of the plane,
- * but only for one that works or that the end of another command may let work (slc_waits), and
- * never with a page whose program failed, for which `stable` and so GC waits. So it waits for
- * nothing that waits for it.
+ * but only if that works, or may work when another command has ended (slc_waits). A page whose
+ * program failed never waits, because `stable` waits for that page, and GC for `stable`. So the two
+ * cannot wait for each other.
  *
  * Invariants: K4 in blk.h, F6 in front.h, C14 in check.c; and
- *   S1  a fold in a static cache takes no block of the reserve (fold_victim): what it wins is of
- *       no use to GC. (No test fails without this limit.) In a dynamic one it wins pages like any
- *       collection, since a full block in SLC mode holds at most half of what a block holds.
+ *   S1  a fold in a static cache takes no block of the reserve (fold_victim), because GC cannot use
+ *       the block that it frees. (No test fails without this limit.) In a dynamic cache a fold frees
+ *       pages like any collection, since a full block in SLC mode holds at most half of a block.
  *
  * Cost: nothing for each page beyond a few comparisons; no memory but counts.
  */

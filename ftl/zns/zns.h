@@ -285,7 +285,7 @@ static inline uint32_t zns_zone_dies(const struct ftl_config *c, const struct na
 	return c->zone_dies ? c->zone_dies : geo_dies(g);
 }
 
-/* The die of a zone's k-th die: dies of different channels follow each other, groups take turns. */
+/* Returns a zone's k-th die: dies of different channels follow each other, and groups take turns. */
 static inline uint32_t zns_die_at(const struct zns *z, uint32_t zone, uint32_t k)
 {
 	uint32_t i = zone % z->groups * (z->dies / z->groups) + k;
@@ -353,7 +353,7 @@ static inline bool zns_is_open(const struct zns_zone *s)
 	return s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
 }
 
-/* The cell of a page if it has the page's data; or NULL. */
+/* Returns the cell of a page if it has the page's data, or NULL. */
 static inline struct zns_cell *zns_cell_of(const struct zns *z, const struct zns_zone *s, uint32_t page)
 {
 	struct zns_cell *c = s->buf == ZNS_NONE ? NULL : &z->buf[s->buf].cell[page % z->slots];
@@ -382,13 +382,13 @@ void zns_submit_flush(struct zns *z, struct ftl_io *io);
 enum ssd_err zns_open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_state as);
 
 /* ---- zns_window.c ---- */
-/* The errors of operations on a zone with a random write area, or that is to get one. */
+/* These return the errors of operations on a zone that has a random write area, or is to get one. */
 enum ssd_err zns_window_open(struct zns *z, struct zns_zone *s);
 enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io *io);
 enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io);
-/* The write pointer after a write of the host that ends at `end`. */
+/* Returns the write pointer after a write of the host that ends at `end`. */
 uint64_t zns_window_wp(const struct zns *z, const struct zns_zone *s, uint64_t end);
-/* In the zone's line: move as much of a write into the buffer, or commit as much, as there is room for. */
+/* Move the part of the line's first write for which there is room into the buffer, or commit that part. */
 bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io);
 /* Commit all that was written. Returns false if a cell is not free. */
 bool zns_window_end(struct zns *z, uint32_t zone);

@@ -210,7 +210,7 @@ static void claim_all(struct zns *z)
 
 /* ---- ends ---- */
 
-/* The zone's highest readable page + 1; *any: it has blocks. */
+/* Returns the zone's highest readable page + 1. Sets *any if the zone has blocks. */
 static uint32_t highest(const struct zns *z, uint32_t zone, bool *any)
 {
 	uint32_t most = 0;
@@ -230,7 +230,7 @@ static uint32_t highest(const struct zns *z, uint32_t zone, bool *any)
 	return most;
 }
 
-/* The first page of the last stripe that cannot be read. */
+/* Returns the first page of the last stripe that cannot be read. */
 static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 {
 	uint32_t page = most > z->slots ? most - z->slots : 0;

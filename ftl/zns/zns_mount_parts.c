@@ -91,7 +91,7 @@ void zns_parts_find(struct zns *z)
 	for (uint32_t b = 0; b < geo_blocks(z->g); b++)
 		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++)
 			find_in(z, b * ppb + page);
-	/* The page at the end is not complete. The zone got its area later, and no data of the area were promised. */
+	/* If the log has the incomplete page at the end, the zone got its area later, with no durable data yet. */
 	for (uint32_t i = 0; i < z->zones; i++)
 		if (z->mount->zone[i].part_ppn != ZNS_NONE && z->mount->zone[i].windows)
 			drop_windows(z, i);
@@ -99,7 +99,7 @@ void zns_parts_find(struct zns *z)
 
 /* ---- to their places ---- */
 
-/* 1 + the last page that the log has of the zone's random write area. */
+/* Returns 1 + the last page that the log has of the zone's random write area. */
 static uint32_t window_end(const struct zns *z, uint32_t zone)
 {
 	uint32_t end = 0;

@@ -15,7 +15,7 @@ struct part {
 	uint32_t written;		/* of them, that were written */
 };
 
-/* The part of the I/O from `at` on, up to the end of the page or zone. A zone may end within a page. */
+/* Returns the part of the I/O from `at` on, up to the end of the page or zone. A zone may end within a page. */
 static struct part part_at(const struct zns *z, const struct ftl_io *io, uint64_t at)
 {
 	uint64_t offset = io->offset + at, in_zone = offset % z->size, left = io->bytes - at;

@@ -81,7 +81,7 @@ static uint32_t find_buf(const struct zns *z)
 	return ZNS_NONE;
 }
 
-/* Returns the first sequence of the zone's data that are not on flash, 0: there are none. */
+/* Returns the first sequence of the zone's data that are not on flash, or 0 if all are. */
 static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
 {
 	uint64_t first = 0;
@@ -96,8 +96,9 @@ static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
 }
 
 /*
- * Take the buffer of a failed zone. Data that are only in it are lost, which flushes report
- * (is_told()), and reads of them fail: `filled` covers those of a random write area from now on.
+ * Take the buffer from a failed zone. Data that are only in the buffer are lost: flushes report the loss
+ * (is_told()), and reads of them fail. So that reads of a lost random write area fail, too, `filled` is
+ * set to its end.
  */
 static void take_away(struct zns *z, struct zns_zone *s)
 {
@@ -316,7 +317,7 @@ static bool is_wanted(const struct zns *z, const struct zns_zone *s)
 	return !s->failed && first && first <= want;
 }
 
-/* The lowest serial of the records of the zone's buffer; they are needed until flash has the record of its reset. */
+/* Returns the lowest serial of the buffer's records, which are needed until the zone's reset is recorded. */
 static uint64_t first_logged(const struct zns *z, const struct zns_zone *s)
 {
 	uint64_t first = UINT64_MAX;
