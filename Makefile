@@ -102,10 +102,10 @@ reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
 reproduce-ippbe-choices: core venv-reproduce ## what IPPBE's text leaves open besides, likewise
 	@host-tools/reproduce/reproduce.py ippbe-choices $(REPRODUCE_ARGS)
 
-reproduce-spread: core venv-reproduce ## SPREAD's figures; SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
+reproduce-spread: core venv-reproduce ## SPREAD's figures; TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py spread $(REPRODUCE_ARGS)
 
-reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise
+reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise, without TRACES
 	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
 
 reproduce-rps-choices: core venv-reproduce ## what flexFTL's text leaves open besides, likewise

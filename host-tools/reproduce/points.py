@@ -40,12 +40,13 @@ class Trace:
 
     volume: str
     settings: tuple[tuple[str, float], ...] = ()
-    maker: str = "standin"  # or "mix": of mixes.toml, or "content": a guest's recording
+    maker: str = "standin"  # or "mix": of mixes.toml, "content": a guest's recording, "real": of volumes.py
 
     @property
     def tag(self) -> str:
         """A name for files."""
-        return self.volume + "".join(f",{key}={value:g}" for key, value in self.settings)
+        real = "real-" if self.maker == "real" else ""  # a file may be named as a mix
+        return real + self.volume + "".join(f",{key}={value:g}" for key, value in self.settings)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 
 import study as studies
 import summary
+import volumes
 from points import StudyError
 
 SNAKEMAKE = studies.ROOT / "build/venv-reproduce/bin/snakemake"
@@ -103,7 +104,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="reproduce a paper's figures")
     parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("--quick", action="store_true", help="fewer traces and figures, within three minutes")
-    parser.add_argument("--traces", metavar="DIR", help="of the original MSR CSV files (default: stand-ins)")
+    parser.add_argument("--traces", metavar="DIR", help="of real traces (default: made ones)")
     parser.add_argument("--scale", type=int, metavar="N", help="divide drive and traces by N")
     parser.add_argument("--out", metavar="DIR", help="of the tables")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at once")
@@ -121,6 +122,9 @@ def main(argv: list[str]) -> int:
         for needed, target in ((SNAKEMAKE, "make venv-reproduce"), (REPLAY, "make core"), *recorders):
             if not needed.exists():
                 raise StudyError(f"{needed.relative_to(studies.ROOT)} is not there: '{target}' first")
+        if study.originals and study.kind.beside:
+            for path in volumes.found(study.originals).values():
+                volumes.check(path, REPLAY, studies.ROOT / "nand-emu/profiles/spread.ini")
         lock = alone()
     except StudyError as error:
         print(f"reproduce.py: {error}", file=sys.stderr)

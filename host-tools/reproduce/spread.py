@@ -9,9 +9,11 @@ of GC and of wear levelling follow this setting.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import measures
 import mix
+import volumes
 from compare import Best, Form, Published, Results, Row, Rows, absolute, change, relative, times, together
 from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
@@ -118,6 +120,31 @@ def spread(_: int) -> list[Figure]:
                against(measures.gc_call_ms, change, "page", "", {("usr", sp_page): -13.0, ("stg", sp_page): -7.0}), OURS),
         *sensitivity(),
     ]  # fmt: skip
+
+
+def beside(figures: list[Figure], real: tuple[Trace, ...]) -> list[Figure]:
+    """Return the figures that real volumes have, with these volumes after the mixes."""
+    return [
+        replace(figure, traces=figure.traces + real, rows=with_real(figure, real))
+        for figure in figures
+        if figure.name in REAL_FIGURES
+    ]
+
+
+def with_real(figure: Figure, real: tuple[Trace, ...]) -> Rows:
+    """Make a row of each volume after those of the mixes, with the published number of its mix.
+
+    Averages and best values are of the mixes alone.
+    """
+    mix_by_tag = {trace.tag: volumes.mix_of(trace.volume) for trace in real}
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        made = figure.rows(results, tuple(tag for tag in traces if tag not in mix_by_tag), accounting)
+        paper = {(row.trace, row.what): row.paper for row in made}
+        found = [row for row in figure.rows(results, tuple(mix_by_tag), accounting) if row.trace in mix_by_tag]
+        return made + [replace(row, paper=paper.get((mix_by_tag[row.trace], row.what))) for row in found]
+
+    return rows
 
 
 def before() -> list[Figure]:
@@ -238,5 +265,6 @@ def by_overhead(us: int) -> Rows:
     return rows
 
 
+REAL_FIGURES = ("fig22", "fig23", "fig24", "gc-time")  # that have real volumes beside the mixes
 QUICK = ("kv", "usr", "stg", "su", "ideal")
 QUICK_FIGURES = ("fig18a", "fig18b", "fig22", "fig23", "fig24", "gc-time", "depth-1")

@@ -16,6 +16,7 @@ import mix
 import points
 import rps
 import spread
+import volumes
 from compare import Results
 from points import GuestRun, Point, StudyError, Trace
 
@@ -24,10 +25,8 @@ GUEST_NEEDS = ("build/qemu/READY", "build/guest/small/vmlinux")  # make build gu
 RECORD_NEEDS = ("build/qemu/READY", "build/guest/vmlinux", "build/guest/apps.img", "build/guest/content.img")
 RECORDINGS = "build/reproduce/content"  # of guests
 HEADS = "tests/traces"
-WHY_NO_ORIGINALS = {
-    "spread": "which MSR-Cambridge volumes are PRJ, USR and STG is not published, nor are KV and GRP",
-}
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
+Beside = Callable[[list[figures.Figure], tuple[Trace, ...]], list[figures.Figure]]
 
 
 class Drives(Protocol):
@@ -41,7 +40,8 @@ class Kind:
     """A paper: its drives (a class that takes the scale), its figures, and the part of them in a quick study.
 
     mixes: its traces are those of mixes.toml. content: its traces are recordings of guests; a quick study uses
-    their heads. guests: the part that also runs in a guest, if there is one.
+    their heads. guests: the part that also runs in a guest, if there is one. beside: adds real volumes (volumes.py)
+    to the figures that have them.
     """
 
     title: str
@@ -54,6 +54,7 @@ class Kind:
     mixes: bool = False
     guests: Callable[[int], list[GuestRun]] = lambda _: []
     content: bool = False
+    beside: Beside | None = None
 
 
 KINDS = {
@@ -66,7 +67,8 @@ KINDS = {
     "ippbe-choices": Kind("IPPBE: what its text leaves open besides", points.IppbeChoices, figures.ippbe_choices,
                           32, 32, figures.IPPBE_QUICK, figures.IPPBE_CHOICES_QUICK_FIGURES),
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",
-                   spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests),
+                   spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests,
+                   beside=spread.beside),
     "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
                 rps.Rps, rps.rps, 4, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests),
     "rps-choices": Kind("RPS and flexFTL: what the text leaves open besides", rps.RpsChoices, rps.rps_choices, 4, 8,
@@ -78,7 +80,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Study:
-    """A study. name: a key of KINDS. originals: folder of MSR CSV files; None: stand-ins."""
+    """A study. name: a key of KINDS. originals: folder of real traces; None: there are only made ones."""
 
     name: str
     quick: bool
@@ -101,6 +103,8 @@ class Study:
                 )
                 for f in made
             ]
+        if self.originals and self.kind.beside:
+            return self.kind.beside(made, volumes.traces(self.originals))
         if self.originals:  # nothing is assumed of them; the first million of a volume is the volume
             made = [
                 dataclasses.replace(
@@ -138,8 +142,11 @@ class Study:
     def trace_args(self, trace: Trace) -> tuple[str, ...]:
         """Return the options for a trace.
 
-        A mix runs on a full drive, after its warm-up. Of an original at scale N only the first N-th is used.
+        A mix runs on a full drive, after its warm-up. Of an original at scale N only the first N-th is used, but a
+        volume beside mixes is replayed whole.
         """
+        if trace.maker == volumes.MAKER:
+            return ("--fill", "100", "--fold")
         if self.kind.mixes:
             warm = mix.not_counted(mix.mix_of(trace.volume, dict(trace.settings)), self.scale)
             return ("--fill", "100", *(("--warmup", str(warm)) if warm else ()))
@@ -149,10 +156,11 @@ class Study:
         return ("--limit", str(round(requests * 1e6 / self.scale)))
 
     def trace_sets(self, trace: Trace) -> tuple[str, ...]:
-        """Return the settings for a mix: the drive exports the capacity that the mix covers."""
+        """Return the settings for a mix, or a volume beside it: the drive exports the capacity that the mix covers."""
         if not self.kind.mixes:
             return ()
-        made = mix.mix_of(trace.volume, dict(trace.settings))
+        name = volumes.mix_of(trace.volume) if trace.maker == volumes.MAKER else trace.volume
+        made = mix.mix_of(name, dict(trace.settings))
         return (f"ftl.capacity_mib={int(made.foot_gib * 1024 / self.scale)}",)
 
     def original(self, trace: Trace) -> Path:
@@ -176,7 +184,7 @@ class Study:
     def traces_are(self) -> str:
         """Return a description of the traces."""
         if self.originals:
-            return "originals"
+            return "mixes-originals" if self.kind.beside else "originals"
         return "mixes" if self.kind.mixes else "recordings" if self.kind.content else "standins"
 
     @property
@@ -187,7 +195,9 @@ class Study:
 
     def trace_file(self, trace: Trace) -> str:
         """Return the path of a trace, relative to the root."""
-        if self.originals:
+        if self.originals and trace.maker == volumes.MAKER:
+            return str(volumes.found(self.originals)[trace.volume].resolve())
+        if self.originals and not self.kind.beside:
             return str(self.original(trace).resolve())
         if self.kind.content:
             return f"{HEADS if self.quick else RECORDINGS}/{trace.tag}.content"
@@ -202,9 +212,9 @@ class Study:
         return RECORD_NEEDS if self.kind.content and not self.quick else ()
 
     def guest_runs(self) -> list[GuestRun]:
-        """Return the runs in guests; a quick study, or one without a guest, has none."""
+        """Return the runs in guests; a quick study, one on real traces, or one without a guest, has none."""
         there = all((ROOT / name).exists() for name in GUEST_NEEDS)
-        return self.kind.guests(self.scale) if there and not self.quick else []
+        return self.kind.guests(self.scale) if there and not self.quick and not self.originals else []
 
     def guest_files(self, run: GuestRun) -> dict[str, str]:
         """Return the path of a result, relative to the root, by section of the job file."""
@@ -228,13 +238,12 @@ def of(name: str, quick: bool, scale: int | None, originals: str | None) -> Stud
     if folder and not folder.is_dir():
         raise StudyError(f"TRACES={originals}: is no folder: name the one that holds hm_0.csv.gz and the others")
     kind = KINDS[name]
-    if folder and (kind.mixes or kind.content):
-        why = WHY_NO_ORIGINALS.get(name, f"{name}'s traces were never published")
-        raise StudyError(f"TRACES={originals}: {why}: leave TRACES out")
+    if folder and (kind.mixes or kind.content) and not kind.beside:
+        raise StudyError(f"TRACES={originals}: {name}'s traces were never published: leave TRACES out")
     usual = kind.quick_scale if quick else kind.scale
     made = Study(name, quick, scale or (1 if folder and not quick else usual), folder)
     if folder:
         for figure in made.figures():
             for trace in figure.traces:
-                made.original(trace)
+                made.trace_file(trace)
     return made

@@ -24,6 +24,7 @@ import layout
 import measures
 import pictures
 import study as studies
+import volumes
 from compare import Results, Row, number
 from figures import Figure
 from points import StudyError
@@ -95,10 +96,11 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[list
 def display_names(study: studies.Study) -> dict[str, str]:
     """Return the names of traces in tables. A stand-in never has only the name of the trace that it replaces."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
-    form = {"originals": "{}", "mixes": "mix {}", "standins": "stand-in for {}",
+    form = {"originals": "{}", "mixes-originals": "mix {}", "mixes": "mix {}", "standins": "stand-in for {}",
             "recordings": "guest {}"}[study.traces_are]  # fmt: skip
-    in_guest = {trace.tag: trace.volume for figure in study.figures() for trace in figure.traces if figure.guests}
-    return {tag: form.format(tag) for tag in tags} | in_guest
+    own = {trace.tag: trace.volume for figure in study.figures() for trace in figure.traces
+           if figure.guests or trace.maker == volumes.MAKER}  # fmt: skip
+    return {tag: form.format(tag) for tag in tags} | own
 
 
 def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Path) -> list[str]:
@@ -143,7 +145,8 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
     sums = {tag: one["content"]["name"] if one.get("content") else one["sha256"] for tag, one in traces.items()}
     text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
     text += [f"| {names[tag]} | {rows[tag]} | `{sums[tag]}` |" for tag in traces]
-    program = {"originals": "", "mixes": "Mixes: `host-tools/reproduce/mix.py NAME",
+    mixes = "Mixes: `host-tools/reproduce/mix.py NAME"
+    program = {"originals": "", "mixes-originals": mixes, "mixes": mixes,
                "standins": "Stand-ins: `host-tools/reproduce/standin.py VOLUME", "recordings": ""}[study.traces_are]  # fmt: skip
     if study.traces_are == "recordings":
         text += ["", "Guests: `slate run --content NAME --record-content FILE`; heads: `tests/traces/README.md`. The sums are the "
@@ -173,7 +176,8 @@ def write(study: studies.Study, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     results, names = study.results(), display_names(study)
     head, said = notes(study)
-    what = {"originals": "the originals", "mixes": "made workloads", "standins": "stand-ins",
+    what = {"originals": "the originals", "mixes-originals": "made workloads and the volumes of TRACES",
+            "mixes": "made workloads", "standins": "stand-ins",
             "recordings": "recordings of guests"}[study.traces_are]  # fmt: skip
     full = f"scale 1/{study.scale}" if study.scale > 1 else "full size"
     made = f"`make reproduce-{study.name}{'-quick' if study.quick else ''}`"
