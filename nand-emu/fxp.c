@@ -104,8 +104,8 @@ static uint32_t poisson_sum(uint64_t mean, uint32_t u)
 }
 
 /*
- * Returns the quantile by the normal distribution, corrected by the first terms for skew and for steps of 1 (Cornish and
- * Fisher 1938).
+ * Returns the quantile by the normal distribution, corrected by the first terms for skew and for steps
+ * of 1 (Cornish and Fisher 1938).
  */
 static uint32_t poisson_normal(uint64_t mean, uint32_t u)
 {

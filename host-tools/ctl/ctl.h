@@ -9,9 +9,9 @@
  *   qmp.c     a link through QEMU's monitor (on the host)
  *   logs.c    from a log's bytes to C's numbers
  *   text.c    tables for people;  json.c  the same for programs
- *   watch.c   counters again and again
+ *   watch.c   counters at intervals
  *
- * The bytes are those of slate_wire.h on both links. Knows nothing else of the drive.
+ * The bytes are those of slate_wire.h on both links. The program knows nothing else of the drive.
  */
 #ifndef SLATE_CTL_H
 #define SLATE_CTL_H
@@ -99,7 +99,7 @@ struct ctl_counters {
 	uint64_t at_ns, since_ns;
 };
 
-/* The entries that follow a log's head. */
+/* These entries follow a log's head. */
 struct ctl_entries {
 	const unsigned char *at;
 	uint32_t count, bytes;		/* number of entries, and bytes of each */

@@ -143,7 +143,7 @@ int json_counters(struct ctl *c, char **words)
 	return result ? result : json_print(json_of_counters(&id, &n));
 }
 
-/* An array of objects, one for each entry; words says which number of an entry has which name. */
+/* Make an array of objects, one for each entry; words says which number of an entry has which name. */
 struct field {
 	const char *name;
 	unsigned int at, bytes;

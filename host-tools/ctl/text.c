@@ -143,7 +143,7 @@ int text_counters(struct ctl *c, char **words)
 	return end_of_text();
 }
 
-/* Buckets of the log that are shown in one line: 16 lines per octave. */
+/* A line adds up the buckets of the log that are shown in it; an octave takes 16 lines. */
 struct latency_line {
 	uint64_t op, from_ns, ios, cause_ns[SLATE_WIRE_CAUSES];
 };

@@ -204,7 +204,7 @@ add_suites()
 	cp "$work"/nvme-cli/tests/{*.py,config.json} "$tests/"
 }
 
-# Add the kernel's modules where depmod and modprobe look for them.
+# Where depmod and modprobe look for them.
 add_modules()
 {
 	local kernel='' kernel_version='' release file from=$work/kernel

@@ -136,7 +136,7 @@ apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/c
 	-o "Dir::Etc::SourceParts=$apt_state/sources.list.d"
 	-o "APT::Sandbox::User=$(id -un)" -o Acquire::Retries=2 -o Acquire::Languages=none)
 
-# Copy the system's lists of packages, with source packages added, in both of apt's formats.
+# The system's sources with source packages added, in both of apt's formats.
 derive_sources()
 {
 	local f
@@ -245,7 +245,7 @@ begin_image() # MIN_FREE_MB
 	make_work
 }
 
-# The emulated processor unpacks lz4 fastest.
+# lz4: what the emulated processor unpacks fastest.
 pack_image()
 {
 	mksquashfs "$work/root" "$work/$who.img" -noappend -no-progress -all-root -no-xattrs \

@@ -20,7 +20,7 @@ void closest_see(struct closest *c, const char *name);
  * argv[optind - 1].
  */
 const char *closest_complaint(const struct option *options, const char *word, char out[192]);
-/* The name of the option for which getopt_long() returns c, or "?". */
+/* Returns the name of the option for which getopt_long() returns c, or "?". */
 const char *option_name(const struct option *options, int c);
 
 #endif

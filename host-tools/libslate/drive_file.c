@@ -43,7 +43,7 @@ struct head {				/* little-endian, as on all supported machines */
 
 _Static_assert(sizeof(struct head) == DRIVE_FILE_HEAD_BYTES, "the head has no padding");
 
-/* Fields of the head that must be equal, because the image's meaning depends on them. */
+/* These fields of the head must be equal, because the image's meaning depends on them. */
 static const struct {
 	const char *name;
 	size_t at;

@@ -81,7 +81,7 @@ struct slate_arbitration {
 	uint32_t high, medium, low;	/* weights, 1 .. 256 */
 };
 
-/* The controller's arbitration of submission queues (arbiter.h). slate_set() changes its numbers. */
+/* Returns the controller's arbitration of submission queues (arbiter.h). slate_set() changes its numbers. */
 struct slate_arbitration slate_arbitration(const struct slate_dev *d);
 /* Can a completed write be lost until it is flushed? */
 bool slate_has_write_cache(const struct slate_dev *d);
@@ -91,11 +91,11 @@ const char *slate_profile_name(const struct slate_dev *d);
 bool slate_was_there(const struct slate_dev *d);
 const struct nand_geometry *slate_geometry(const struct slate_dev *d);
 const char *slate_ftl_name(const struct slate_dev *d);
-/* The name of ftl.gc_policy; NULL if the FTL does not use it. */
+/* Returns the name of ftl.gc_policy, or NULL if the FTL does not use it. */
 const char *slate_gc_policy(const struct slate_dev *d);
 /* Returns the bytes of the FTL's mapping tables; 0: the FTL does not report them. */
 uint64_t slate_map_bytes(const struct slate_dev *d);
-/* Canonical "section.key=value" lines of every setting, for run.json. */
+/* Returns canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
 
 /* Zones (ftl.h). slate_zones() returns false if the drive has none; without power slate_zone() returns zeroes. */
@@ -146,7 +146,7 @@ void slate_get_stats(const struct slate_dev *d, struct slate_stats *out);
 void slate_reset_stats(struct slate_dev *d);
 uint32_t slate_dies(const struct slate_dev *d);
 uint32_t slate_channels(const struct slate_dev *d);
-/* Time that a die (channel) was busy for a source since the drive was opened. */
+/* Return the time that a die (channel) was busy for a source since the drive was opened. */
 uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s);
 uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s);
 /* Set a mark. Returns SSD_E_NOSPC (and counts it) when there are SLATE_MARKS_MAX marks. */

@@ -41,7 +41,7 @@ struct slate_order {
 	uint32_t arg[3];		/* CDW13 to CDW15 */
 };
 
-/* SLATE_DONE, or a status. slate_why() and SLATE_LOG_ERROR then give the reason. */
+/* Returns SLATE_DONE, or a status, whose reason slate_why() and SLATE_LOG_ERROR give. */
 #define SLATE_DONE 0u
 
 /* Execute an order. Power cuts are not orders, because the shell makes them itself. */

@@ -132,7 +132,7 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
  * called again.
  */
 bool slate_guarded(void (*call)(void *), void *arg);
-/* As slate_guarded(), if the drive is from a file; it then loses its power permanently. */
+/* Do the same as slate_guarded() for a drive from a file; after a failed assertion it loses its power permanently. */
 bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg);
 /* The memory is zeroed. d->ftl is NULL on failure. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;

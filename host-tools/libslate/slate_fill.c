@@ -66,7 +66,7 @@ struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle)
 	return d->ftl->ops->handle(d->ftl, handle);
 }
 
-/* Arguments and result of slate_renew_handle(): a failed assertion in renew() ends only the drive. */
+/* slate_renew_handle() passes its arguments here, because a failed assertion in renew() ends only the drive. */
 struct renewal {
 	struct slate_dev *d;
 	uint64_t now_ns, left_bytes;

@@ -3,9 +3,9 @@
  * command.c - one request as entries of the ring.
  *
  * A block device takes reads and writes of any length with a fixed buffer, flushes as
- * fdatasync, and trims as a punched hole. Forced unit access is RWF_DSYNC. Of a passthrough
- * device (/dev/ngXnY) each entry is one NVMe command; what is longer than a command may be
- * becomes several, and the request has ended when the last one has. A command uses the fixed
+ * fdatasync, and trims as a punched hole. Forced unit access is RWF_DSYNC. On a passthrough
+ * device (/dev/ngXnY) each entry is one NVMe command. A request that is longer than a command
+ * may be is divided into several, and ends with the last of them. A command uses the fixed
  * buffer if it fills it: Linux 6.1 answers shorter ones with "Invalid argument".
  */
 #include "load.h"

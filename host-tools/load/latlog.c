@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * latlog.c - the latency file. Written beside its name and renamed at the end, so that
- * a file of that name is whole; if it is no plain file (a pipe, a device), directly.
+ * latlog.c - the latency file. It is written beside its name and renamed at the end, so
+ * that a file of that name is whole. A pipe or a device is written directly.
  *
  * head    0  8 "SLATLOAD"     8  4 version, 1      12  4 bytes of a record
  *        16  8 records        24 8 begin, ns since 1970 (host's clock)   32 .. 63 zero

@@ -119,7 +119,7 @@ int engine_open(struct load *l);
 int engine_run(struct load *l);
 void engine_close(struct load *l);
 
-/* The number of ring entries that a request takes. */
+/* Returns the number of ring entries that a request takes. */
 uint32_t command_parts(const struct load *l, const struct trace_row *row);
 /* Fill in the request's ring entries. The ring has room for them. Their user_data is the slot. */
 void command_prepare(struct load *l, struct slot *s);

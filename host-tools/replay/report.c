@@ -501,7 +501,7 @@ static void put_cut(const struct replay *r, json_t *root)
 	put(o, "torn-erases", p.torn[NAND_ERASE]);
 }
 
-/* The mount of a drive that existed; a new drive has no such section. */
+/* Write the mount of a drive that existed; a new drive has no such section. */
 static void put_mount(const struct replay *r, json_t *root)
 {
 	struct slate_power p;
@@ -602,7 +602,7 @@ static void put_columns(json_t *o, const struct slate_log_series *l, uint32_t wo
 		json_object_set_new(o, names[i], column(l, word + i));
 }
 
-/* The drive's counters; those behind free_blocks only if they are not 0 throughout. */
+/* Write the drive's counters; those behind free_blocks only if they are not 0 throughout. */
 static void put_drive_columns(json_t *o, const struct slate_log_series *l, uint32_t word)
 {
 	const uint64_t *rows = (const uint64_t *)(const void *)(l + 1);

@@ -2,8 +2,8 @@
 /*
  * zoned.c - a trace on a drive with zones. A write must begin at its zone's write pointer, which the
  * replay follows itself: with cores the drive sees a request later than it is submitted. A write at the
- * begin of a zone that has data first resets the zone, as a host does that writes its device in a circle. Every
- * other write is refused: it would need a file system or an FTL in the host.
+ * beginning of a zone that has data first resets the zone, because a host that writes its device again from
+ * the start does so. Every other write is refused: it would need a file system or an FTL in the host.
  */
 #include "replay.h"
 

@@ -36,7 +36,7 @@ MIB = 1 << 20
 # half full on average. With hot pages apart from cold ones three are free, and two are open, or four: the host's and
 # GC's of each kind.
 FREE_AND_OPEN = {"": (2, 1), "shared": (3, 2), "own": (3, 4)}
-# In times the capacity; before hot and cold writes are counted, cold pages are written this often on average.
+# These are multiples of the capacity. Before hot and cold writes count, cold pages are written COLD_WRITES times.
 WARM_UP, COUNTED, COLD_WRITES = 10, 5, 5
 WARM_UP_OTHERS, COUNTED_OTHERS = 5, 3  # of policies other than greedy, which settle sooner
 BLOCK_PAGES = (64, 128, 256, 512, 1024)
@@ -44,7 +44,7 @@ OVER_PROVISIONING = (7, 14, 20, 28)  # percent of the capacity
 MIXES = (wamodel.Mix(0.3, 0.7), wamodel.Mix(0.2, 0.8), wamodel.Mix(0.1, 0.9))
 MIX_BLOCK_PAGES = (64, 256)
 OTHERS = (("fifo", 0), ("windowed-greedy", 0), ("d-choices", 10), ("d-choices", 2), ("random", 0))
-# Pages of a block, blocks, OP: the policies differ most where blocks have few pages.
+# The other policies have drives of (pages of a block, blocks, OP); policies differ most in blocks of few pages.
 OTHER_DRIVES = ((64, 1024, OVER_PROVISIONING), (256, 512, (7, 28)))
 LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others write too much
 

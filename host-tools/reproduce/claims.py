@@ -63,7 +63,7 @@ ACCOUNTINGS = ("device", "ssdsim")
 
 @dataclass
 class Tables:
-    """Rows by table, accounting, trace and quantity; traces have no prefix such as "stand-in for"."""
+    """Holds rows by table, accounting, trace and quantity; traces have no prefix such as "stand-in for"."""
 
     cells: dict[Key, Cell] = field(default_factory=dict)
 

@@ -16,8 +16,8 @@ from spread import each
 BY_DAC = {("best", "DAC / Dedup+Comp"): -30.0, ("average", "DAC / Dedup+Comp"): -15.0}
 BLOCKS = 16384  # blocks of a chip: section 5.5.1
 FTLS = {"dedup": "Dedup", "comp": "Comp", "dedup+comp": "Dedup+Comp", "dac": "DAC", "unlimited": "DAC, unlimited"}
-# 4 KiB blocks that a recording writes ('slate content'), of which a share of fingerprints is taken; within
-# 0.2 %, for a recording made with other packages or another boot has a few more or fewer
+# A recording writes so many 4 KiB blocks ('slate content'); the number of fingerprints is a share of them. A
+# recording made with other packages or in another boot differs by up to 0.2 %.
 WRITTEN = {"pc": 70484, "synth": 24117, "web": 153979, "iot": 57287, "web-head": 2085, "iot-head": 927}
 NAMES = ("pc", "synth", "web", "iot")
 SHARE = dict(zip(NAMES, (0.41, 0.18, 0.97, 0.63)))  # of table 5, as the next two

@@ -56,9 +56,9 @@ def volumes(*names: str) -> tuple[Trace, ...]:
 
 # ---- PEN ---------------------------------------------------------------------------
 
-# Which of the twelve figures 3a and 5 call "high write-intensive" is not in the text.
-# It names prn_1 and proj_1, and explains them by their coverage: here those whose
-# writes cover more than 4 GB (Table 2).
+# The text does not say which of the twelve volumes figures 3a and 5 call "high
+# write-intensive". It names prn_1 and proj_1, and explains them by their coverage. So
+# here these are the volumes whose writes cover more than 4 GB (Table 2).
 HIGH = ("prn_0", "prn_1", "proj_1", "proj_2", "src1_1", "usr_1", "usr_2")
 # The sweeps leave out the volumes of 20 million reads and more: they take most of the time.
 SWEPT = tuple(name for name in TABLE2 if name not in ("proj_1", "proj_2", "src1_1", "usr_1"))

@@ -24,7 +24,7 @@ from tracestudy import TraceStudy
 MAP_PAGES = 768  # of 1,024 entries of 4 bytes, for units of 4 KiB
 FRAMES = (8, 23, 77, 192, 384, 768)  # 1, 3, 10, 25, 50, 100 %
 WHOLE = "in memory"
-# Four dies with pages of 4 KiB, 14 % of them to spare, and each page overwritten once before the trace.
+# The drive has four dies, pages of 4 KiB and 14 % of spare pages; each page is overwritten once before the trace.
 DRIVE = (
     "geometry.channels=2", "geometry.chips_per_channel=2", "geometry.planes_per_die=1", "geometry.blocks_per_plane=900",
     "geometry.page_bytes=4096", "geometry.oob_bytes=320", f"ftl.capacity_mib={MAP_PAGES * 4}", "ftl.payload=no",

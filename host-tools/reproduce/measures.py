@@ -22,7 +22,7 @@ def _latency_us(result: Result, op: str) -> float | None:
 
 
 def write_us(result: Result) -> float | None:
-    """Mean write latency, us."""
+    """Return the mean write latency, in us."""
     return _latency_us(result, "write")
 
 
@@ -33,12 +33,12 @@ def write_longest_ms(result: Result) -> float | None:
 
 
 def read_us(result: Result) -> float | None:
-    """Mean read latency, us."""
+    """Return the mean read latency, in us."""
     return _latency_us(result, "read")
 
 
 def iops(result: Result) -> float | None:
-    """Reads and writes per second."""
+    """Return the reads and writes per second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]
     return _ratio(1e9 * (result["host"]["read"]["ios"] + result["host"]["write"]["ios"]), span)
 
@@ -50,25 +50,25 @@ def wa(result: Result) -> float | None:
 
 
 def wa_bytes(result: Result) -> float | None:
-    """Bytes programmed over bytes written by the host; a write of a part of a page programs a whole page."""
+    """Return the bytes programmed over bytes written by the host; a write of a part of a page programs a whole page."""
     found: float | None = result["waf"]
     return found
 
 
 def aep(result: Result) -> float:
-    """Mean erases of a page."""
+    """Return the mean erases of a page."""
     found: float = result["wear"]["aep"]
     return found
 
 
 def vep(result: Result) -> float:
-    """Variance of the erases of a page."""
+    """Return the variance of the erases of a page."""
     found: float = result["wear"]["vep"]
     return found
 
 
 def gc_calls(result: Result) -> int:
-    """GC runs: merges (block mapping), calls (page mapping)."""
+    """Return the number of GC runs: merges (block mapping), calls (page mapping)."""
     found: int = result["gc"]["calls"]
     return found
 
@@ -80,41 +80,41 @@ def gc_ms(result: Result) -> float:
 
 
 def gc_call_ms(result: Result) -> float | None:
-    """Mean time of a GC run, from choosing a victim to its erase, ms."""
+    """Return the mean time of a GC run, from choosing a victim to its erase, in ms."""
     return _ratio(gc_ms(result), gc_calls(result))
 
 
 def units_per_call(result: Result) -> float | None:
-    """Mean number of mapping units that a GC run moves."""
+    """Return the mean number of mapping units that a GC run moves."""
     return _ratio(result["gc"]["units_moved"], gc_calls(result))
 
 
 def levelled_ms(result: Result) -> float | None:
-    """Mean time of a die for a block that wear levelling empties, ms."""
+    """Return the mean time of a die for a block that wear levelling empties, in ms."""
     spent = sum(die["ns"]["wl"] for die in result["busy"]["dies"])
     return _ratio(spent / 1e6, result["wear_levelling"]["blocks_levelled"])
 
 
 def levelled_read(result: Result) -> float | None:
-    """Bytes read for a byte that wear levelling moves."""
+    """Return the bytes read for a byte that wear levelling moves."""
     moved = result["wear_levelling"]["units_moved"] * _setting(result, "ftl.unit_bytes")[0]
     return _ratio(result["nand"]["user_read_bytes"]["wl"], moved)
 
 
 def read_mib_s(result: Result) -> float | None:
-    """MiB that the host read per second."""
+    """Return the MiB that the host read per second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]
     return _ratio(1e9 * result["host"]["read"]["bytes"] / 2**20, span)
 
 
 def raf_host(result: Result) -> float | None:
-    """Bytes of the ECC words that host reads took from the array, over bytes read by the host."""
+    """Return the bytes of the ECC words that host reads took from the array, over bytes read by the host."""
     found: float | None = result["raf_by"].get("host")
     return found
 
 
 def dies_busy(result: Result) -> float:
-    """Mean share of the time in which a die was busy, %."""
+    """Return the mean share of the time in which a die was busy, in %."""
     dies = result["busy"]["dies"]
     found: float = 100 * sum(die["busy"] for die in dies) / len(dies)
     return found
@@ -145,7 +145,7 @@ def pages_by_gc(result: Result) -> int:
 
 
 def pages_if_split(result: Result) -> float:
-    """What would be written if contents could go on in the next page; entries have 16 bytes, 25 with a reference."""
+    """Return the pages if contents could go on in the next page; entries have 16 bytes, 25 with a reference."""
     one, unit_bytes = result["reduction"], _setting(result, "ftl.unit_bytes")[0]
     entries = 16 * one["comp_units"] + 25 * (one["delta_units"] + one["link_units"])
     found: float = one["raw_units"] + (one["comp_bytes"] + one["delta_bytes"] + entries) / unit_bytes
@@ -173,24 +173,24 @@ def reference_ratio(result: Result) -> float | None:
 
 
 def plain_ratio(result: Result) -> float | None:
-    """The share that these units would have if compressed alone (ftl.count_plain)."""
+    """Return the share that these units would have if compressed alone (ftl.count_plain)."""
     return _of_delta_units(result, result["reduction"]["plain_bytes"])
 
 
 def reference_reads(result: Result) -> int:
-    """References that were read from flash."""
+    """Return the number of references that were read from flash."""
     found: int = result["reduction"]["reference_reads"]
     return found
 
 
 def refused(result: Result) -> int:
-    """References found but refused, because the drive had no room to keep them."""
+    """Return the number of references that were found but refused, because the drive had no room to keep them."""
     found: int = result["reduction"]["refused_references"]
     return found
 
 
 def gc_energy_uj(result: Result) -> float:
-    """Energy of GC's reads, programs, copies and erases, uJ."""
+    """Return the energy of GC's reads, programs, copies and erases, in uJ."""
     found: float = sum(by_cause["gc"] for op, by_cause in result["energy_nj"].items() if op != "total") / 1000
     return found
 
@@ -204,7 +204,7 @@ def _setting(result: Result, key: str) -> list[int]:
 
 
 def gc_parts_ms(result: Result) -> dict[str, float]:
-    """Array time of GC by kind of work, ms: spare-area reads, reads, programs, erases.
+    """Return the array time of GC by kind of work, in ms: spare-area reads, reads, programs, erases.
 
     A copy is one read and one program, so additional reads of GC are reads of spare areas.
     """
@@ -220,7 +220,7 @@ def gc_parts_ms(result: Result) -> dict[str, float]:
 
 
 def write_parts_us(result: Result) -> dict[str, float] | None:
-    """Mean write latency by cause, us: the write itself and other waits, and GC by kind of work."""
+    """Return the mean write latency by cause, in us: the write itself and other waits, and GC by kind of work."""
     host = result["host"]["write"]
     if not host["ios"]:
         return None
@@ -238,33 +238,33 @@ def _gc_share(result: Result, op: str) -> float | None:
 
 
 def write_gc_share(result: Result) -> float | None:
-    """Share of the mean write response that is a wait for GC, %."""
+    """Return the share of the mean write response that is a wait for GC, in %."""
     return _gc_share(result, "write")
 
 
 def read_gc_share(result: Result) -> float | None:
-    """The share of the mean read response that reads waited for GC, in %."""
+    """Return the share of the mean read response that reads waited for GC, in %."""
     return _gc_share(result, "read")
 
 
 def write_gc_us(result: Result) -> float | None:
-    """Mean wait of a write for GC, us."""
+    """Return the mean wait of a write for GC, in us."""
     return _ratio(result["host"]["write"]["where_ns"]["gc_queue"] / 1000, result["host"]["write"]["ios"])
 
 
 def read_gc_us(result: Result) -> float | None:
-    """The mean time that a read waited for GC, in us."""
+    """Return the mean time that a read waited for GC, in us."""
     return _ratio(result["host"]["read"]["where_ns"]["gc_queue"] / 1000, result["host"]["read"]["ios"])
 
 
 def waiting(result: Result) -> float:
-    """Mean number of requests in the drive: the sum of their latencies over the time."""
+    """Return the mean number of requests in the drive: the sum of their latencies over the time."""
     total = sum(result["host"][op]["latency"]["sum_ns"] for op in ("read", "write") if result["host"][op]["ios"])
     return float(total / (result["time"]["end_ns"] - result["time"]["begin_ns"]))
 
 
 def series(result: Result) -> list[tuple[float, float]]:
-    """(seconds, mean write latency in us) of every interval that has writes."""
+    """Return (seconds, mean write latency in us) of every interval that has writes."""
     return [
         (row["at_ns"] / 1e9, row["write"]["latency_sum_ns"] / row["write"]["ios"] / 1000)
         for row in result["series"]["rows"]
@@ -273,7 +273,7 @@ def series(result: Result) -> list[tuple[float, float]]:
 
 
 def window_mib_s(result: Result, ms: int) -> list[float]:
-    """Write bandwidth of every window of the given length (ms) in which a write completed, in order of time."""
+    """Return the write bandwidth of every window of `ms` in which a write completed, in order of time."""
     width_ns = result["series"]["interval_ns"]
     assert ms * 10**6 % width_ns == 0
     found: dict[int, int] = {}
@@ -285,12 +285,12 @@ def window_mib_s(result: Result, ms: int) -> list[float]:
 
 
 def peak_mib_s(ms: int) -> Callable[[Result], float]:
-    """Return the measure of the largest bandwidth of windows of `ms`."""
+    """Return the function that finds the largest bandwidth of windows of `ms`."""
     return lambda result: max(window_mib_s(result, ms))
 
 
 def mean_mib_s(ms: int) -> Callable[[Result], float]:
-    """The mean bandwidth of these windows."""
+    """Return the function that finds the mean bandwidth of windows of `ms`."""
     return lambda result: sum(window_mib_s(result, ms)) / len(window_mib_s(result, ms))
 
 

@@ -164,7 +164,7 @@ class Places:
 
 
 def warm_writes(mix: Mix, scale: int) -> int:
-    """The number of warm-up writes, computed from the mean size."""
+    """Return the number of warm-up writes, computed from the mean size."""
     if not mix.warm:
         return 0
     mean = sum(size * weight for size, weight in mix.writes) / sum(weight for _, weight in mix.writes)

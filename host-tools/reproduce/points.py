@@ -51,7 +51,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Point:
-    """One run of slate-replay."""
+    """Describes one run of slate-replay."""
 
     trace: Trace
     config: str
@@ -62,13 +62,13 @@ class Point:
 
     @property
     def id(self) -> str:
-        """A name for files, unique in a study."""
+        """Return a name for files, unique in a study."""
         return f"{self.trace.tag}/{self.config}.{self.accounting}"
 
 
 @dataclass(frozen=True)
 class Config:
-    """A drive and a way to replay: name, profile, settings, options of slate-replay."""
+    """Describes a drive and a way to replay: name, profile, settings, options of slate-replay."""
 
     name: str
     profile: str
@@ -79,7 +79,7 @@ class Config:
 
 @dataclass(frozen=True)
 class GuestRun:
-    """A fio job file in a guest ('slate run'). Each of its sections is a result."""
+    """Describes a fio job file in a guest ('slate run'). Each of its sections is a result."""
 
     config: str  # name of the configuration in the results
     job: str  # path of the job file
@@ -92,7 +92,7 @@ class GuestRun:
 
     @property
     def name(self) -> str:
-        """A name for files, unique in a study."""
+        """Return a name for files, unique in a study."""
         return f"{self.config}.{Path(self.job).stem}"
 
 
@@ -109,8 +109,9 @@ LEVELS = (1, 2, 3, 4, 5, 6)
 MERGES = (1, 4, 16, 64)  # W; which ones figure 14 has is not in the text
 CAPACITY_LOST = (0, 68, 165)  # permille: PBE; the text has the ends
 SUPERBLOCKS = ((4, 5), (4, 8))
-# Consecutive pages in a plane. The text does not say. NFTL maps a logical block of
-# consecutive pages to a block, so: all of a block; the sweep has SSDSim's page each.
+# So many consecutive pages are in a plane. The text gives no number. NFTL maps a
+# logical block of consecutive pages to a block, so it is a block's pages; the sweep
+# includes 1, as in SSDSim.
 STRIPES = (1, 72, 576)
 CLOSED = ("--closed", "8")
 DEPTHS = (1, 8, 32)  # requests in flight, which the paper does not state
@@ -224,7 +225,7 @@ MERGE_VICTIMS = ("oldest", "lru")  # besides the pair that came to most invalid 
 
 
 class PenChoices(Pen):
-    """Choices that PEN leaves open, made differently than in the study "pen"."""
+    """Makes choices that PEN leaves open differently than the study "pen"."""
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""
@@ -314,7 +315,7 @@ class Ippbe:
 
 
 class IppbeChoices(Ippbe):
-    """Other choices that IPPBE leaves open: the threshold's meaning, and which requests go first."""
+    """Makes other choices that IPPBE leaves open: the threshold's meaning, and which requests go first."""
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""

@@ -37,8 +37,9 @@ BURSTS = ((320, 20), (4000, 800))  # requests, pause in ms; 320 and 20: varmail.
 VARIED = mixes("ntrx", "varmail")  # mixes of the sweeps
 INTERVAL_MS = 10
 SHARED = "ftl.gc_frontier=shared"
-# GC's copies in the host's blocks, of all four: what the text describes of rtfFTL and flexFTL, and does not say
-# of the others; and flexFTL's foreground copies in pages chosen as the host's: MSB copies are background GC's.
+# All four FTLs copy into the host's blocks: the text says this of rtfFTL and flexFTL, and nothing of the others.
+# flexFTL chooses pages for copies as for the host, because the text says only of background GC that it copies to
+# MSB pages.
 ALIKE = {"page": "page-shared", "parity": "parity-shared", "rtf": "rtf", "flex": "flex-host"}
 COPIES = {  # where GC's copies go: configuration, what the table calls it
     "page": "pageFTL, own blocks", "page-shared": "pageFTL, the host's",
@@ -264,7 +265,7 @@ NEXT = "ftl.backup_channel=next"
 
 
 class RpsChoices(Rps):
-    """GC of all four FTLs copies into the host's blocks, as in "alike-"; write buffers of three sizes."""
+    """Makes configurations with GC's copies in the host's blocks, as in "alike-", and write buffers of three sizes."""
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""

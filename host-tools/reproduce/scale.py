@@ -32,14 +32,14 @@ ROOT = studies.ROOT
 HERE = "host-tools/reproduce"
 REPLAY = "build/core/slate-replay"
 NOTES = Path(__file__).with_name("scale-notes.md")
-# A drive of 1/32 that has fewer planes and not smaller ones: 2 of 1,888 blocks in place of 64 of 59.
+# This drive of 1/32 has fewer planes instead of smaller ones: 2 of 1,888 blocks in place of 64 of 59.
 PLANES = "32, planes"
 FEW_PLANES = ("geometry.channels=1", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1")
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A row of the table. base: the configuration to compare with; without one it is the value of `config`."""
+    """Describes a row of the table. base: the configuration to compare with; without one, `config` itself counts."""
 
     study: str
     trace: str
@@ -100,7 +100,7 @@ SCALES = {"pen": (32, 16, 8), "ippbe": (32, 16, 8), "spread": (16, 8, 4), "rps":
 
 @dataclass(frozen=True)
 class Run:
-    """One run of slate-replay."""
+    """Describes one run of slate-replay."""
 
     study: studies.Study
     trace: Trace

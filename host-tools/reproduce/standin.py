@@ -71,7 +71,7 @@ class StandinError(Exception):
 
 @dataclass(frozen=True)
 class Marginals:
-    """Properties that a stand-in meets exactly: requests and units of each direction (0 reads, 1 writes)."""
+    """Holds properties that a stand-in meets exactly: requests and units of each direction (0 reads, 1 writes)."""
 
     count: tuple[int, int]
     units: tuple[int, int]
@@ -81,7 +81,7 @@ class Marginals:
 
 @dataclass(frozen=True)
 class Shape:
-    """Fitted or assumed properties: the keys of [assumed] in workloads.toml."""
+    """Holds fitted or assumed properties: the keys of [assumed] in workloads.toml."""
 
     beta: float
     read_beta: float
@@ -120,7 +120,7 @@ def _scaled(value: float, scale: int) -> int:
 
 
 def marginals(name: str, scale: int, data: Data) -> Marginals:
-    """The properties of a volume, divided by scale."""
+    """Return the properties of a volume, divided by scale."""
     volume = name.removesuffix("-1M")
     per_gib = 2**30 // UNIT
     if name in data["table2"]:
@@ -282,7 +282,7 @@ def power(x: float, exponent: float) -> float:
 
 @dataclass
 class Extents:
-    """All extents by number: class, run, number of writes, time of the last one (ns), and whether it was read."""
+    """Holds all extents by number: class, run, number of writes, time of the last one (ns), and whether it was read."""
 
     size: list[int] = field(default_factory=list)  # class
     run: list[int] = field(default_factory=list)
@@ -304,7 +304,7 @@ class Extents:
 
 
 class Direction:
-    """Reads or writes: the counts still to be made, and those made."""
+    """Holds the counts of reads or writes that are still to be made, and of those made."""
 
     def __init__(self, count: int, units: int, cover: int, exponent: float, mean_run_kib: float) -> None:
         requests = split_sizes(count, units)

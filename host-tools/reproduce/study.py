@@ -37,7 +37,7 @@ class Drives(Protocol):
 
 @dataclass(frozen=True)
 class Kind:
-    """A paper: its drives (a class that takes the scale), its figures, and the part of them in a quick study.
+    """Describes a paper: its drives (a class that takes the scale), its figures, and their part in a quick study.
 
     mixes: its traces are those of mixes.toml. content: its traces are recordings of guests; a quick study uses
     their heads. guests: the part that also runs in a guest, if there is one. beside: adds real volumes (volumes.py)

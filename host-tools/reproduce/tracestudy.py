@@ -25,7 +25,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class TraceStudy:
-    """A study. rows: of one trace, given its text in Slate's format, its name and slate-replay."""
+    """Describes a study. rows: of one trace, given its text in Slate's format, its name and slate-replay."""
 
     name: str  # of the CSV file, and of the folder below docs/results
     what: str

@@ -44,7 +44,7 @@ REPLAY = ROOT / "build/core/slate-replay"
 KEPT = ROOT / "build/reproduce/validation"
 NOTES = Path(__file__).with_name("validation-notes.md")
 KINDS = ("own", "others", "first")
-# Eight requests in flight: a trace without times (ycsb) can be replayed like the others.
+# Eight requests are kept in flight, so that a trace without times (ycsb) can be replayed like the others.
 HOW = ("--closed", "8", "--fold")
 # PEN's percentages refer to a small drive: 4 planes of 250 blocks, 8.2 GiB exported, GC under 8 % free blocks.
 PEN_BLOCKS = 250

@@ -35,7 +35,7 @@ def lru(rho: float) -> float:
 
 
 def lru_hot_cold(rho: float, hot: Mix) -> float:
-    """Two kinds of pages, the oldest block first, B large.
+    """Model two kinds of pages, and GC that takes the oldest block, for large B.
 
     A block is a victim at the same age t, in writes for each page of the drive, so WA t = 1. A page that
     is written at the rate r is moved at that age exp(-r t) / (1 - exp(-r t)) times for each write to it.
@@ -50,7 +50,7 @@ def lru_hot_cold(rho: float, hot: Mix) -> float:
 
 
 def random_block(rho: float, b: int) -> float:
-    """Any block with an invalid page.
+    """Model GC that takes any block with an invalid page.
 
     C victims a write, for each block of the drive. All blocks begin with b valid pages and leave that
     level at the rate 1 / rho, so a share rho C is there. The others have rho (1 - C) b of the rho b valid
@@ -60,7 +60,7 @@ def random_block(rho: float, b: int) -> float:
 
 
 def d_choices(rho: float, b: int, d: int) -> float:
-    """Of d blocks with an invalid page, drawn at random, the one with fewest valid pages.
+    """Model GC that draws d blocks with an invalid page at random, and takes the one with fewest valid pages.
 
     C victims a write. The blocks that pass from j valid pages to j - 1 are those that are no victims
     before: j p(j) / (rho b) = C (1 - (the share of blocks with j or more, among those drawn from) ^ d),
@@ -120,7 +120,7 @@ def _won_in_window(rho: float, b: int, share: float, c: float) -> float:
 
 
 def greedy(rho: float, b: int) -> float:
-    """The block with fewest valid pages first.
+    """Model GC that takes the block with fewest valid pages first.
 
     A block loses a valid page with probability j / (rho b) a write, if it has j of a b-th of all
     blocks. As many blocks a write pass from j to j - 1 as are reclaimed, 1 / (b - v), v being the
@@ -134,7 +134,7 @@ def _greedy(rho: float, b: int) -> tuple[float, int, float]:
     waiting = 0.0  # sum of rho b / j over the levels above k
     for k in range(b - 1, 0, -1):
         waiting += rho * b / (k + 1)
-        # All blocks are somewhere: waiting + p rho b / k = b - v, where v = k - p.
+        # The blocks in all states add up: waiting + p rho b / k = b - v, where v = k - p.
         if waiting + rho * b / k >= b - k + 1:
             p = (b - k - waiting) / (rho * b / k - 1)
             return b / (b - k + p), k, p
@@ -143,14 +143,14 @@ def _greedy(rho: float, b: int) -> tuple[float, int, float]:
 
 @dataclass(frozen=True)
 class Mix:
-    """A share of the host's pages that gets a share of its writes."""
+    """Names the share of the writes that a share of the host's pages gets."""
 
     pages: float
     writes: float
 
 
 def hot_cold(rho: float, b: int, hot: Mix) -> float:
-    """Two kinds of pages, each written uniformly; the block with fewest valid pages first.
+    """Model two kinds of pages, each written uniformly, and GC that takes the block with fewest valid pages.
 
     Pages of the host and of GC are mixed in the open block at random: its hot pages are binomial.
 

@@ -17,10 +17,10 @@ from . import counters, units
 from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
-# The parts of a latency, in the order in which the report prints them.
+# The report prints the parts of a latency in this order.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller", "namespace-queue")
 NAND_OPS = ("read", "program", "erase", "copyback")
-# Levels of the array at the end of an interval; all other figures are counted within it.
+# These levels describe the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
 LABEL_BYTES = 16
 LATE_US = (1, 10, 100)
@@ -31,7 +31,7 @@ PERCENTILES = {500: "p50", 990: "p99", 999: "p99.9", 999.9: "p99.99"}  # percent
 ENOUGH = {999.9: 10_000}  # I/Os that a percentile needs; of fewer it would only be the maximum
 
 
-# An ACCOUNT as QEMU prints it, for shape.check().
+# shape.check() compares an ACCOUNT, as QEMU prints it, with this.
 _OP = {
     "ios": int,
     "bytes": int,
@@ -117,12 +117,12 @@ class OpAccount:
         return self.parts_ns[part] / self.ios if self.ios else 0.0
 
     def last_ns(self, floor_ns: int) -> int:
-        """The largest latency that may be in a bucket."""
+        """Return the largest latency that may be in a bucket."""
         last = bucket_last(floor_ns, self.sub_buckets) if floor_ns < NO_END_NS else self.latency_max_ns
         return min(last, self.latency_max_ns)
 
     def percentile_ns(self, permille: float) -> int | None:
-        """The nearest-rank percentile, as the last value of its bucket: at most the maximum."""
+        """Return the nearest-rank percentile, as the last value of its bucket: at most the maximum."""
         total = sum(self.histogram.values())
         if not total:
             return None
@@ -201,7 +201,7 @@ class Account:
 
 @dataclass
 class Busy:
-    """Busy times of dies, or channels, as shares of the time."""
+    """Holds the busy times of dies, or channels, as shares of the time."""
 
     mean: float
     by_source: dict[str, float]  # means, too
@@ -253,7 +253,7 @@ class Device:
         return self.settings.get("ftl.gc_policy", "") if asked else ""
 
     def waf(self) -> dict[str, float] | None:
-        """The write amplification of the whole run."""
+        """Return the write amplification of the whole run."""
         return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)
 
     def late(self, where: str = "delivered") -> Late | None:
@@ -317,11 +317,11 @@ class Device:
         return account.ftl.get("core-busy-ns", 0) / (elapsed_ns * cores) if cores and elapsed_ns else None
 
     def labels(self) -> list[str]:
-        """The jobs that set marks, in the order of their first marks."""
+        """Return the jobs that set marks, in the order of their first marks."""
         return list(dict.fromkeys(m["label"] for m in self.marks if m["kind"] == "begin"))
 
     def job(self, section: str) -> JobAccount | None:
-        """The account between a job's first begin and its last end."""
+        """Return the account between a job's first begin and its last end."""
         label = label_of(section)
         mine = [i for i, mark in enumerate(self.marks) if mark["label"] == label]
         begins = [i for i in mine if self.marks[i]["kind"] == "begin"]

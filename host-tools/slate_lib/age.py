@@ -79,7 +79,7 @@ def command_line(args: argparse.Namespace) -> list[str]:
 
 
 def age(args: argparse.Namespace) -> int:
-    """'slate age': replace this process by the program that makes the drive."""
+    """Execute 'slate age': replace this process by the program that makes the drive."""
     line = command_line(args)
     if args.output.startswith("-"):
         raise SlateError(f"-o {args.output}: begins like an option", f"name it ./{args.output}")

@@ -31,7 +31,7 @@ Part = Json
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: a number, a size, a word of a list, or a free word (no choices)."""
+    """Describes a parameter: a number, a size, a word of a list, or a free word (no choices)."""
 
     default: str
     what: str
@@ -109,7 +109,7 @@ def find(name: str) -> App:
 
 
 class _Unreadable(Exception):
-    """An application's output has an unknown form."""
+    """Means that an application's output has an unknown form."""
 
 
 def _text(files: Files, name: str) -> str:

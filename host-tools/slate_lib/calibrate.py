@@ -28,7 +28,7 @@ JOB = paths.JOBS / "calibrate.fio"
 NAME = "calibrate"
 GUEST_IOS = 20_000
 LEAST_IOS = 10_000
-# An I/O that sleeps switches to another task; those that complete inline do not.
+# An I/O that sleeps switches to another task, and one that completes inline does not: more switches are refused.
 SWITCHES_PER_IO = 0.1
 EXAMPLES = """\
 on the server, as root:
@@ -40,7 +40,7 @@ then here:
 """
 _AGAIN = f"run fio-jobs/{JOB.name} as it is on the server: fio --output-format=json --output=fio.json {JOB.name}"
 _NULL_BLK = "modprobe -r null_blk; modprobe null_blk queue_mode=2 hw_queue_depth=1 irqmode=0; then run the job again"
-# Options that fio must have used: (option, its value, fio's default).
+# fio must have used these options: (option, its value, fio's default).
 _ASKED = (
     ("ioengine", "psync", "psync"),
     ("rw", "randread", "read"),
@@ -49,7 +49,7 @@ _ASKED = (
     ("numjobs", "1", "1"),
     ("clocksource", "clock_gettime", "cpu"),
 )
-# The options of the shipped job, as fio names them in its result. Any other may change what a read costs.
+# The shipped job has these options, as fio names them in its result. Any other may change what a read costs.
 _KNOWN = {key for key, _, _ in _ASKED} | {"bs", "filename", "name", "norandommap", "cpus_allowed", "number_ios"}
 _KNOWN |= {"clat_percentiles", "lat_percentiles"}
 _SCRIPT = """\
@@ -130,7 +130,7 @@ def _check_options(path: Path, told: dict[str, str]) -> None:
 
 
 def script(text: str) -> str:
-    """The script that runs the job in the guest, with I/Os for some seconds of the host's time."""
+    """Return the script that runs the job in the guest, with I/Os for some seconds of the host's time."""
     job, found = re.subn(r"^number_ios=\d+$", f"number_ios={GUEST_IOS}", text, flags=re.M)
     if found != 1:
         raise SlateError(f"{paths.short(JOB)} has no line number_ios=N", "restore the file from the clone")

@@ -44,7 +44,7 @@ RUN_EXAMPLES = "".join(line for line in EXAMPLES.splitlines(True) if line.starts
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors name the fault, the probable intention, and the fix."""
+    """Parses arguments; its errors name the fault, the probable intention, and the fix."""
 
     def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)
@@ -150,7 +150,7 @@ def _parser_of(argv: list[str]) -> Parser:
 
 
 def become(name: str, words: list[str]) -> int:
-    """'slate replay' and 'slate content': replace this process by the program of that name."""
+    """Execute 'slate replay' or 'slate content': replace this process by the program of that name."""
     program = paths.program(name)
     sys.stdout.flush()
     os.execv(program, [str(program), *words])

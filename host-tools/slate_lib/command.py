@@ -22,7 +22,7 @@ from .options import RunOptions
 NODE = "ssd0"  # the first drive's node
 MARKS = "slate-marks"  # device of slate-mark in a guest with several drives
 GUEST_CONTROL = "logs"  # the default of a nand-ssd
-# Parts of the boot that a guest does not need; host-tools/guest/README.md says why.
+# A guest does not need these parts of the boot; host-tools/guest/README.md says why.
 BOOT_FAST = (
     "cryptomgr.notests",
     "no_timer_check",
@@ -160,7 +160,7 @@ def precondition_job(options: RunOptions) -> str:
 
 @dataclass(frozen=True)
 class Image:
-    """A read-only file system in the guest's memory, visible as /dev/pmemN."""
+    """Describes a read-only file system in the guest's memory, visible as /dev/pmemN."""
 
     path: Path
     start: int

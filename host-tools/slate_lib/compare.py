@@ -23,7 +23,7 @@ NAME, WIDTH = 26, 19  # of the columns of the text
 Words = Callable[[Any], str]
 
 
-# The inputs in run.json that determine a result: equal ones give equal bytes. (The launcher's Python is not one.)
+# These inputs in run.json determine a result: equal ones give equal bytes. (The launcher's Python is not one.)
 RECORDED = {"settings": "{}", "versions": "version of {}", "sha256": "sha256 of {}"}
 SHORT = 12  # digits of a checksum
 BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
@@ -32,7 +32,7 @@ BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed",
 
 @dataclass
 class Line:
-    """A figure of every run; None for a run that lacks it."""
+    """Holds a figure of every run; None for a run that lacks it."""
 
     what: str
     words: Words
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass
 class Group:
-    """Figures of one kind of I/O of one job, or of the whole run."""
+    """Holds figures of one kind of I/O of one job, or of the whole run."""
 
     name: str
     lines: list[Line]
@@ -73,7 +73,7 @@ def _percentiles(side: str) -> list[tuple[str, Words, Callable[[Row], float | No
     return [(f"{side} {name}", units.us, partial(of, number=i)) for i, name in enumerate(PERCENTILES.values())]
 
 
-# Figures of a job: name, format, and the function that computes the figure from a row.
+# Each figure of a job has a name, a format, and the function that computes it from a row.
 _JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
     ("IOPS", _rate, lambda row: row.guest.iops if row.guest else row.rate.iops if row.rate else None),
     ("guest mean, µs", units.us, lambda row: row.guest.mean_ns if row.guest else None),
@@ -109,7 +109,7 @@ _RUN: tuple[tuple[str, Words, Callable[[Report], float | None]], ...] = (
 
 
 class Comparison:
-    """Runs, and the lines that compare them."""
+    """Holds runs, and the lines that compare them."""
 
     def __init__(self, runs: list[RunFiles]):
         self.runs = runs
@@ -122,7 +122,7 @@ class Comparison:
         self.differs = list(self._settings())
 
     def rows(self, key: tuple[str, str]) -> list[Row | None]:
-        """The rows of every run for one job and kind of I/O."""
+        """Return the rows of every run for one job and kind of I/O."""
         return [next((row for row in rows if (row.job, row.op) == key), None) for rows in self.table]
 
     def keys(self) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ GROUPS = ("op", "ftl", "source", "nand", "series-op", "series-drive")
 
 @dataclass(frozen=True)
 class Counter:
-    """A row of a table. Its index in the group is its place in a log."""
+    """Holds a row of a table. Its index in the group is its place in a log."""
 
     name: str  # as in device.json: 'gc-units'
     kind: str  # COUNT, LEVEL, MIN or MAX

@@ -121,7 +121,7 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """The work of a guest: its seed, its requests, and its report."""
+    """Holds the work of a guest: its seed, its requests, and its report."""
 
     seed: int
     trace: Path
@@ -130,7 +130,7 @@ class Work:
 
 @dataclasses.dataclass
 class Campaign:
-    """The properties shared by all cuts."""
+    """Holds the properties shared by all cuts."""
 
     base: RunOptions
     seed: int

@@ -27,7 +27,7 @@ MOST = 8
 _ADDRESS = re.compile(r"(\d+):(.*)", re.DOTALL)
 # These options are given once for each drive, in the order of --profile.
 _EACH = ("record", "record_content")
-# Options that only one drive can have, and what to do instead.
+# Only one drive can have these options; the sentence says what to do instead.
 _ALONE = {
     "app": "an application's script uses one drive: give --profile once, or a script of your own with --apps --cmd",
     "content": "give --profile once",
@@ -58,22 +58,22 @@ class Drive:
 
     @property
     def label(self) -> str:
-        """The controller's name in the guest, and the name of the folder of the drive's results."""
+        """Return the controller's name in the guest, which is also the name of the folder of the drive's results."""
         return f"nvme{self.number}"
 
     @property
     def node(self) -> str:
-        """The name of QEMU's block node."""
+        """Return the name of QEMU's block node."""
         return f"ssd{self.number}"
 
     @property
     def serial(self) -> str:
-        """The controller's serial number. Linux treats two controllers with equal numbers as one drive."""
+        """Return the controller's serial number. Linux treats two controllers with equal numbers as one drive."""
         return f"slate{self.number or ''}"
 
     @property
     def drive_path(self) -> Path:
-        """The path from which the drive gets its name: its file, or its profile."""
+        """Return the path from which the drive gets its name: its file, or its profile."""
         path = self.drive or self.profile
         assert path
         return path

@@ -12,7 +12,7 @@ USAGE = 2  # bad input: nothing was started, or QEMU refused it
 MACHINE_FAILED = 3  # QEMU or the guest failed
 INTERRUPTED = 130
 
-# Escape sequences (ECMA-48) and control characters: printed, those of a guest could clear the terminal.
+# Escape sequences (ECMA-48) and control characters are removed: printed, those of a guest could clear the terminal.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
@@ -22,7 +22,7 @@ def quoted(lines: Iterable[str], width: int = 160) -> str:
 
 
 class SlateError(Exception):
-    """An error with its remedy and its exit code. The message names the faulty thing."""
+    """Carries an error with its remedy and its exit code. The message names the faulty thing."""
 
     def __init__(self, message: str, fix: str = "", code: int = USAGE):
         super().__init__(message)

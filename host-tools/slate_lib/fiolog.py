@@ -87,7 +87,7 @@ def over_time(op: str, ios: list[tuple[int, int]]) -> OverTime | None:
 
 
 def of(folder: Path, fio: Json | None) -> dict[str, list[OverTime]]:
-    """The percentiles over time of each job of a run."""
+    """Return the percentiles over time of each job of a run."""
     found = {}
     for job, name in names(fio).items():
         try:

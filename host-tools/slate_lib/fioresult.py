@@ -23,7 +23,7 @@ _SIDE = {
     "lat_ns?": {**_LATENCY, "mean": float, "max": float},
     "clat_ns?": _LATENCY,
 }
-# The parts of fio's JSON that are read here, for shape.check().
+# shape.check() compares the parts of fio's JSON that are read here with this.
 SHAPE = {
     "global options?": {"*": str},
     "jobs": [
@@ -53,7 +53,7 @@ def load(path: Path, where: str, again: str) -> Json:
 
 @dataclass
 class GuestRow:
-    """One kind of I/O of one job, over all its clones. All latencies are of one kind."""
+    """Holds one kind of I/O of one job, over all its clones. All latencies are of one kind."""
 
     job: str
     op: str  # as the drive names it: read, write, trim, flush

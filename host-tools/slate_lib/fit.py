@@ -59,7 +59,7 @@ ROUNDS = 2
 ADDITIONS = 3  # steps to fit a time that adds to others
 HIT = "controller.read_hit_ns"
 NO_READ_CACHE = {"controller.read_cache_units": "0", "controller.read_ahead_units": "0", HIT: "0"}
-# Settings of a smaller drive for reads, whose times do not depend on the number of blocks.
+# A smaller drive is enough for reads, whose times do not depend on the number of blocks.
 FEW = {
     "geometry.blocks_per_plane": "12",
     "ftl.op_permille": "1000",
@@ -67,17 +67,17 @@ FEW = {
     "ftl.map_cache_pages": "0",
 }
 BLOCKS = 128  # blocks of a plane: few, which reduces the capacity and not the parallelism
-# Pages of a block: PAGES, or BLOCK_BYTES' worth if that is more. 'timing.erase_ns' is reduced likewise.
+# A block has PAGES pages, or BLOCK_BYTES' worth if that is more. 'timing.erase_ns' is reduced likewise.
 PAGES, BLOCK_BYTES = 24, 192 << 10
 CORES, FEWER_CORES = 4, (2, 1)
-# Bytes read ahead of a sequence of reads, and the number of sequences followed at once (rcache.h).
+# The drive reads so many bytes ahead of a sequence of reads, and follows so many sequences at once (rcache.h).
 READ_AHEAD_BYTES, SEQUENCES = 1 << 20, 8
 SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
 READ_IOS, WRITE_IOS = 100_000, 200_000
 SEQ_WRITE_IOS = 16_384  # maximum of a measurement, with those before they count
 WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
-# Numbers of dies of a channel that are tried if the sheet fixes none.
+# If the sheet fixes no number of dies of a channel, these are tried.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 # The search keeps each key in these bounds; for times of cells they are factors of the base profile's value.
 FACTOR = {
@@ -92,10 +92,10 @@ BOUNDS = {
     "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
     "ftl.op_permille": (60, 3000),
 }
-# The bracket of op_permille is found in steps of this factor, downwards from the highest value, because replays
+# The root of op_permille is bracketed in steps of this factor from the highest value downwards, because replays
 # with little over-provisioning are slow.
 STEP = 4.0
-# Settings of every fitted drive, unless the sheet says otherwise.
+# Every fitted drive has these settings, unless the sheet says otherwise.
 CUT = {
     "geometry.blocks_per_plane": str(BLOCKS),
     "ftl.gc_start_blocks": "3",
@@ -109,7 +109,7 @@ DIES = ("geometry.chips_per_channel", "geometry.dies_per_chip")  # of a channel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate fit'."""
+    """Add the arguments of 'slate fit'."""
     parser.add_argument("sheet", nargs="?", metavar="SHEET", help="a sheet's name or a path")
     parser.add_argument("--list", action="store_true", help="list the shipped sheets")
     parser.add_argument("--job", action="store_true", help="print the job that measures a real drive")
@@ -251,7 +251,7 @@ def _replay(*command: str) -> Json:
 
 @dataclass(frozen=True)
 class Knob:
-    """A key, and the number that it fits."""
+    """Describes a key, and the number that it fits."""
 
     target: str
     key: str
@@ -578,7 +578,7 @@ def _row(key: str, value: str, sheet: Sheet, fit: Fit) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """'slate fit'. Returns the exit code."""
+    """Execute 'slate fit'. Returns the exit code."""
     _check_options(args)
     if args.list:
         print(listing(), end="")

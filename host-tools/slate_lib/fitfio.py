@@ -21,7 +21,7 @@ _AGAIN = "run the job that 'slate fit --job' prints again"
 
 @dataclass(frozen=True)
 class Job:
-    """What fit.fio asks for under a name, and the target that it gives; None: a point of the curve."""
+    """fit.fio asks for these options under a name, for a target of the fit; None: a point of the curve."""
 
     name: str
     rw: str

@@ -41,8 +41,8 @@ from .rundir import RunDir
 from .shape import Json
 
 SMP = "4"
-# The least window of reads: ms, I/Os, and full queues. fio's window ends with the last I/O in flight, when the queue is
-# nearly empty, so the window must be long compared with the time of a full queue.
+# A window of reads has at least so many ms, I/Os and full queues. fio's window ends with the last I/O in flight, when
+# the queue is nearly empty, so the window must be long compared with the time of a full queue.
 LEAST_MS, READ_IOS, QUEUES = 100, 2000, 50
 RAMP_SHARE = 4  # part of a window of reads that passes before they count
 QD1_IOS = {"randread": 1000, "read": 10_000, "randwrite": 200}
@@ -88,7 +88,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a sheet: the drive's state, fio's job (a name of fitfio.JOBS or like it), and its queue depth."""
+    """Describes a number of a sheet: the drive's state, fio's job (as named in fitfio.JOBS), and its queue depth."""
 
     target: str
     state: str
@@ -97,7 +97,7 @@ class Measure:
     depth: str | None  # key of the depth in [sheet]; None: 1
 
 
-# In the order in which fio runs their jobs.
+# fio runs the jobs of these numbers in this order.
 MEASURES = (
     Measure("write_us", "empty", "write-qd1", "randwrite", None),
     Measure("seq_write_mb_s", "empty", "seq-write", "write", "seq_qd"),
@@ -248,7 +248,7 @@ def csv_text(made: list[Json]) -> str:
 
 
 def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
-    """'slate fit --guest'. Returns the exit code."""
+    """Execute 'slate fit --guest'. Returns the exit code."""
     profile = _profile(sheet, args.profile)
     guest = Guest(int(options.number("smp", args.smp or SMP, 1, options.SMP_MAX)), args.polled)
     drive = Drive(profile, {"ftl.payload": "no"})

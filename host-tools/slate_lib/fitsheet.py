@@ -39,7 +39,7 @@ PAYLOAD_PERMILLE_MAX = 907  # the default of link.data_permille: 256 of 282 byte
 
 @dataclass(frozen=True)
 class Target:
-    """A number of the sheet: its key, its words, its bounds, and whether it is a time."""
+    """Describes a number of the sheet: its key, its words, its bounds, and whether it is a time."""
 
     key: str
     words: str
@@ -64,10 +64,10 @@ NUMBERS = (
     ("read_qd", 256, 1, 65_536),
     ("write_qd", 256, 1, 65_536),
 )
-# Caches: key, least, most. Thousandths of the capacity that the empty drive writes in SLC mode, and of the map that is
-# in memory.
+# A cache has a key, a least and a most value, in thousandths: of the capacity that the empty drive writes in SLC mode,
+# or of the map that is in memory.
 CACHES = (("slc_cache_permille", 1, 300), ("map_cache_permille", 1, 999))
-# Latencies, and the path of the host that is a part of each.
+# The path of the host is a part of each of these latencies.
 PATH_OF = {"read_us": "read", "seq_read_us": "read", "write_us": "write"}
 PATHS = (("read_path_us", READ_PATH_US), ("write_path_us", WRITE_PATH_US))
 TEXTS = ("about", "source")
@@ -90,7 +90,7 @@ class Sheet:
 
     @property
     def name(self) -> str:
-        """The name of the drive, which is that of the file."""
+        """Return the name of the drive, which is that of the file."""
         return self.path.stem
 
     def settings(self) -> dict[str, str]:

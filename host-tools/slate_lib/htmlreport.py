@@ -207,7 +207,7 @@ def _wear_charts(made: Charts, run: RunFiles) -> list[Figure]:
 
 
 def render(run: RunFiles) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     shown = reports.of(run)
     made = Charts()
     title, facts = shown.title()

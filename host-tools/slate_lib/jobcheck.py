@@ -19,7 +19,7 @@ from .errors import SlateError
 _HEAD = re.compile(r"^\[(.+)\]")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
-# Devices of a machine; a drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
+# A machine has these devices; a drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
 _DISK = re.compile(r"/dev/(sd|hd|vd|xvd|mmcblk|nvme|ng|md|dm-|mapper/)")
 _DRIVE = re.compile(r"/dev/(?:nvme(\d+)n(\d+)|vda)(?:p\d+)?|/dev/vda\d+|/dev/ng(\d+)n(\d+)")
 _NO_FILES = {"null", "cpuio", "net", "netsplice", "exec"}

@@ -16,7 +16,7 @@ from pathlib import Path
 from . import account, jobcheck, names, paths
 from .errors import SlateError, quoted
 
-# Variables that a job file may always use; run-fio in the guest sets them.
+# A job file may always use these variables; run-fio in the guest sets them.
 GUEST_ENVIRONMENT = {
     "SLATE_DEV": "/dev/nvme0n1",
     "SLATE_SEED": "1",
@@ -34,7 +34,7 @@ _FIO_NOISE = re.compile(r"^fio: (?=.)")
 
 @dataclass
 class JobFile:
-    """The properties of a job that the launcher needs."""
+    """Holds the properties of a job that the launcher needs."""
 
     path: Path
     text: str
@@ -43,12 +43,12 @@ class JobFile:
 
     @property
     def name(self) -> str:
-        """The name in the run's directory."""
+        """Return the name in the run's directory."""
         return self.path.stem
 
 
 def read(path: Path) -> str:
-    """The text of a job or script. Raises a SlateError if it cannot be read."""
+    """Return the text of a job or script. Raises a SlateError if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

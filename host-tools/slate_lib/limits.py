@@ -68,7 +68,7 @@ _PART_NAMES = {  # names of parts, as in the report's table of parts
 
 @dataclass
 class Use:
-    """Shares of a job's time in which each resource was busy; None: unknown."""
+    """Holds the shares of a job's time in which each resource was busy; None: unknown."""
 
     processors: list[float] = field(default_factory=list)
     dies: float | None = None

@@ -21,7 +21,7 @@ _PROGRAMMED = ("host-units", "meta-units", "pad-units", "gc-units", "wl-units")
 
 @dataclass
 class Counters:
-    """The counters of log 0xd1 that are shown."""
+    """Holds the counters of log 0xd1 that are shown."""
 
     at_ns: int
     ios: int

@@ -19,7 +19,7 @@ _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of a structure that the launcher reads."""
+    """Holds the fields of a structure that the launcher reads."""
 
     names: tuple[str, ...]
     reader: struct.Struct

@@ -99,7 +99,7 @@ def about(text: str) -> str:
 
 
 def jobs(args: argparse.Namespace) -> int:
-    """'slate jobs': print the list of jobs, or one job file."""
+    """Execute 'slate jobs': print the list of jobs, or one job file."""
     if args.action == "show":
         path = find(args.job, JOB)
         try:

@@ -20,7 +20,7 @@ _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
 _NUMBER = {int: re.compile(r"-?[0-9]+"), float: re.compile(r"-?[0-9]*\.?[0-9]+(e-?[0-9]+)?")}
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
-# Names in the guest's /job that a run may need for itself.
+# A run may need these names in the guest's /job for itself.
 JOB_FILES = ("env", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio")
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
@@ -37,7 +37,7 @@ class Asked(Protocol):
 
 @dataclass
 class RunOptions(Drive):
-    """The options of one run. The attributes of Drive are those of the first drive."""
+    """Holds the options of one run. The attributes of Drive are those of the first drive."""
 
     more: list[Drive] = field(default_factory=list)  # the other drives
     job: jobfile.JobFile | None = None
@@ -104,7 +104,7 @@ class RunOptions(Drive):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of the command line. An option with a value has a metavar or choices."""
+    """Describes an option of the command line. An option with a value has a metavar or choices."""
 
     name: str
     metavar: str | None
@@ -521,7 +521,7 @@ def _socket(name: str | None) -> Path | None:
 
 
 def add_set_argument(parser: argparse.ArgumentParser) -> None:
-    """The argument --set of a command with one drive."""
+    """Add the argument --set of a command with one drive."""
     parser.add_argument(
         "--set",
         metavar="SECTION.KEY=VALUE",

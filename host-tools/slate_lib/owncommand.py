@@ -29,7 +29,7 @@ def own_of(options: RunOptions) -> OwnGuest:
 
 
 def build(options: RunOptions, files: command.Files) -> list[str]:
-    """The whole command line. Without the file descriptor of a monitor, it can be run by hand."""
+    """Return the whole command line. Without the file descriptor of a monitor, it can be run by hand."""
     own = own_of(options)
     line = [*command.machine_words(options), "-machine", "graphics=off"]  # firmware and GRUB use the serial line
     line += ["-nodefaults", "-display", "none", "-vga", "none"]

@@ -32,7 +32,7 @@ USER = "slate"  # made by cloud-init
 SECTOR = 512
 LOOPBACK = "127.0.0.1"
 F_OFD_GETLK = 36  # Python 3.11 does not define it
-# First bytes of formats that this QEMU does not open. It would take them for raw images.
+# Formats that this QEMU does not open begin with these bytes. It would take them for raw images.
 FOREIGN = {
     b"KDMV": "VMDK",
     b"COWD": "VMDK",
@@ -48,7 +48,7 @@ FOREIGN = {
     b"PK\3\4": "zip",
     b"BZh": "bzip2",
 }
-# Options of 'slate run' that only work with the user's own guest, and those that never work with it.
+# Some options of 'slate run' only work with the user's own guest, and others never work with it.
 ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
 NEVER_OWN = (
     *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "file", "shell", "content", "apps"),
@@ -77,7 +77,7 @@ class OwnGuest:
 
     @property
     def name(self) -> str:
-        """A name for messages and for the run's directory."""
+        """Return a name for messages and for the run's directory."""
         path = self.image or self.kernel
         return path.stem if path else "ssd"
 

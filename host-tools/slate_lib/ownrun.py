@@ -93,7 +93,7 @@ class Life:
 
 
 class OwnRun(Run):
-    """A run of the user's own guest."""
+    """Runs the user's own guest."""
 
     def __init__(self, options: RunOptions):
         super().__init__(options)
@@ -169,7 +169,7 @@ def drive_to_make(options: RunOptions) -> Path | None:
 
 
 def show(options: RunOptions) -> int:
-    """--dry-run and --print-libvirt: print the commands, and make the seed, which they need."""
+    """Execute --dry-run or --print-libvirt: print the commands, and make the seed, which they need."""
     own = owncommand.own_of(options)
     if own.key:
         seed.write(own)

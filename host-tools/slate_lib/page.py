@@ -22,7 +22,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Cell(NamedTuple):
-    """Text and the number that it shows. head: the heading of its column, shown beside the cell on a narrow screen."""
+    """Holds text and the number that it shows. head: the heading of its column, shown beside it on a narrow screen."""
 
     words: str
     head: str
@@ -30,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row; name is its first cell. new: draw a rule above it."""
+    """Holds a row; name is its first cell. new: draw a rule above it."""
 
     name: str
     cells: list[Cell]
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 class Table:
-    """Rows of cells. words: the cells are text, not numbers."""
+    """Holds rows of cells. words: the cells are text, not numbers."""
 
     kind = "table"
 
@@ -56,7 +56,7 @@ class Table:
 
 
 class Figure:
-    """A chart with its caption and its data to download. of: the subject, for the name of the downloaded file."""
+    """Holds a chart with its caption and its data to download. of: the subject, for the name of the downloaded file."""
 
     def __init__(self, chart: str, title: str, about: str = "", of: str = ""):
         self.svg, self.title, self.about = chart, title, about
@@ -66,7 +66,7 @@ class Figure:
 
 @dataclass
 class Charts:
-    """Charts, side by side if there is room."""
+    """Holds charts, which are side by side if there is room."""
 
     figures: list[Figure]
     kind = "charts"
@@ -105,7 +105,7 @@ Block = Table | Charts | Cards | Sentence
 
 @dataclass
 class Section:
-    """A part of the page; about: a sentence below its heading. A block without content is left out."""
+    """Holds a part of the page; about: a sentence below its heading. A block without content is left out."""
 
     title: str
     about: str = ""

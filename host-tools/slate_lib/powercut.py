@@ -33,7 +33,7 @@ ENDED, CUT = "guest-shutdown", "host-error"
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The time at which the drive loses its power."""
+    """Names the time at which the drive loses its power."""
 
     at_ns: int | None = None
     after_commands: int | None = None

@@ -40,7 +40,7 @@ def die_with(parent: int) -> Callable[[], None]:
 
 
 class Qemu:
-    """The process. Its stderr goes to a file, because a pipe could fill up."""
+    """Starts and watches the process. Its stderr goes to a file, because a pipe could fill up."""
 
     def __init__(self, line: list[str], log: Path, pass_fds: tuple[int, ...], foreground: bool):
         self.line = line

@@ -23,7 +23,7 @@ RATE = "4"
 RATE_MIN, RATE_MAX = Fraction(1, 10), Fraction(32)
 QUANTUM_NS = 1000
 QUANTUM_MOST_NS = 1000000  # QEMU's
-# The largest quantum of a drive whose shortest command takes less: completions may be this late.
+# A drive whose shortest command takes less has this quantum at most: completions may be this late.
 QUANTUM_LEAST_NS = 100
 _DECIMAL = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 _RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")

@@ -29,7 +29,7 @@ SHAPE = (
     ("geometry.blocks_per_plane", "block"),
     ("geometry.pages_per_block", "page"),
 )
-# Keys with the value that disables each, the keys of the page FTL that use it, and its name.
+# Each key has the value that disables it, the keys of the page FTL that use it, and its name.
 PAGE_FTL_IGNORES = (
     ("geometry.pb_levels", "0", (), "partial erase"),
     ("geometry.erase_group_max", "1", ("ftl.parallel_erase",), "parallel erase"),

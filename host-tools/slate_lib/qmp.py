@@ -43,7 +43,7 @@ def _unseen(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 class Monitor:
-    """A QMP session over one end of a socket pair."""
+    """Holds a QMP session over one end of a socket pair."""
 
     def __init__(self) -> None:
         self._qmp = _import_qmp()

@@ -10,7 +10,7 @@ from .options import RunOptions
 
 
 class Recordings:
-    """The recordings of one run. QEMU writes FILE.part and renames it when it closes the drive."""
+    """Checks the recordings of one run. QEMU writes FILE.part and renames it when it closes the drive."""
 
     def __init__(self, options: RunOptions):
         named = ((drive.record, drive.record_content) for drive in options.drives)

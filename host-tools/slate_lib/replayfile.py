@@ -29,7 +29,7 @@ _HOST = {
     "where_ns": {part.replace("-", "_") + "?" * (part in _NOT_ALWAYS): int for part in PARTS},
     "latency": (None, _LATENCY),
 }
-# Counters that have other names in a guest's run. The others, in ftl_counts and nand, have the same name there.
+# These counters have other names in a guest's run. The others, in ftl_counts and nand, have the same name there.
 _FTL = {
     "ftl_counts": {"host_units": "host-units", "meta_units": "meta-units", "pad_units": "pad-units",
                    "unwritten_units": "unwritten-units", "merge_read_bytes": "merge-read-bytes"},
@@ -48,7 +48,7 @@ _INPUT = ("rows", "bad", "other_devices", "requests", "backwards", "zero_size", 
 _INTERVAL_OP = {"ios": int, "bytes": int, "latency_sum_ns": int, "latency_max_ns": int}
 _BUSY = [{"ns": _BY_SOURCE}]
 
-# The settings of a replay that are reported, from "replay", and of its traces.
+# These settings of a replay, from "replay", and of its traces are reported.
 ASKED = ("traces", "loop", "qd", "think", "speed", "repeat", "limit", "warmup", "beyond", "align_bytes")
 
 SHAPE = {

@@ -11,7 +11,7 @@ from .rows import Rate
 from .shape import Json
 
 MANY_TRACES = 2
-# Counts of a trace that are reported if they are not 0.
+# These counts of a trace are reported if they are not 0.
 _TOLD = (
     ("bad", "bad rows"),
     ("other_devices", "rows of other devices"),
@@ -26,7 +26,7 @@ _BEYOND = {"fold": ", folded", "scale": ", scaled"}
 
 
 class ReplayReport(Report):
-    """The report of slate-replay's JSON."""
+    """Makes the report of slate-replay's JSON."""
 
     GUEST = False
     PARTS_OF = "the mean"
@@ -86,7 +86,7 @@ class ReplayReport(Report):
         super()._drive()
 
     def alarms(self) -> list[str]:
-        """Warnings that a reader needs before trusting a figure."""
+        """Return warnings that a reader needs before trusting a figure."""
         found = []
         if (checked := self.raw["check"]) and checked["wrong"]:
             found.append(f"{units.count(checked['wrong'])} sectors read were wrong: the FTL lost or mixed up data")

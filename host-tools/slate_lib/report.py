@@ -16,7 +16,7 @@ from .shape import Json
 WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
-# Counters of the array that are reported if they are not 0.
+# These counters of the array are reported if they are not 0.
 MEDIA = (
     ("corrected", "reads with many errors"),
     ("retries", "retries"),
@@ -50,7 +50,7 @@ SELDOM = ("link", "controller", "namespace-queue")  # not every drive has such a
 
 
 class Report:
-    """The text of one run's report."""
+    """Makes the text of one run's report."""
 
     GUEST = True  # the results include a guest's
     SCOPE = "the whole run, boot included"
@@ -96,7 +96,7 @@ class Report:
         return self._pairs
 
     def alarms(self) -> list[str]:
-        """Warnings that a reader needs before trusting a figure."""
+        """Return warnings that a reader needs before trusting a figure."""
         return [*warn.warnings(self.device, self.fio, self.rows), *limits.alarms(self.limits)]
 
     # ---- pieces

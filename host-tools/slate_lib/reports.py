@@ -20,7 +20,7 @@ def of(run: RunFiles) -> Report:
 
 
 def print_again(path: Path | None) -> int:
-    """Run 'slate report DIR' or 'slate report FILE'."""
+    """Execute 'slate report DIR' or 'slate report FILE'."""
     where = path or paths.OUT / "latest"
     if runfiles.drives(where):
         each, record, fio = runfiles.together(where)

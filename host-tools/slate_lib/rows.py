@@ -23,7 +23,7 @@ class Rate:
 
 @dataclass
 class Row:
-    """A job's reads, writes, trims or flushes, as the guest and the drive saw them; either may be unknown."""
+    """Holds a job's reads, writes, trims or flushes, as the guest and the drive saw them; either may be unknown."""
 
     job: str
     op: str

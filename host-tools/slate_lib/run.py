@@ -72,7 +72,7 @@ class Told:
 
 
 class Run:
-    """The state of one run, from the checks to the report."""
+    """Holds the state of one run, from the checks to the report."""
 
     def __init__(self, options: RunOptions):
         self.options = options

@@ -17,7 +17,7 @@ WORK_FILES = (".initrd", ".results", ".qemu.log", ".drive")
 
 
 class RunDir:
-    """The directory of one run."""
+    """Makes and completes the directory of one run."""
 
     def __init__(self, wanted: Path | None, name: str):
         self.default = wanted is None
@@ -31,22 +31,22 @@ class RunDir:
 
     @property
     def initrd(self) -> Path:
-        """Path of the guest's initramfs with the job in front; a work file."""
+        """Return the path of the guest's initramfs with the job in front; a work file."""
         return self.path / WORK_FILES[0]
 
     @property
     def results(self) -> Path:
-        """Path of what the guest sends; a work file."""
+        """Return the path of what the guest sends; a work file."""
         return self.path / WORK_FILES[1]
 
     @property
     def qemu_log(self) -> Path:
-        """Path of QEMU's stderr; a work file."""
+        """Return the path of QEMU's stderr; a work file."""
         return self.path / WORK_FILES[2]
 
     @property
     def drive(self) -> Path:
-        """Path of the drive between two boots; a work file."""
+        """Return the path of the drive between two boots; a work file."""
         return self.path / WORK_FILES[3]
 
     def drive_of(self, number: int) -> Path:

@@ -17,7 +17,7 @@ _NEEDED = ("device.json", "run.json")
 _LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
 _TEXT = (None, str)
 _DRIVE = {"path": str, "ephemeral": bool, "made_by_this_run": bool}
-# The parts of each file that a report uses.
+# A report uses these parts of each file.
 _FILES = {
     "device.json": {
         "capacity": int,
@@ -76,7 +76,7 @@ _WHOLE = {"series.json": series.check_rows, "blocks.json": series.check_blocks}
 
 @dataclass
 class RunFiles:
-    """The files of a run."""
+    """Holds the files of a run."""
 
     path: Path
     device: Json
@@ -89,7 +89,7 @@ class RunFiles:
 
     @property
     def name(self) -> str:
-        """The name of the folder, or of the replay's file."""
+        """Return the name of the folder, or of the replay's file."""
         return self.path.stem if self.replay else self.path.resolve().name
 
 

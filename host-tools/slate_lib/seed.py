@@ -36,7 +36,7 @@ def files(own: OwnGuest) -> dict[str, str]:
 
 
 def path(own: OwnGuest) -> Path:
-    """The path of the seed. Its name is derived from the content, so that runs share it."""
+    """Return the path of the seed. Its name is derived from the content, so that runs share it."""
     told = "".join(files(own).values())
     return paths.OUT / "seeds" / f"{hashlib.sha256(told.encode()).hexdigest()[:12]}.img"
 

@@ -20,7 +20,7 @@ NOT_TOLD = (1 << 64) - 1
 ROWS_MAX = 512
 _MAGIC = 0x474F4C53
 _OPS = ("read", "write", "trim", "flush")
-# Columns that every file has. Others are left out if they are 0 throughout: most drives lack their features.
+# Every file has these columns. Others are left out if they are 0 throughout: most drives lack their features.
 _OP_WORDS = (
     "ios",
     "bytes",
@@ -49,7 +49,7 @@ _DRIVE_WORDS = (
 )
 STATES = "ufoFvb"  # used, free, open, full, victim, bad
 
-# What both files hold, for shape.check().
+# shape.check() compares both files with this.
 _COLUMN = [int]
 SERIES = {
     "interval-ns": int,
@@ -147,7 +147,7 @@ def text(found: Json) -> str:
 
 @dataclass
 class Part:
-    """Rows of a series, with times in ns of the drive's clock."""
+    """Holds rows of a series, with times in ns of the drive's clock."""
 
     series: Series
     first: int

@@ -23,14 +23,14 @@ from typing import Any
 
 Shape = Any
 Json = dict[str, Any]  # an object of a file, whose form check() has seen, or one to be written
-# Control characters: they would move a terminal's cursor. Halves of surrogates: no UTF-8 has them.
+# Control characters would move a terminal's cursor, and UTF-8 has no halves of surrogates.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _WORDS = {int: "a whole number from 0", float: "a number", str: "text", bool: "true or false", None: "null"}
 _LIMIT = 1 << 64  # counters have 64 bits
 
 
 class Misfit(ValueError):
-    """An error that says which value does not fit, and where."""
+    """Says which value does not fit, and where."""
 
 
 def _constant(name: str) -> float:

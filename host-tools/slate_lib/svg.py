@@ -18,7 +18,7 @@ _LONG = re.compile(r'( (?:x|y|transform|width|height)=")([^"]*)"')
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _EMPTY = re.compile(r"<g(?: [^>]*)?></g>|<g(?: [^>]*)?/>")
 _STYLE = re.compile(r' style="([^"]*)"')
-# Styles that most elements have, as classes of the page. The last one is of areas that show a tip.
+# Most elements have these styles, which become classes of the page. The last one is of areas that show a tip.
 _CLASSES = {
     "fill:var(--grid);stroke:var(--grid);stroke-width:0.8": "a",
     "fill:none;stroke:var(--grid);stroke-width:0.5;stroke-linecap:square": "b",

@@ -29,7 +29,7 @@ struct gen {
 	uint64_t fills;			/* number of these rows that belong to the fill */
 };
 
-/* spec: the text after "gen:". Returns 0, or -1 with a sentence in err. */
+/* Open a generator. spec: the text after "gen:". Returns 0, or -1 with a sentence in err. */
 int gen_open(struct gen *g, const char *spec, char *err, size_t room);
 void gen_rewind(struct gen *g);
 bool gen_next(struct gen *g, struct trace_row *row);

@@ -21,7 +21,7 @@ enum line_kind {
 	LINE_BAD		/* invalid; *why is the reason */
 };
 
-/* State that parsers keep between lines. */
+/* Parsers keep this state between lines. */
 struct parse {
 	struct trace_row pending;	/* second row of the previous line */
 	bool has_pending;

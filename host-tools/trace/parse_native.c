@@ -66,7 +66,7 @@ static enum line_kind take_comment(struct parse *p, const char *s, const char *e
 	return LINE_OTHER;
 }
 
-/* SSD_OK .. the last of enum ssd_err, as 0 .. -99 */
+/* Take a status: 0 is SSD_OK, and -1 .. -99 are values of enum ssd_err. */
 static bool take_status(const char **s, const char *end, int32_t *status)
 {
 	bool negative = *s < end && **s == '-';

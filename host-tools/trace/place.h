@@ -24,7 +24,7 @@ struct trace_place {
 	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is not a power of two */
 };
 
-/* Counts of addresses that were changed between the trace and the drive. */
+/* These counts tell which addresses were changed between the trace and the drive. */
 struct trace_placed {
 	uint64_t zero_size;		/* requests of size zero, skipped */
 	uint64_t folded;		/* requests whose offset was taken modulo the capacity */

@@ -127,7 +127,7 @@ enum trace_format trace_format(const struct trace *t);
 /* Did rows come from more than one device? */
 bool trace_many_devices(const struct trace *t);
 void trace_get_counts(const struct trace *t, struct trace_counts *out);
-/* The "# set section.key=value" lines of a native head, NULL-terminated; NULL if there are none. */
+/* Returns the "# set section.key=value" lines of a native head, NULL-terminated, or NULL if there are none. */
 const char *const *trace_settings(const struct trace *t);
 /*
  * For a recording: did the drive exist before the recording? And, after its end, the counts of the
@@ -144,7 +144,7 @@ bool trace_has_content(const struct trace *t);
 /* Read the bytes [at, at + len) of the last write. Returns 0, or -1 like trace_next(). */
 int trace_read_content(struct trace *t, uint64_t at, void *buf, size_t len)
 		       __attribute__((warn_unused_result));
-/* Statistics of a content trace, up to the last row; the function returns false for other traces. */
+/* Get the statistics of a content trace, up to the last row. Returns false for other traces. */
 struct trace_content {
 	uint64_t pieces;		/* pieces written, at most 4 KiB each, cut at multiples of 4 KiB */
 	uint64_t zeroes;		/* pieces that are all zeroes */

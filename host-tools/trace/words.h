@@ -27,7 +27,7 @@ bool trace_take_speed(const char *name, const char *text, uint64_t *out, char er
 bool trace_take_share(const char *name, const char *text, unsigned int places, uint64_t high, uint64_t *out,
 		      char err[TRACE_ERR_BYTES]);
 
-/* The rows of a trace that are replayed, and their place on the drive. */
+/* These are the rows of a trace that are replayed, and their place on the drive. */
 struct trace_choice {
 	struct trace_options options;
 	uint64_t max_bad_permille;	/* permitted share of bad rows */

@@ -8,7 +8,7 @@
 : "${OUT:=/run/out}" "${SLATE_SEED:=1}"
 set -e
 
-# Print a phase on the console, where the launcher's progress lines read it.
+# On the console, for the launcher's progress lines.
 tell() # PHASE
 {
 	read -r up _ </proc/uptime

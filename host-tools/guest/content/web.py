@@ -37,7 +37,7 @@ def date(seconds: int) -> str:
 
 
 class Page:
-    """Holds one page as the server stores it."""
+    """One page as the server stores it."""
 
     def __init__(self, source: Path) -> None:
         self.name = str(source)

@@ -43,7 +43,7 @@ bind-address = "127.0.0.1:{rpc}"
 
 
 class Sensor:
-    """Four quantities of a node: a random walk, noise, and the decimals that its firmware sends."""
+    """Makes four quantities of a node: a random walk, noise, and the decimals that its firmware sends."""
 
     def __init__(self, rng: random.Random, number: int) -> None:
         self.tags = f"reading,site=s{number // 40:02d},node=n{number:04d}"
@@ -106,7 +106,7 @@ class Database:
 
 
 def hourly(base: Database, hour: int) -> None:
-    """Store the averages of the hour, and delete what is too old."""
+    """Store the averages of the hour, and delete data that are older than the retention."""
     begin = BEGIN_S + hour * HOUR * TICK_S
     end = begin + HOUR * TICK_S
     base.query(

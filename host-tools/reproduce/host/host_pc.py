@@ -25,7 +25,7 @@ SOURCE = "tree"
 DOCUMENTS, SHEETS = 24, 8
 BUILDS, TREES = 3, 2
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm", "config")
-# The archive of this machine, with its source packages, as the guest's build has it.
+# apt uses this machine's archive with its source packages, as the build of the guest does.
 FETCH = """. "$here/lib.sh"
 update_lists
 apt-get "${apt_options[@]}" -q source --download-only "$1"

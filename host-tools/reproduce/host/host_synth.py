@@ -106,7 +106,7 @@ endmodule
 
 
 def alu(rng: random.Random, registers: int = 32) -> Parts:
-    """A register file, written and read by an ALU of 16 operations."""
+    """Return a register file, written and read by an ALU of 16 operations."""
     operations = ["a + b", "a - b", "a & b", "a | b", "a ^ b", "a << b[4:0]", "a >> b[4:0]", "$signed(a) >>> b[4:0]",
                   "a * b", "~a", "{31'd0, a < b}", "{a[15:0], b[15:0]}", "a ^ {b[0], b[31:1]}",
                   f"a + 32'd{rng.getrandbits(30)}", f"a ^ 32'd{rng.getrandbits(31)}", "b"]  # fmt: skip
@@ -129,7 +129,7 @@ endmodule
 
 
 def crossbar(rng: random.Random, ports: int = 8, bits: int = 32) -> Parts:
-    """A crossbar with an arbiter at each output; ports have priorities."""
+    """Return a crossbar with an arbiter at each output; ports have priorities."""
     order = rng.sample(range(ports), ports)
     choice = " else ".join(f"if (want[{i}]) winner = 4'd{i};" for i in order)
     return {"arbiter.v": f"""module arbiter(input [{ports - 1}:0] want, output reg [3:0] winner);

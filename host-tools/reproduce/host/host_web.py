@@ -57,7 +57,7 @@ addEventListener("load", async () => {
 
 
 class Web:
-    """What the sites have. Every part is made from the seed and its own address when it is asked for."""
+    """Makes the content of the sites. A part is made from the seed and its own address when it is requested."""
 
     def __init__(self, images: list[bytes]) -> None:
         self.images = images
@@ -102,7 +102,7 @@ class Web:
         return "\n".join(f".c{n} {{ margin: {px}px; color: #{color:06x}; }}" for n, (px, color) in enumerate(sizes))
 
     def image(self, path: str) -> bytes:
-        """Return the image of an address: one of those made, and in a comment of its own what tells it from others."""
+        """Return the image of an address: one of those made, with a comment that distinguishes it from others."""
         rng = generator(path)
         data = self.images[rng.randrange(len(self.images))]
         return data[:2] + b"\xff\xfe\x00\x12" + rng.randbytes(16) + data[2:]

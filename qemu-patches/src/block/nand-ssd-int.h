@@ -93,7 +93,7 @@ typedef struct BDRVNandSsdState {
 
 /* nand-ssd-power.c */
 int nand_ssd_errno(enum ssd_err err);
-/* nand-ssd.c; called with the lock held */
+/* nand-ssd.c: the caller holds the lock. */
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
 void nand_ssd_run(BDRVNandSsdState *s, bool skip);      /* takes the lock */
@@ -172,13 +172,13 @@ int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
                                          int64_t bytes,
                                          BdrvRequestFlags flags);
 
-/* nand-ssd-power.c; nand_ssd_check_power() with the lock held */
+/* nand-ssd-power.c: the caller of nand_ssd_check_power() holds the lock. */
 void nand_ssd_check_power(BDRVNandSsdState *s);
 void nand_ssd_tell_news(BDRVNandSsdState *s);
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
                         uint32_t *lost);
 
-/* nand-ssd-control.c; sets the flags of requests that the drive supports */
+/* nand-ssd-control.c: sets the flags of requests that the drive supports. */
 void nand_ssd_set_flags(BlockDriverState *bs);
 void nand_ssd_forget_pictures(BDRVNandSsdState *s);
 

@@ -31,7 +31,7 @@
 
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_NEVER != (int)SLATE_CUT_NEVER);
 
-/* The error of a request, as the block layer tells it. */
+/* Returns the errno by which the block layer reports the error. */
 int nand_ssd_errno(enum ssd_err err)
 {
     switch (err) {
@@ -86,7 +86,7 @@ static void nand_ssd_lose(BDRVNandSsdState *s, NandSsdRequest *req)
     nand_ssd_queue_done(s, req);
 }
 
-/* Called after each call into the drive. */
+/* The driver calls this after each call into the drive. */
 void nand_ssd_check_power(BDRVNandSsdState *s)
 {
     NandSsdRequest *req, *next;

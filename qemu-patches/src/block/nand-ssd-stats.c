@@ -24,13 +24,13 @@ static void nand_ssd_add_bucket(void *opaque, uint64_t floor_ns, uint64_t ios)
     QAPI_LIST_APPEND(*tail, bucket);
 }
 
-/* A row of libslate's tables of counters. */
+/* These copy a row of libslate's tables of counters. */
 #define NAND_SSD_COPY(name, ...) to->name = from->name;
 #define NAND_SSD_COPY_CAUSE(name, says) to->name = from->where.name;
 #define NAND_SSD_COPY_BY_OP(name, field, says) to->name = from->field[source];
 #define NAND_SSD_COPY_SOURCE(name, says) to->name = from->name[source];
 
-/* A row of libslate's table of sources. */
+/* These copy a row of libslate's table of sources. */
 #define NAND_SSD_SOURCE_STATS(ID, name, ...) \
     sources->name = nand_ssd_source_stats(from, NAND_SRC_##ID);
 #define NAND_SSD_SOURCE_BUSY(ID, name, ...) \
@@ -108,7 +108,7 @@ static NandSsdBusyList *nand_ssd_busy_list(const struct slate_dev *dev,
     return list;
 }
 
-/* mark: the one that ends the interval, or SLATE_NO_MARK. */
+/* mark: the mark at the interval's end, or SLATE_NO_MARK. */
 static NandSsdAccount *nand_ssd_account(const struct slate_dev *dev,
                                         const struct slate_stats *from,
                                         uint32_t mark)

@@ -72,7 +72,7 @@ const char *nand_ssd_zone_op_name(enum ftl_zone_op op)
 
 /* Opening and closing */
 
-/* On an error the drive is closed. */
+/* Find the drive's zones. After an error this has closed the drive. */
 int nand_ssd_zones_open(BlockDriverState *bs, Error **errp)
 {
     BDRVNandSsdState *s = bs->opaque;
@@ -92,7 +92,7 @@ int nand_ssd_zones_open(BlockDriverState *bs, Error **errp)
     s->zone_capacity = slate_zone(s->dev, 0).capacity;
     s->zones.changes = 0;       /* so what the mount has changed is notified */
     notifier_list_init(&s->zones_changed);
-    /* virtio-blk looks there for conventional zones; there are none. */
+    /* virtio-blk looks for conventional zones here, and finds none. */
     bs->wps = g_malloc0(sizeof(*bs->wps) +
                         sizeof(bs->wps->wp[0]) * s->zones.count);
     qemu_co_mutex_init(&bs->wps->colock);
@@ -406,7 +406,7 @@ int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
         return -EINVAL;
     }
     if (qiov->size > slate_capacity(s->dev) - *offset) {
-        /* The last zone: the drive takes no request beyond its end. */
+        /* The drive takes no request beyond its end, so report the zone. */
         ret = run(s, FTL_ZONE_REPORT, *offset);
         return ret < 0 ? ret : nand_ssd_errno(SSD_E_ZONE_BOUNDARY);
     }
@@ -415,7 +415,7 @@ int coroutine_fn nand_ssd_co_zone_append(BlockDriverState *bs, int64_t *offset,
     return ret;
 }
 
-/* One request, so that no other write comes between its parts. */
+/* Write zeroes in one request, so that no other write divides them. */
 int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
                                          int64_t bytes,
                                          BdrvRequestFlags flags)

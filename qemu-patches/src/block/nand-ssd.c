@@ -205,7 +205,7 @@ static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
     return deadline_ns;
 }
 
-/* The time of the next event: of the drive, or of a completion. */
+/* Returns the time of the next event of the drive or completion. */
 uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
     NandSsdRequest *first = QTAILQ_FIRST(&s->done);

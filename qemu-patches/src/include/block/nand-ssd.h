@@ -63,7 +63,7 @@ void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier);
 /* Returns how many they are; the numbers of the first `max` go to zone[]. */
 unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
                                     unsigned int max);
-/* The host knows of these zones now. zone NULL: of all. */
+/* Note that the host knows of these zones; zone NULL: of all zones. */
 void nand_ssd_zones_told(BlockDriverState *bs, const uint32_t *zone,
                          unsigned int count);
 /* Has a mount ended the zone at this offset? */
@@ -159,7 +159,7 @@ typedef enum NandSsdOpcode {
     NAND_SSD_CONTROL = 0xc4,
 } NandSsdOpcode;
 
-/* Commands of CONTROL that the machine carries out, and what follows a cut. */
+/* The machine executes these commands of CONTROL, and acts after a cut. */
 #define NAND_SSD_POWER_CUT 5
 #define NAND_SSD_CANCEL_CUT 6
 #define NAND_SSD_THEN_LAST 2            /* vanish, reset, shutdown */
@@ -202,8 +202,8 @@ typedef struct NandSsdSizes {           /* bytes */
 #define NAND_SSD_REQ_HANDLE (7 << NAND_SSD_REQ_HANDLE_SHIFT)
 
 /*
- * What of a request crosses the drive's host link, in BDRV_REQ_CROSSING_MASK:
- * enum ftl_crossing. Other nodes drop the bits.
+ * BDRV_REQ_CROSSING_MASK says which part of a request crosses the drive's host
+ * link (enum ftl_crossing). Other nodes drop the bits.
  *
  * bdrv_co_pwrite_zeroes() with BDRV_REQ_LOST makes the range lost: reads end
  * with -EIO until it is written. The range has whole units (NandSsdSizes).
@@ -279,7 +279,7 @@ static inline bool nand_ssd_set_arbitration(BlockDriverState *bs,
 void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p);
 /* Returns the bytes that fit into the handle's present reclaim unit. */
 uint64_t nand_ssd_handle_left(BlockDriverState *bs, uint32_t handle);
-/* Go on to another now. Returns what the old one had left. */
+/* Begin another reclaim unit. Returns the bytes left in the old one. */
 uint64_t nand_ssd_renew_handle(BlockDriverState *bs, uint32_t handle);
 #else
 static inline void nand_ssd_get_placement(BlockDriverState *bs,
@@ -374,8 +374,7 @@ static inline void nand_ssd_shut_down(BlockDriverState *bs)
 #endif
 
 /*
- * nand-ssd-machine.c: the same, with what the machine does after the cut
- * (QAPI).
+ * nand-ssd-machine.c: plan a cut and the machine's action after it (QAPI).
  */
 int nand_ssd_machine_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
                               int then, Error **errp);
