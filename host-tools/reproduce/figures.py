@@ -47,6 +47,7 @@ class Figure:
     guests: tuple[str, ...] = ()  # configurations of guest runs (study.py); configs and traces are not run then
     picture: str = "bars"  # or "series": over time; "stack": averages by cause; "cdf": of write bandwidth
     window_ms: int = 100  # windows of a cdf
+    sizes: bool = False  # rows are of the sizes of the traces' reads: configuration "sizes", which is not run
 
 
 def volumes(*names: str) -> tuple[Trace, ...]:

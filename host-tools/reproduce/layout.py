@@ -48,7 +48,7 @@ def shown(table: list[list[str]]) -> list[str]:
     """Return a figure's table; of a long one averages, or else published numbers, come before the rest."""
     head, *lines = table
     first = [line for line in lines if line[0] in BOLD] or [line for line in lines if line[3]]
-    if len(first) == len(lines) or len(lines) <= 22:
+    if len(first) in (0, len(lines)) or len(lines) <= 22:
         return [*markdown(head, lines), ""]
     rest = [line for line in lines if line not in first]
     return [*markdown(head, first), "", *FOLD, *markdown(head, rest), "", "</details>", ""]

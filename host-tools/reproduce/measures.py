@@ -113,6 +113,16 @@ def raf_host(result: Result) -> float | None:
     return found
 
 
+def reads_up_to(size: int) -> Callable[[Result], float]:
+    """Make a measure: share of the trace's reads that have at most `size` bytes, in per cent. Of mix.read_sizes()."""
+
+    def measure(result: Result) -> float:
+        sizes = result["read_sizes"]
+        return 100 * sum(n for one, n in sizes.items() if one <= size) / sum(sizes.values())
+
+    return measure
+
+
 def dies_busy(result: Result) -> float:
     """Return the mean share of the time in which a die was busy, in %."""
     dies = result["busy"]["dies"]

@@ -200,6 +200,23 @@ def requests(mix: Mix, scale: int, source: random.Random) -> Iterator[Row]:
             yield now, "flush", 0, 0
 
 
+def read_sizes(path: Path) -> dict[int, int]:
+    """Return how many reads of a written trace have each size, without those of the warm-up."""
+    found: dict[int, int] = {}
+    left_out = 0
+    with open(path, encoding="ascii") as lines:
+        for line in lines:
+            words = line.split()
+            if words[0] == "#":
+                left_out = int(words[2]) if words[1] == "warmup" else left_out
+            elif left_out:
+                left_out -= 1
+            elif words[2] == "read":
+                size = int(words[4])
+                found[size] = found.get(size, 0) + 1
+    return found
+
+
 def write(path: str, name: str, scale: int, settings: dict[str, float]) -> None:
     """Write the trace as a file in Slate's format, completely or not at all."""
     if scale < 1:

@@ -22,6 +22,13 @@ BLOCKS = 512  # blocks of a chip: section 4.4.1
 FTLS = {"page": ("pageFTL", "none"), "dma": ("dmaFTL", "dma"), "sp": ("spFTL", "spread")}
 TABLE4 = ("kv", "grp", "prj", "usr", "stg")
 AMPLIFIED = ("kv1", "kv2", "gr1", "su", "ideal")  # figure 18: mixes, and fio jobs of
+SIZES_KIB = (0.5, 1, 2, 4, 8, 16)  # of reads: figure 17
+KEY_VALUE, GRAPH = ("kv1", "kv2", "kv"), ("gr1", "grp")  # mixes for its two applications
+SIZES_SAID = (
+    "The text: over 90 % of a key-value store's values are smaller than 1 KB (beside KV1, KV2 and KV), more than 99 % "
+    "of a graph's adjacency lists smaller than 4 KB (beside GR1 and GRP). Its table 4: KV has 2-KB reads over 90 %, GRP "
+    "4-KB and 8-KB reads as 3 : 2."
+)
 GUEST_JOB = "fio-jobs/spread-reads.fio"
 GUESTS = {"guest": 0, "guest-q8": 8}  # the configurations of these; requests in flight, if not 32
 SU_DEPTHS = (1, 2, 4, 8, 16, 32)
@@ -148,13 +155,15 @@ def with_real(figure: Figure, real: tuple[Trace, ...]) -> Rows:
 
 
 def before() -> list[Figure]:
-    """Make figure 18: only pageFTL, on the workloads of section 4.1.2."""
+    """Make figure 17, of the mixes' reads; and figure 18: only pageFTL, on the workloads of section 4.1.2."""
     before_spread = "page-q32"  # as deep as the fio job
     labels = {
         before_spread: "pageFTL, replayed", "page": "pageFTL, replayed, 8 at once",
         "guest": "pageFTL, in a guest", "guest-q8": "pageFTL, in a guest, 8 at once",
     }  # fmt: skip
     return [
+        Figure("fig17", "Share of the reads up to a size, in the traces of the key-value and graph mixes", (),
+               mixes(*KEY_VALUE, *GRAPH), together(*(up_to(kib) for kib in SIZES_KIB)), OURS, SIZES_SAID, sizes=True),
         Figure("fig18a", "Bandwidth of amplified reads, of what whole pages would give (ideal)", (before_spread, "page"), mixes(*AMPLIFIED),
                together(*(of_ideal(config, label, {("su", label): 0.64}) for config, label in labels.items())), OURS),
         Figure("fig18b", "Read amplification of pageFTL (RAF)", (before_spread, "page"), mixes(*AMPLIFIED),
@@ -163,6 +172,11 @@ def before() -> list[Figure]:
                tuple(f"page-q{depth}" for depth in SU_DEPTHS), mixes("su", "ideal"),
                together(*(at_depth(depth) for depth in SU_DEPTHS)), OURS),
     ]  # fmt: skip
+
+
+def up_to(kib: float) -> Rows:
+    """Make rows of the share of reads up to a size."""
+    return each(absolute(measures.reads_up_to(int(kib * 1024)), {"sizes": f"up to {kib:g} KiB"}, "%"))
 
 
 def at_depth(depth: int) -> Rows:
@@ -267,4 +281,4 @@ def by_overhead(us: int) -> Rows:
 
 REAL_FIGURES = ("fig22", "fig23", "fig24", "gc-time")  # that have real volumes beside the mixes
 QUICK = ("kv", "usr", "stg", "su", "ideal")
-QUICK_FIGURES = ("fig18a", "fig18b", "fig22", "fig23", "fig24", "gc-time", "depth-1")
+QUICK_FIGURES = ("fig17", "fig18a", "fig18b", "fig22", "fig23", "fig24", "gc-time", "depth-1")

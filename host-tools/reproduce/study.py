@@ -229,6 +229,10 @@ class Study:
         for point in self.points():
             text = (ROOT / self.point_file(point)).read_text(encoding="utf-8")
             found[point.trace.tag, point.config, point.accounting] = json.loads(text)
+        for figure in self.figures():
+            for trace in figure.traces if figure.sizes else ():
+                sizes = mix.read_sizes(ROOT / self.trace_file(trace))
+                found[trace.tag, "sizes", "device"] = {"read_sizes": sizes}
         return Results(found, self.scale)
 
 

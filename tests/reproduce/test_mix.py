@@ -4,6 +4,7 @@
 import collections
 import hashlib
 import itertools
+import json
 import random
 import subprocess
 import sys
@@ -99,6 +100,27 @@ class Mixes(unittest.TestCase):
         self.assertLess(abs(len(made) / (len(gaps) + 1) - 10), 0.5)
         self.assertLess(abs(sum(gaps) / len(gaps) / 200e6 - 1), 0.02)
         self.assertEqual({row[0] for row in rows("oltp", 256)}, {0})
+
+    def test_sizes_of_reads(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.trace"
+            path.write_text(
+                "# slate-trace 1\n# mix x, scale 1/8\n# warmup 2\n0 0 write 0 512\n0 0 read 0 4096\n0 0 read 0 512\n"
+                "0 0 write 0 8192\n0 0 flush\n0 0 read 512 1024\n0 0 read 0 512\n", encoding="ascii",
+            )  # fmt: skip
+            self.assertEqual(mix.read_sizes(path), {512: 2, 1024: 1})
+
+    def test_sizes_of_reads_are_those_that_are_replayed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.trace"
+            mix.write(str(path), "kv1", 256, {})
+            sizes = mix.read_sizes(path)
+            command = ["build/core/slate-replay", "--profile", "nand-emu/profiles/spread.ini", "--json", "-", str(path)]
+            done = subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=True)
+        read = json.loads(done.stdout)["host"]["read"]
+        self.assertEqual(sum(sizes.values()), read["ios"])
+        self.assertEqual(sum(size * n for size, n in sizes.items()), read["bytes"])
+        self.assertEqual(read["ios"], 3125)
 
     def test_always_the_same(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -504,6 +504,13 @@ class Layout(unittest.TestCase):
         self.assertEqual(found[-3:], ["", "</details>", ""])
         self.assertEqual(layout.shown([HEAD, *rows[1:]])[2], "| t1 | P | - | 1 |  |")  # 22 rows
 
+    def test_a_long_table_without_first_rows_is_whole(self) -> None:
+        """Neither averages nor published numbers: there is no empty table before it."""
+        rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(23)]
+        found = layout.shown([HEAD, *rows])
+        self.assertEqual(found[0], "| trace [x] | what | ours (device) |")
+        self.assertEqual(found[2:], [*(f"| t{i} | P | {i} |" for i in range(23)), ""])
+
 
 if __name__ == "__main__":
     unittest.main()
