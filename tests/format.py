@@ -34,7 +34,7 @@ _OWN_WAYS = (
 
 
 def _without_comment(found: re.Match[str]) -> str:
-    """The code before a trailing comment, and the line ends that were in the comment."""
+    """Removes trailing comments: holds the code before them, and the line ends that were in them."""
     code = found.group(1)
     if code.lstrip().startswith(("* ", "/*", "//")):
         return found.group(0)
@@ -58,7 +58,7 @@ def _indent(line: str) -> str:
 
 
 def _begins_statement(before: str) -> bool:
-    """Whether the line after this one does."""
+    """Does the line after this one begin a statement?"""
     before = before.strip()
     if _CONTROL.match(before):
         return before.count("(") == before.count(")")
@@ -66,7 +66,7 @@ def _begins_statement(before: str) -> bool:
 
 
 def _differs(old: list[str], at: int, new: str) -> bool:
-    """Whether line `at` has other spaces than clang-format's line, which has the same code."""
+    """Does line `at` have other spaces than clang-format's line, which has the same code?"""
     if _spaced(old[at]) != _spaced(new):
         return True
     begins = _begins_statement(old[at - 1]) if at else True
@@ -74,7 +74,7 @@ def _differs(old: list[str], at: int, new: str) -> bool:
 
 
 def _breaks(old: list[str]) -> bool:
-    """Whether lines that clang-format would break elsewhere have a brace or the head of a statement."""
+    """Is there a brace or the head of a statement in lines that clang-format would break elsewhere?"""
     return any(line.strip() in ("{", "}") or _CONTROL.match(line.strip()) for line in old)
 
 

@@ -153,7 +153,7 @@ def clang_format() -> str:
 
 @dataclass(frozen=True)
 class Linter:
-    """A linter, which is one test."""
+    """Describes a linter, which is one test."""
 
     name: str
     what: str

@@ -51,7 +51,7 @@ class Test:
 
 @dataclass
 class Suite:
-    """A command that runs tests."""
+    """Describes a command that runs tests."""
 
     name: str
     what: str
@@ -67,14 +67,14 @@ class Suite:
 
 
 def _python_suite(name: str, what: str, needs: str, *how: str, limit_s: float = 1800) -> Suite:
-    """The Python tests of a folder, which tests/tap.py runs on every processor."""
+    """Return the Python tests of a folder, which tests/tap.py runs on every processor."""
     command = [sys.executable, "tests/tap.py", f"tests/{name}", "--jobs", str(os.cpu_count() or 1), *how]
     again = f"python3 tests/tap.py tests/{name} --only {{test}}"
     return Suite(name, what, command, ROOT / needs, again, "--only={word}", limit_s=limit_s)
 
 
 def _core_suite(processors: int) -> Suite:
-    """The C tests, which CTest runs."""
+    """Return the C tests, which CTest runs."""
     junit = RESULTS / "core.xml"
     kept = "4000000"  # bytes of a test's output
     command = [
@@ -173,7 +173,7 @@ def select(suite: Suite, word: str) -> list[str]:
 
 
 class Running:
-    """The suites' processes, which an interrupt ends."""
+    """Holds the suites' processes, which an interrupt ends."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -290,7 +290,7 @@ def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
 
 
 def parse_tap(lines: list[str]) -> list[Test]:
-    """Tests of a TAP stream; '#' lines belong to the test before them."""
+    """Return the tests of a TAP stream; '#' lines belong to the test before them."""
     found: list[Test] = []
     for line in lines:
         match = _TAP.match(line)
@@ -309,7 +309,7 @@ def parse_tap(lines: list[str]) -> list[Test]:
 
 
 def parse_junit(path: Path) -> list[Test]:
-    """Tests of CTest's JUnit file: the cases that a program names, or else the program."""
+    """Return the tests of CTest's JUnit file: the cases that a program names, or else the program."""
     found: list[Test] = []
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name, seconds = case.get("name", "?"), float(case.get("time") or 0)

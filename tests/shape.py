@@ -12,7 +12,7 @@ FILE_LINES = 800
 
 
 def c_functions(text: str) -> Iterator[tuple[int, str, int]]:
-    """First line, head and length of each function: its braces, and no others, stand alone in the first column."""
+    """Yield first line, head and length of each function: only its braces stand alone in the first column."""
     lines = text.splitlines()
     opened = 0
     for number, line in enumerate(lines, 1):
@@ -26,14 +26,14 @@ def c_functions(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def python_functions(text: str) -> Iterator[tuple[int, str, int]]:
-    """First line, name and length of each function and method."""
+    """Yield first line, name and length of each function and method."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.lineno, node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def too_long(root: Path, c_files: Iterable[Path], python_files: Iterable[Path]) -> str:
-    """A line for each function and file beyond the limits; empty if there is none."""
+    """Return a line for each function and file beyond the limits; empty if there is none."""
     found = []
     for files, functions in ((c_files, c_functions), (python_files, python_functions)):
         for path in files:

@@ -29,14 +29,14 @@ sys.dont_write_bytecode = True
 
 
 def name_of(test: unittest.TestCase) -> str:
-    """Return module.Class.method, for --only."""
+    """Return the test's name as module.Class.method, for --only."""
     parts = test.id().split(".")
     return ".".join(parts[-3:])
 
 
 @dataclass
 class Line:
-    """Holds what a test, or a part of one, came to."""
+    """Holds the result of a test, or of a part of one."""
 
     name: str
     ok: bool
@@ -117,7 +117,7 @@ def cpu_s() -> float:
 
 
 class Child:
-    """Tests in a process of their own, which writes their lines to a file."""
+    """Runs tests in a process of their own, which writes their lines to a file."""
 
     def __init__(self, tests: list[unittest.TestCase]) -> None:
         self.tests = tests

@@ -21,7 +21,7 @@ NAMES = re.compile(COMMAND.pattern + r"|copybacks?\b")  # in FTLs the word means
 
 
 def sources() -> set[str]:
-    """The files of the drive and its tools that name the operation or count operations."""
+    """Return the files of the drive and its tools that name the operation or count operations."""
     return {
         str(path.relative_to(ROOT))
         for folder in FOLDERS

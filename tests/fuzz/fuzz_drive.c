@@ -39,7 +39,7 @@
 	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n" \
 	"[ftl]\ncapacity_mib=1\nunit_bytes=1024\n"
 
-/* A map of 16 pages with 128 entries each, and the smallest cache that two planes need. */
+/* The map has 16 pages with 128 entries each, and the cache is the smallest that two planes need. */
 #define MAP_CACHED "ftl.map_cache_pages=4", "ftl.unit_bytes=512", "geometry.page_bytes=512", \
 	"geometry.planes_per_die=1", "geometry.blocks_per_plane=80"
 

@@ -27,7 +27,7 @@ static void broken(const char *what)
 	abort();
 }
 
-/* Also for size 0, so that reading a single byte of it is an error. */
+/* Allocate a block, also of size 0, so that reading a single byte of it is an error. */
 static uint8_t *copy_of(const uint8_t *data, size_t len)
 {
 	uint8_t *copy = malloc(len);

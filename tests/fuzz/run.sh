@@ -75,7 +75,8 @@ seed_fuzz_trace() { # CORPUS
 	printf '%b' "$sha" >>"$1/content-empty"
 }
 
-# A byte in front: a block (its first 2 KiB), a block and its reference, or a stream (of 2 KiB of zeroes).
+# The first byte of a seed says what follows: a block (the first 2 KiB of a file), a block and its reference, or a
+# stream (of 2 KiB of zeroes).
 seed_fuzz_xmatch() { # CORPUS
 	local file
 	for file in README.md "$core/tests/fuzz/fuzz_xmatch_bin"; do

@@ -32,11 +32,11 @@ from support import HERE, RESULTS, SLATE, SMALL
 FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "blocks.json", "console.log")
 CHECKSUMS = HERE / "checksums.json"
 VCPUS = (1, 2, 4, 8)
-# Inputs that determine the results: if one of them differs, checksums cannot be compared.
+# These inputs determine the results: if one of them differs, checksums cannot be compared.
 KEYS = ("vmlinux", "initrd")
 
 
-# A process that computes for 2 ms and sleeps for 6 ms: a quarter of a processor, taken from QEMU's threads 125 times a
+# Each process computes for 2 ms and sleeps for 6 ms: it takes a quarter of a processor from QEMU's threads, 125 times a
 # second. The host is busy, but not full.
 HOG = """
 import time

@@ -43,7 +43,7 @@ class Applications(GuestTest):
         return result.device.job(label).account.op
 
     def test_sysbench_fileio(self) -> None:
-        """Random reads past the page cache: each is a read of the drive, so its latency is at least the drive's."""
+        """A random read past the page cache is a read of the drive, so its latency is at least the drive's."""
         parts, result = self.app("sysbench-fileio", size=8 << 20, files=4, mode="rndrd", events=300)
         self.assertEqual(parts["run"]["operations"], 300)
         read = self.ops(result, "run")["read"]
@@ -52,7 +52,7 @@ class Applications(GuestTest):
         self.assertGreater(parts["run"]["latency_ns"]["mean"], read.latency_sum_ns / read.ios)
 
     def test_pgbench(self) -> None:
-        """Two sessions with 30 transactions each. Every transaction is durable; at best two share a flush."""
+        """Two sessions run 30 transactions each. Every transaction is durable; two may share a flush."""
         parts, result = self.app("pgbench", *SMALL, clients=2, transactions=30)
         self.assertEqual(parts["run"]["operations"], 60)
         self.assertGreaterEqual(self.ops(result, "run")["flush"].ios, 30)

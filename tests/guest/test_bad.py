@@ -15,7 +15,7 @@ QD1 = JOBS / "randread-qd1.fio"
 
 
 class Profile(GuestTest):
-    """Profiles that the drive refuses, with the drive's message."""
+    """Run profiles that the drive refuses, with the drive's message."""
 
     def profile(self, *changes: Any) -> Path:
         text = SMALL.read_text(encoding="utf-8")
@@ -77,7 +77,7 @@ class Profile(GuestTest):
 
 
 class Job(GuestTest):
-    """Job files that fio refuses before the boot."""
+    """Run job files that fio refuses before the boot."""
 
     def test_missing(self) -> None:
         self.refused("--job", self.folder / "none.fio", words=("none.fio", "fix:"))

@@ -22,7 +22,7 @@ CORE = ROOT / "build" / "core"
 
 
 class Content(GuestTest):
-    """slate run --record-content, then slate-replay."""
+    """Run slate run --record-content, then slate-replay."""
 
     def tool(self, name: str, *args: Any) -> Any:
         """Return the tool's JSON."""
@@ -48,7 +48,7 @@ class Content(GuestTest):
         self.assertFalse((self.folder / "a.content.part").exists())
         for name in ("fio.json", "device.json"):
             self.assertEqual(plain.text(name), recorded.text(name), name)
-        # Every request is in it, and its times alone give the drive's account.
+        # The recording has every request, and its times alone give the drive's account.
         seen = recorded.json("device.json")["total"]
         again = self.replay(trace, "small", "--open", "--check", "--fill", 100)
         for op in ("read", "write", "trim"):
@@ -59,7 +59,7 @@ class Content(GuestTest):
         self.assertEqual(again["gc"]["units_moved"], seen["ftl"]["gc-units"])
 
     def test_what_the_guest_wrote(self) -> None:
-        """Bytes known to the script are at their place; a second trace is equal byte for byte."""
+        """The trace has bytes known to the script at their place; a second trace is equal byte for byte."""
         names = [self.folder / "a.content", self.folder / "b.content"]
         for name in names:
             self.slate("--cmd", HERE / "content.sh", "--fill", "0", "--record-content", name)
@@ -127,7 +127,7 @@ class Content(GuestTest):
 
 
 class Workloads(GuestTest):
-    """slate run --content: short workloads, and one of them traced twice."""
+    """Run slate run --content: short workloads, and one of them traced twice."""
 
     kernel = "debian"
 

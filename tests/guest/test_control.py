@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 
 class Controls(GuestTest):
-    """One boot; control.sh stores the output of nvme-cli. The drive is filled, and 4 MiB are written again."""
+    """Boot once; control.sh stores the output of nvme-cli. The drive is filled, and 4 MiB are written again."""
 
     def test_controls(self) -> None:
         result = self.slate("--cmd", HERE / "control.sh", "--kernel", "small")

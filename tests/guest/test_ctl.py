@@ -137,7 +137,7 @@ class Guest(GuestTest):
 
 
 class Host(GuestTest):
-    """The same drive, controlled from the host while the guest runs."""
+    """Control the same drive from the host while the guest runs."""
 
     def test_qmp(self) -> None:
         ready = self.folder / "script.sh"

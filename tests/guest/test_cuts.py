@@ -14,7 +14,7 @@ WRITE = HERE / "cut-write.sh"
 
 
 class CutAt(GuestTest):
-    """slate run --cut-at."""
+    """Run slate run --cut-at."""
 
     def cut(self, *args: Any, **more: Any) -> Result:
         return self.slate("--kernel", "small", "--fill", "0", "--mem", "400M", *args, **more)
@@ -59,7 +59,7 @@ class CutAt(GuestTest):
         self.assertGreater(cut["torn-programs"], 0)
 
     def test_slatectl_in_the_guest_takes_the_power_itself(self) -> None:
-        """A drive without power does not answer: the command succeeds after the second that it waits."""
+        """A drive without power does not answer, so the command waits for a second and then succeeds."""
         result = self.cut("--cmd", HERE / "cut-now.sh")
         status, seconds = map(int, result.text("cut.txt").split())
         self.assertEqual(status, 0, result.text("said.txt"))
@@ -68,7 +68,7 @@ class CutAt(GuestTest):
         self.assertIn("controller is down", result.text("kernel.txt"))
 
     def test_in_real_time(self) -> None:
-        """The time is the drive's at any speed of the host, and data synced before it survive."""
+        """The cut comes at a time of the drive's clock at any speed of the host, and data synced before it survive."""
         early = self.cut("--realtime", "--cmd", WRITE, "--cut-at", "1ms").json("run.json")["power_cuts"]
         self.assertEqual([(cut["cut-ns"], cut["lost-requests"]) for cut in early], [(1_000_000, 0)])
         result = self.cut("--realtime", "--cmd", WRITE, "--cut-after-commands", "400", "--after-cut", WRITE)
@@ -86,7 +86,7 @@ class CutAt(GuestTest):
 
 
 class Cuts(GuestTest):
-    """slate cuts; 'make power-cuts' makes a hundred."""
+    """Run slate cuts; 'make power-cuts' makes a hundred."""
 
     def cuts(self, *args: Any, code: int = 0) -> str:
         done = subprocess.run(

@@ -20,7 +20,7 @@ _SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
 
 
 class DriveFiles(GuestTest):
-    """slate age, slate run --drive."""
+    """Run slate age, then slate run --drive."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -72,7 +72,7 @@ class DriveFiles(GuestTest):
         self.assertIn("drive file", again.out)
 
     def test_the_plug_is_pulled(self) -> None:
-        """SIGKILL to QEMU during fsyncs: the file system is clean, and every synced file survives."""
+        """QEMU is killed by SIGKILL during fsyncs: the file system is clean, and every synced file survives."""
         self.age("--writes", "1x")
         self.pull_the_plug(3, 3)
 

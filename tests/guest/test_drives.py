@@ -23,7 +23,7 @@ MAP_PAGES = 12  # of 48 MiB
 
 
 class Drives(GuestTest):
-    """Each time that fio's log has."""
+    """Compute each time that fio's log has."""
 
     def log(self, result: Result, name: str) -> list[tuple[int, ...]]:
         """Return (ms, ns, offset) of each request of fio's log."""
@@ -49,7 +49,7 @@ class Drives(GuestTest):
             self.assertLess(abs(took - (end - begin) * each), 2_000_000 + each)
 
     def test_a_map_miss_costs_one_map_read(self) -> None:
-        """Least recently used, as a list of map pages, says which reads miss. Each costs a page's read more."""
+        """A list of map pages by last use says which reads miss. Each miss costs a page's read more."""
         trace = self.folder / "trace.log"
         result = self.slate(
             "--job", HERE / "map-misses.fio", "--mem", "400M", "--set", "geometry.page_bytes=4096",

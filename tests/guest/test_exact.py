@@ -19,9 +19,9 @@ _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
 # instructions, except for work that the guest does at certain times, or after a certain number of
 # reads.
 WARM_UP = 100
-# At the default rate, 4 instructions a ns.
-# Debian's kernel: the scheduler's load averages (every 2^20 ns, 60 to 200 instructions)
-# and its tick (every 4 ms).
+# These are ns at the default rate of 4 instructions a ns. Two parts of Debian's kernel cause
+# the differences: the scheduler's load averages (every 2^20 ns, 60 to 200 instructions) and
+# its tick (every 4 ms).
 DEBIAN_NS = 130
 # The small kernel has no load averages. These differences remain in 1,000 reads of 124 us:
 # - 3 ns once in every tick of 10 ms (1 read in 80): the block layer counts its I/O;
@@ -93,7 +93,7 @@ class Determinism(GuestTest):
 
 
 class Exactness(GuestTest):
-    """psync, one 4 KiB read at a time, on an idle, filled drive."""
+    """Run psync, one 4 KiB read at a time, on an idle, filled drive."""
 
     def arithmetic(self, device: Device) -> int:
         """Return the duration of such a read by the profile."""

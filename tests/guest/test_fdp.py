@@ -56,7 +56,7 @@ class Fdp(GuestTest):
 
     @unittest.skipUnless(FIO.exists(), "no fio with fdp=1: 'make guest-fdp' builds it")
     def test_rings_are_never_copied(self) -> None:
-        """Each is overwritten in the order in which it was written: no unit of its oldest block is valid."""
+        """Each ring is overwritten in the order in which it was written: no unit of its oldest block is valid."""
         written = (192 + 4 * (64 + 16)) * MIB
         for how in (TWO, APART):
             result, found = self.run_work("rings", *how, "--env", "ROUNDS=4")

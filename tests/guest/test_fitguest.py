@@ -13,9 +13,9 @@ read_us        = 118
 rand_read_iops = 16223
 read_qd        = 64
 """
-# A read: 99,000 ns of the cell, 300 of the command and 22,080 of the bus, in which the die is busy; 1,200 of firmware
-# and look-up; 2,620 of the host (docs/time.md). The drive has two dies; for one part in 65 of the time one of them has
-# all 64 reads.
+# A read takes 99,000 ns in the cell, 300 for the command and 22,080 on the bus, in which the die is busy; 1,200 for
+# firmware and look-up; 2,620 in the host (docs/time.md). The drive has two dies. For one part in 65 of the time one of
+# them has all 64 reads.
 DIE_NS, OTHER_NS = 99_000 + 300 + 22_080, 1_200 + 2_620
 RANDOM_READS = 2e9 / DIE_NS * 64 / 65
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from support import HERE, JOBS, PROFILES, SCRIPTS, GuestTest
 
-# Blocks of a quarter of the size: 126 MiB of flash, so that GC has much work.
+# The flash has 126 MiB in blocks of a quarter of the size, so that GC has much work.
 PEN = ("geometry.pages_per_block=144", "geometry.pb_levels=4", "timing.erase_ns=10000000")
 # A few of a block's pages are written again and again: an M-Merge restores a few of its PBs.
 LOCAL = {"size": "2m", "loops": 8}
@@ -14,7 +14,7 @@ PAIRS = ("geometry.erase_group_max=2", "ftl.parallel_erase=yes")
 
 
 class Ftl(GuestTest):
-    """Checks that every FTL must pass."""
+    """Make the checks that every FTL must pass."""
 
     def drive(self, profile: str, capacity_mib: int, *settings: Any) -> tuple[Any, ...]:
         """Return the options that describe a drive."""
@@ -82,7 +82,7 @@ class Superblocks(Ftl):
 
 
 class WordLines(Ftl):
-    """LSB and MSB pages in order, and a power cut that may destroy LSB pages."""
+    """LSB and MSB pages have an order, and a power cut may destroy LSB pages."""
 
     # 128 MiB of flash in blocks of 64 pages
     small = ("geometry.blocks_per_plane=128", "geometry.pages_per_block=64")

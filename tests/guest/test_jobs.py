@@ -13,7 +13,7 @@ from slate_lib.account import PARTS, Device
 
 
 class Quick(GuestTest):
-    """The job that new users run first."""
+    """Run the job that new users run first."""
 
     kernel = "debian"
 

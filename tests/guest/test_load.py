@@ -9,7 +9,7 @@ from typing import Any
 from support import HERE, GuestTest
 
 SECTOR = 512
-# A trace's requests, as (us, op, offset, bytes): every operation that all formats have.
+# Each request of the trace is (us, op, offset, bytes). It has every operation that all formats have.
 REQUESTS = [
     (0, "write", 8192, 4096),
     (150, "read", 8192, 4096),
@@ -38,7 +38,7 @@ def random_offsets(foot: int, size: int, count: int, seed: int = 1) -> Iterator[
 
 
 def trace_files() -> dict[str, Any]:
-    """A trace file of each format, by name."""
+    """Return a trace file of each format, by name."""
     code = {"read": "R", "write": "W"}
     return {
         "native": "# slate-trace 1\n"
@@ -62,7 +62,7 @@ def trace_files() -> dict[str, Any]:
 
 
 class Load(GuestTest):
-    """One boot with all runs; the tests check their results."""
+    """Boot once with all runs; the tests check their results."""
 
     def boot(self) -> None:
         files = trace_files() | {
@@ -104,7 +104,7 @@ class Load(GuestTest):
                 check()
 
     def check_reads(self) -> None:
-        """Queue depth 1: the drive's latency is the profile's, and the kernel adds its own time."""
+        """At queue depth 1 the drive's latency is the profile's, and the kernel adds its own time."""
         wanted = list(random_offsets(128 << 20, 4096, 1000))
         for name, engine in (("block", "io_uring"), ("passthrough", "nvme-passthrough")):
             found, rows = self.found(name), self.rows(name)
@@ -185,7 +185,7 @@ class Load(GuestTest):
         self.assertGreater(stopped["requests"], 100)
 
     def test_from_the_launcher(self) -> None:
-        """slate run --load: the summary, and the same again byte for byte."""
+        """slate run --load prints the summary, and the same again byte for byte."""
         trace = self.folder / "some.trace"
         trace.write_text(OPS, encoding="utf-8")
         words = [f"--load={trace}", "--load-arg=--write", "--load-arg=--passthrough", "--load-arg=--log=/run/out/log"]

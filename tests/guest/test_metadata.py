@@ -14,7 +14,7 @@ DRIVE = ("--fill", "0", "--namespace", "size=12M", "--set", "ftl.metadata_bytes=
 
 
 class Metadata(GuestTest):
-    """slate run --set ftl.metadata_bytes."""
+    """Run slate run --set ftl.metadata_bytes."""
 
     kernel = "debian"  # the small one does not know protection information
 
@@ -38,7 +38,7 @@ class Metadata(GuestTest):
         self.assertEqual([op.errors for op in device.total.op.values()], [0, 0, 0, 0], "errors are the controller's")
 
     def cut(self, at: str, index: int, seed: int) -> None:
-        """Cut in the midst of writes; afterwards Linux reads every block, checked."""
+        """The power is cut in the midst of writes; afterwards Linux reads every block, and checks it."""
         args: list[Any] = ["--cmd-arg", "write", "--cmd-arg", str(index), "--cmd-arg", "1"]
         result = self.slate(*DRIVE, *args, "--cut-at", at, "--cut-seed", str(seed), "--after-cut", WORK, seconds=600)
         cut = result.json("run.json")["power_cuts"][0]

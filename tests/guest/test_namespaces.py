@@ -88,7 +88,7 @@ class Namespaces(GuestTest):
                      words=("holds a drive already, with the namespaces that it has", "nvme create-ns"))
 
     def test_a_handle_each(self) -> None:
-        """Two rings of different speeds: GC copies nothing if each has a namespace, and so a handle, of its own."""
+        """Two rings have different speeds: GC copies nothing if each has a namespace, and so a handle, of its own."""
         job = self.folder / "rings.fio"
         job.write_text(RINGS, encoding="utf-8")
         copied, written = [], []

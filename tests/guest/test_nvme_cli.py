@@ -5,10 +5,10 @@ import re
 
 from support import HERE, GuestTest
 
-# Optional commands of NVMe 2.0, as id-ctrl's oncs and oacs have them: bit N says that there is one.
+# The controller has these optional commands of NVMe 2.0, as bits of id-ctrl's oncs and oacs.
 NAMESPACE_MANAGEMENT, LBA_STATUS = 3, 9
 
-# Optional commands that a test needs and that QEMU's nvme does not have.
+# Some tests need these optional commands, which QEMU's nvme does not have.
 NOT_OFFERED = {
     "nvme_attach_detach_ns_test": ("oacs", NAMESPACE_MANAGEMENT),
     "nvme_create_max_ns_test": ("oacs", NAMESPACE_MANAGEMENT),

@@ -33,7 +33,7 @@ READY = re.compile(r"ssh +ready after ([\d.]+) s: (ssh .*)")
 
 
 class Running:
-    """'slate run' of a guest with SSH."""
+    """Runs 'slate run' of a guest with SSH."""
 
     def __init__(self, command: list[str], folder: Path) -> None:
         self.process = subprocess.Popen(
@@ -249,7 +249,7 @@ class Kernels(OwnGuest):
 
 
 class NeverUp(OwnGuest):
-    """Guests that cannot boot."""
+    """Boot guests that cannot boot."""
 
     def test_silent_boot_sector(self) -> None:
         self.image.write_bytes(b"\xfa\xf4".ljust(510, b"\0") + b"\x55\xaa" + bytes(MIB))  # cli, hlt

@@ -17,7 +17,7 @@ FDP = next(one for one in placement.CONFIGURATIONS if one.name == "fdp")
 
 @unittest.skipUnless(APPS.exists(), "no image of applications: 'make guest-apps' builds it")
 class Placement(GuestTest):
-    """What placement.py does, with the small kernel."""
+    """Do what placement.py does, with the small kernel."""
 
     def test_small(self) -> None:
         out = placement.load(FDP, SIZE, self.folder)

@@ -14,7 +14,7 @@ REPLAY = ROOT / "build" / "core" / "slate-replay"
 
 
 class Record(GuestTest):
-    """slate run --record, then slate-replay."""
+    """Run slate run --record, then slate-replay."""
 
     def replay(self, *args: Any) -> Any:
         """Return the replay's JSON."""

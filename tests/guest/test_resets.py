@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from support import HERE, SMALL, GuestTest
 
 COUNT = 2
-# The exit status of each method: Linux waits for a link to come up that QEMU's root port does not
-# show, and says that the reset of the bus failed. It has been reset nevertheless.
+# Each method ends with this status. Linux waits for a link to come up, which QEMU's root port does not show, and
+# reports that the reset of the bus failed. The bus has been reset nevertheless.
 METHODS = {"nvme0:controller": "0", "nvme0:flr": "0", "nvme1:bus": "1"}
 
 
 def qemu_args(*words: Any) -> list[str]:
-    """Options of 'slate run'."""
+    """Return options of 'slate run'."""
     return [f"--qemu-arg={word}" for word in words]
 
 
@@ -53,7 +53,7 @@ class Resets(GuestTest):
         self.resets("--kernel", "debian", "--smp", "4")
 
     def slot_off(self, *args: Any) -> None:
-        """The guest takes power from nvme1's slot while fio writes to it: fio fails, nvme0 works."""
+        """The guest takes power from nvme1's slot while fio writes to it: fio fails, and nvme0 works."""
         result = self.slate(*("--kernel", "debian", "--cmd", HERE / "slot.sh"), *self.arguments(), *args)
         self.assertEqual(result.text("rc.txt"), "power 0\nfio 1\nthere 1\nnvme0 0\n")
 

@@ -15,7 +15,7 @@ EMPTY = ("--fill", "0")
 
 
 class SeveralTest(GuestTest):
-    """A guest with two drives of small.ini, unless a test names others."""
+    """Run a guest with two drives of small.ini, unless a test names others."""
 
     def several(self, *args: Any, drives: int = 2, **more: Any) -> Result:
         return self.slate(*[word for _ in range(drives) for word in ("--profile", SMALL)], *args, **more)
@@ -54,7 +54,7 @@ class Several(SeveralTest):
         self.assertNotEqual(runs[0].text("nvme0/device.json"), runs[0].text("nvme1/device.json"), "seeds differ")
 
     def test_names_follow_the_order(self) -> None:
-        """Drives of three sizes, with Debian's kernel, too; each has counted three reads of the script."""
+        """The drives have three sizes, with Debian's kernel, too; each has counted three reads of the script."""
         profiles = [
             word for name in ("small", "rps-small", "pen-small") for word in ("--profile", PROFILES / f"{name}.ini")
         ]

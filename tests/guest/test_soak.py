@@ -77,7 +77,7 @@ class Guests(GuestTest):
     """Run a few cases."""
 
     def test_two_cases(self) -> None:
-        """Resets, and blocks that become bad, on the drive itself and on a file system."""
+        """Test resets, and blocks that become bad, on the drive itself and on a file system."""
         kernel = "small" if SMALL_SMP.exists() else "debian"  # they have two processors
         for number in (0, 1):
             line = soak.do(soak.case(1, number, kernel))
@@ -95,7 +95,7 @@ class Guests(GuestTest):
             self.assertTrue(line["worn_out"])
 
     def test_a_case_fails(self) -> None:
-        """Cases that must fail: a step that does not exist, and data overwritten by another step."""
+        """These cases must fail: a step that does not exist, and data overwritten by another step."""
         one = soak.case(1, 0)
         for steps, last in (("write nosuch", "2 nosuch 127"), ("write overwrite look", "3 look 1")):
             one.words = ["--env", "SEED=1", "--env", "FS=raw", "--env", f"STEPS={steps}", "--fill", "0"]

@@ -104,7 +104,7 @@ static u32 wrong_in(u32 at, u32 count)
 	return wrong;
 }
 
-/* The same for `count` sectors at `at`, and for a page on each side. */
+/* Compare `count` sectors at `at`, and a page on each side, with the shadow. */
 static u32 wrong_around(u32 at, u32 count)
 {
 	u32 from = at < PAGE ? 0 : at - PAGE, to = min(at + count + PAGE, WINDOW);
@@ -286,7 +286,7 @@ static void discards_of_parts(struct kunit *test)
 	}
 }
 
-/* The Write Zeroes command: this flag excludes other ways of writing zeroes. */
+/* Write zeroes by the command Write Zeroes: the flag excludes other ways. */
 static void write_zeroes(struct kunit *test)
 {
 	KUNIT_ASSERT_GT(test, bdev_write_zeroes_sectors(bdev), 0);

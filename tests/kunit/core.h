@@ -5,7 +5,7 @@
 
 #include <kunit/test.h>
 
-/* The case that runs; NULL while the cases are being listed. One at a time. */
+/* This is the case that runs, or NULL while the cases are being listed. Only one runs at a time. */
 extern struct kunit *core_case;
 void __noreturn core_case_ends(int status);	/* ends the case as failed */
 void libc_begin(void);			/* called before a case: clears output and handlers */

@@ -25,7 +25,7 @@ _TROUBLE = re.compile(
 
 @dataclass
 class Case:
-    """One result line that has no results below it."""
+    """Holds one result line that has no results below it."""
 
     name: str  # suite.case, or suite.case.parameter
     passed: bool
@@ -36,7 +36,7 @@ class Case:
 
 @dataclass
 class _Level:
-    """A subtest that has begun."""
+    """Holds a subtest that has begun."""
 
     name: str
     plan: int | None = None

@@ -86,11 +86,11 @@ extern char *optarg;
 int getopt(int argc, char *const argv[], const char *options);
 ssize_t write(int fd, const void *data, size_t len);
 
-/* signal.h: the handler is called before an assertion ends the case */
+/* signal.h: an assertion that fails calls the handler before it ends the case. */
 #define SIGABRT 6
 void signal(int number, void (*handler)(int));
 
-/* setjmp.h: GCC's own; the value is always 1 */
+/* setjmp.h: this is GCC's own; the value is always 1. */
 typedef void *jmp_buf[5];
 #define setjmp(env) __builtin_setjmp(env)
 #define longjmp(env, value) __builtin_longjmp(env, value)

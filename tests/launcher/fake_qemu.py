@@ -30,7 +30,7 @@ def chardev(name: str) -> dict[str, str]:
 
 
 class Qmp:
-    """The monitor's end of a QMP connection."""
+    """Holds the monitor's end of a QMP connection."""
 
     def __init__(self, fd: int) -> None:
         self.socket = socket.socket(fileno=fd)
@@ -40,7 +40,7 @@ class Qmp:
         self.socket.sendall(json.dumps(message).encode() + b"\n")
 
     def read(self) -> dict[str, str]:
-        """Read a message. Its end is found only by its own syntax."""
+        """Read a message. The end of a message follows only from its own syntax."""
         while True:
             try:
                 message: dict[str, str]

@@ -39,7 +39,7 @@ class Buckets(unittest.TestCase):
 
 
 class Percentiles(unittest.TestCase):
-    """A percentile is the nearest rank's bucket end, at most the maximum."""
+    """A percentile is the end of the nearest rank's bucket, at most the maximum."""
 
     def one(self, latencies: list[int]) -> OpAccount:
         return Account([account(read=op(latencies))]).op["read"]
@@ -76,7 +76,7 @@ class Percentiles(unittest.TestCase):
 
 
 class Sums(unittest.TestCase):
-    """Counters of intervals add up, maxima do not."""
+    """Counters of intervals add up, and maxima do not."""
 
     def test_ops(self) -> None:
         both = Account(
@@ -116,7 +116,7 @@ class Sums(unittest.TestCase):
         self.assertIsNone(raf(Account([account(read=op([1]))])))
 
     def test_raf_by_cause(self) -> None:
-        """Two reads of 2 KiB in whole pages; a base of one word; GC read a page."""
+        """The drive reads 2 KiB twice in whole pages, and a base of one word; GC reads a page."""
         sources = {"host": {"user-read-bytes": 2 * 16384 + 2048}, "gc": {"user-read-bytes": 16384}}
         some = Account(
             [account(read=op([1] * 2, 2048), ftl={"merge-read-bytes": 2048}, nand={"by-source": sources})]
@@ -148,7 +148,7 @@ class Sums(unittest.TestCase):
 
 
 class Jobs(unittest.TestCase):
-    """Converts marks to accounts of jobs."""
+    """Convert marks to accounts of jobs."""
 
     def intervals(self, *marks: Any) -> Device:
         return Device(device(account(), list(marks)))

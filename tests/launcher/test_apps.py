@@ -146,7 +146,7 @@ class Arguments(test_options.Case):
 
 
 class Readers(unittest.TestCase):
-    """Conversion of the programs' output to app.json."""
+    """Convert the programs' output to app.json."""
 
     def parts(self, name: str, files: Any) -> Any:
         app = apps.APPS[name]

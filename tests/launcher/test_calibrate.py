@@ -127,7 +127,7 @@ class Server(unittest.TestCase):
 
 
 class Rate(unittest.TestCase):
-    """R = R0 x guest's mean / server's mean."""
+    """Test R = R0 x guest's mean / server's mean."""
 
     def test_by_hand(self) -> None:
         self.assertEqual(calibrate.rate_of(1000.0, 1000.0, "4"), "4")

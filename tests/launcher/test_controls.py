@@ -107,7 +107,7 @@ def compiled(fields: list[tuple[str, str, int, int]]) -> list[tuple[str, str, in
 
 
 class Layout(unittest.TestCase):
-    """Places and sizes of fields, as SPEC.md writes them, are those of the structs."""
+    """SPEC.md gives the places and sizes of fields that the structs have."""
 
     maxDiff = None
 

@@ -79,7 +79,7 @@ class Boots(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """Messages that name the fault and the fix."""
+    """Test messages that name the fault and the fix."""
 
     def refused(self, words: str, *args: Any) -> None:
         with self.assertRaisesRegex(SlateError, words):

@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
 
 
 class Show(Case):
-    """Tests of 'slate drive show'."""
+    """Test 'slate drive show'."""
 
     def test_head(self) -> None:
         path = support.drive_file(self.folder / "a.slate")

@@ -47,7 +47,7 @@ class Percentiles(unittest.TestCase):
     """Test percentiles of each interval, by nearest rank."""
 
     def test_two_intervals(self) -> None:
-        """200 I/Os in each of two intervals: latencies 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""
+        """Each of two intervals has 200 I/Os: latencies 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""
         ios = [(0, ns) for ns in range(200, 0, -1)] + [(9, 1000 + ns) for ns in range(1, 201)]
         found = fiolog.over_time("read", ios)
         self.assertEqual(found.interval_ms, 5)
@@ -69,7 +69,7 @@ class Percentiles(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    """Logs in the folder of a run."""
+    """Test logs in the folder of a run."""
 
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()

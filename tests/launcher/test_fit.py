@@ -165,7 +165,7 @@ def side(ios: int, mean_ns: float, **more: Any) -> dict[str, Any]:
 
 
 def measured() -> dict[str, Any]:
-    """Results of fit.fio, by hand."""
+    """Return results of fit.fio, written by hand."""
     read = {"rw": "randread", "bs": "4k"}
     write = {"rw": "randwrite", "bs": "4096"}
     median = {"mean": 30_000.0, "max": 90_000.0, "percentile": {"50.000000": 20_000.0}}
@@ -259,7 +259,7 @@ class Measured(Case):
 
 
 class Search(Case):
-    """A drive whose figures are formulas in place of replays."""
+    """Fit a drive whose figures are formulas in place of replays."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -146,7 +146,7 @@ def fio(**rates: Any) -> dict[str, Any]:
     return {"jobs": jobs}
 
 
-# Numbers of p4500-1tb; MB/s are fio's bytes a second.
+# These are numbers of p4500-1tb; MB/s are fio's bytes a second.
 RUNS = {
     "empty": {"write_qd1": 20_500.0, "seq_write": 606.0},
     "full": {"seq_read": 3200.0, "rand_read": 279_500.0, "read_qd1": 85_425.0, "seq_read_qd1": 10_010.0},
@@ -155,7 +155,7 @@ RUNS = {
 
 
 class Command(unittest.TestCase):
-    """The command, with canned runs."""
+    """Run the command on runs made by hand."""
 
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()

@@ -49,7 +49,7 @@ def log(*lines: Any) -> str:
 
 
 class Ktap(unittest.TestCase):
-    """Complete and incomplete logs."""
+    """Test complete and incomplete logs."""
 
     def cases(self, text: str, *suites: Any) -> list[tuple[str, bool]]:
         return [(case.name, case.passed) for case in ktap.parse(text, list(suites))]
@@ -118,7 +118,7 @@ def suites(*names: Any) -> str:
 
 
 class Runner(unittest.TestCase):
-    """tests/kunit/run.py with logs made by hand."""
+    """Test tests/kunit/run.py with logs made by hand."""
 
     def blk(self, said: str) -> list[str]:
         """Return the names of the cases that failed."""

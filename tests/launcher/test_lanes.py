@@ -25,7 +25,7 @@ STUBBORN = "trap '' INT; echo 1..1; sleep 60 & wait; wait"  # ignores the interr
 
 
 class Lanes(unittest.TestCase):
-    """Suites that are shell commands."""
+    """Run suites that are shell commands."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -46,7 +46,7 @@ class Lanes(unittest.TestCase):
         return said.getvalue()
 
     def test_a_guests_suite_runs_beside_the_others(self) -> None:
-        """Each suite waits for the other one, which an order of the two would never end."""
+        """Each suite waits for the other one, so the test ends only if they run side by side."""
         meet = "touch {0}/{1}; while [ ! -e {0}/{2} ]; do sleep 0.05; done; echo ok 1 - {1}"
         first = self.suite("guest", meet.format(suites.RESULTS, "guest", "core"), 20)
         other = self.suite("core", meet.format(suites.RESULTS, "core", "guest"), 20)
@@ -62,7 +62,7 @@ class Lanes(unittest.TestCase):
         self.assertIn("it took longer than 0 s", said)
 
     def test_an_end_of_all(self) -> None:
-        """As an interrupt: both lanes end, and no other suite starts."""
+        """An interrupt ends both lanes, and no other suite starts."""
         running = suites.Running()
         chosen = [self.suite("core", STUBBORN), self.suite("docs", "echo ok 1"), self.suite("guest", STUBBORN)]
         with mock.patch.object(suites, "Running", return_value=running), mock.patch.object(suites.signal, "signal"):

@@ -53,7 +53,7 @@ def dies(host: int, gc: int = 0) -> dict[str, Any]:
 
 
 class Resources(unittest.TestCase):
-    """Rule 1: a resource that was busy for 90 % of the time."""
+    """Test rule 1: a resource was busy for 90 % of the time."""
 
     def test_processor(self) -> None:
         found = limit_of(executed=(100_000, 900_000), options={})
@@ -74,7 +74,7 @@ class Resources(unittest.TestCase):
         self.assertEqual(limit_of(ftl={"link-to-host-busy-ns": 899_999}, options={}).name, "depth")
 
     def test_cores(self) -> None:
-        """Four cores for 1 ms: 3.6 ms of their work are 90 %."""
+        """Four cores for 1 ms do 4 ms of work: 3.6 ms are 90 %."""
         four = ["ftl.map_ns=200", "controller.cores=4"]
         found = limit_of(ftl={"core-busy-ns": 3_600_000}, settings=four, options={})
         self.assertEqual((found.name, found.why), ("controller", "controller's cores 90 % busy"))
@@ -96,7 +96,7 @@ class Resources(unittest.TestCase):
         self.assertEqual((found.name, found.why), ("die", "dies 98 % busy, processor 96 %"))
 
     def test_one_busy_die(self) -> None:
-        """The rows from 1.0 to 2.0 ms are inside; the one that began before is not."""
+        """The rows from 1.0 to 2.0 ms are inside the job's time; the one that began before is not."""
         columns = [[0, 0, 0, 0, 0], [90_000, 240_000, 230_000, 220_000, 230_000]]
         raw = {"rows": 5, "begin-ns": 750_000, "interval-ns": 250_000, "dies": columns, "channels": []}
         found = limit_of(by_source=dies(1_000_000), options={}, series=Series(raw, 2 * MS))
@@ -262,7 +262,7 @@ class Alarm(unittest.TestCase):
 
 
 class Golden(unittest.TestCase):
-    """A whole run: the figures by hand from its files."""
+    """Compare a whole run with figures computed by hand from its files."""
 
     def setUp(self) -> None:
         self.run_ = runfiles.load(GOLDEN)
@@ -303,7 +303,7 @@ class Golden(unittest.TestCase):
         self.assertEqual([sum(column) for column in series["processors"]], self.run_.device["processors"])
 
     def test_runs_without_processors(self) -> None:
-        """Runs in real time, and older runs."""
+        """Runs in real time, and older runs, have no processor times."""
         run = self.run_
         del run.device["processors"], run.series.raw["processors"]
         for one in run.device["marks"]:

@@ -33,7 +33,7 @@ def said(*words: Any) -> tuple[int, str]:
 
 
 class Find(unittest.TestCase):
-    """Files are found by name, by name with suffix, and by path."""
+    """Find files by name, by name with suffix, and by path."""
 
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
@@ -132,7 +132,7 @@ class DidYouMean(unittest.TestCase):
 
 
 class Jobs(unittest.TestCase):
-    """What is refused before a boot."""
+    """Test what is refused before a boot."""
 
     def check(self, text: str, *capacities: Any) -> None:
         drives = [one if isinstance(one, list) else [one] for one in capacities or (256 << 20,)]

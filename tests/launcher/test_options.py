@@ -18,7 +18,7 @@ JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
 
 
 class Case(unittest.TestCase):
-    """Tests that start from a valid profile and job."""
+    """Tests start from a valid profile and job."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -260,7 +260,7 @@ class Arguments(Case):
                 self.assertIn(word, str(caught.exception))
 
     def drive(self, *args: Any, **more: Any) -> Any:
-        """'slate run' with a drive file and no --profile."""
+        """Parse 'slate run' with a drive file and no --profile."""
         path = support.drive_file(self.folder / "aged.slate", **more)
         line = ["run", "--job", self.job, "--drive", str(path), *args]
         return options.from_arguments(cli.parser().parse_args(line))

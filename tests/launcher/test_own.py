@@ -32,7 +32,7 @@ def tool(*words: Any) -> None:
 
 
 class OwnCase(Case):
-    """A raw image with a boot sector, a key, and the options of a run."""
+    """Makes a raw image with a boot sector, a key, and the options of a run."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -246,7 +246,7 @@ class Lines(OwnCase):
 
 
 class Seeds(OwnCase):
-    """The seed that cloud-init reads."""
+    """Test the seed that cloud-init reads."""
 
     def test_files(self) -> None:
         found = seed.files(self.own("--image", self.image, "--ssh-key", self.key).own)
@@ -302,7 +302,7 @@ class Libvirt(OwnCase):
 
 
 class Lives(OwnCase):
-    """A guest that does not boot."""
+    """Test a guest that does not boot."""
 
     def life(self, text: str, timeout: float = 0.0) -> Any:
         own = self.own("--image", self.image).own

@@ -62,7 +62,7 @@ def page_of_golden() -> str:
 
 
 class Markup(unittest.TestCase):
-    """Markup in a name is shown as text."""
+    """A report shows markup in a name as text."""
 
     NAME = "<script>x</script>\"'&"
 
@@ -85,8 +85,8 @@ class Markup(unittest.TestCase):
         text = self.rendered()
         self.assertNotIn("<script", text)
         self.assertEqual(text.count("<svg></svg>"), 3)
-        # title, h1, facts; h2, about; nav: section, two cards; table: id, head, name, two cells and one's head;
-        # three figures: title, about; two cards; sentence; alarm, note. Data and file of a figure have no markup.
+        # These parts have the name: title, h1, facts; h2, about; nav: section, two cards; table: id, head, name, two
+        # cells and one's head; three figures: title, about; two cards; sentence; alarm, note. Data and file have none.
         self.assertEqual(text.count("&lt;script&gt;x&lt;/script&gt;&#34;&#39;&amp;"), 3 + 2 + 3 + 6 + 6 + 2 + 1 + 2)
 
     def test_nothing_is_blank_by_mistake(self) -> None:
@@ -157,7 +157,7 @@ class Page(unittest.TestCase):
         self.assertEqual([row[-1][0] for row in parts], ["20 %", *["50 %"] * 3, *["30 %"] * 3])
 
     def test_a_run_without_processors_has_a_page(self) -> None:
-        """Older runs, and runs in real time."""
+        """Older runs, and runs in real time, have no processor times."""
         run = runfiles.load(GOLDEN)
         del run.device["processors"], run.series.raw["processors"]
         for mark in run.device["marks"]:
@@ -324,7 +324,7 @@ while (words.nextNode()) {
 
 
 class Series(unittest.TestCase):
-    """series.json and the figures made from it."""
+    """Test series.json and the figures made from it."""
 
     def test_rows_add_up_to_the_account(self) -> None:
         found, total = raw("series.json"), raw("device.json")
@@ -383,7 +383,7 @@ class Live(unittest.TestCase):
 
 
 class Terminal(io.StringIO):
-    """A stream on which progress is shown."""
+    """Claims to be a terminal, so that progress is shown."""
 
     def isatty(self) -> bool:
         return True
@@ -470,7 +470,7 @@ class Compare(unittest.TestCase):
         self.assertIn("nothing that the runs record: equal settings, versions and checksums of the inputs", text)
 
     def test_what_limited_each(self) -> None:
-        """psync on a processor that was busy for twice as long."""
+        """The other run's psync job had a processor that was busy for twice as long."""
         other = runfiles.load(GOLDEN)
         at = {("psync", "end"): 797_523_644}
         for mark in other.device["marks"]:
@@ -520,7 +520,7 @@ class Compare(unittest.TestCase):
 
 
 class LatencyAxis(unittest.TestCase):
-    """The logarithmic axis of latencies, in µs."""
+    """Test the logarithmic axis of latencies, in µs."""
 
     RANGES = (
         (122.6, 128.7), (100, 100), (2, 5), (3.2, 650), (60, 3000), (3.2, 8000), (9.9, 410), (0.05, 2_100_000),
@@ -580,7 +580,7 @@ for (const svg of document.querySelectorAll("svg")) {
 
 
 class BadInput(unittest.TestCase):
-    """Messages that name the fault and the fix."""
+    """Test messages that name the fault and the fix."""
 
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()

@@ -90,7 +90,7 @@ def facts(name: str, *settings: Any) -> Any:
 
 @unittest.skipUnless(TOOL.exists(), "build/core/slate-profile is not there: 'make core'")
 class Case(unittest.TestCase):
-    """Tests that need the tool."""
+    """Tests need the tool that 'make core' builds."""
 
 
 class Tool(Case):
@@ -173,7 +173,7 @@ class Listing(Case):
 
 
 class Showing(Case):
-    """'slate profiles show' of a profile."""
+    """Test 'slate profiles show' of a profile."""
 
     def test_spread_is_table_3(self) -> None:
         code, out, err = slate("show", "spread")
@@ -376,7 +376,7 @@ def with_tables(text: str) -> str:
 
 
 class Documentation(Case):
-    """nand-emu/profiles/README.md. Its tables are made by 'python3 tests/launcher/test_profiles.py --record'."""
+    """Test the tables of nand-emu/profiles/README.md. 'python3 tests/launcher/test_profiles.py --record' makes them."""
 
     def test_every_key_with_its_range_default_ftls_and_sentence(self) -> None:
         written = README.read_text(encoding="utf-8")
@@ -392,7 +392,7 @@ class Documentation(Case):
 
 
 class NotBuilt(unittest.TestCase):
-    """The message if the core has not been built."""
+    """Test the message if the core has not been built."""
 
     def test_it_says_what_to_build(self) -> None:
         with mock.patch.object(paths, "PROGRAMS", (Path("/none"),)):

@@ -43,7 +43,7 @@ def fitted(text: str) -> dict[str, Any]:
 
 @unittest.skipUnless((paths.BUILD / "core" / "slate-replay").exists(), "no slate-replay: 'make core'")
 class Drives(unittest.TestCase):
-    """Each test is of all drives."""
+    """Each test checks all drives."""
 
     def each(self) -> Iterator[Any]:
         self.assertGreaterEqual(len(DRIVES), 1)

@@ -102,7 +102,7 @@ class Rows(unittest.TestCase):
         self.assertEqual([row.percentile_ns(share) for share in (500, 900, 901)], [2049, 2049, 5000])
 
     def test_flushes_have_a_rate(self) -> None:
-        """fio gives their number and the time of the job's other I/O: 17 in 0.5 s."""
+        """fio gives the number of flushes, and the time of the job's other I/O: 17 in 0.5 s."""
         result = {"jobs": [fio("job-a", "write", 1, 10.0)]}
         result["jobs"][0]["write"]["runtime"] = 500
         result["jobs"][0]["sync"] = {"total_ios": 17, "lat_ns": {"mean": 10.0, "max": 10}}
@@ -148,7 +148,7 @@ class Text(unittest.TestCase):
         self.assertNotIn("\nlate ", self.text(dev, result))
 
     def test_a_warning_of_late_completions(self) -> None:
-        """Above a tenth of the drive's mean latency, 65,536 ns: 6,553.6 ns each for 200 completions."""
+        """The warning needs over a tenth of the mean latency of 65,536 ns: 6,553.6 ns for each of 200 completions."""
         dev, result = one_job()
         counted = {"requests": 200, "late-1us": 200, "late-10us": 0, "late-100us": 0, "max-ns": 9000}
         for sum_ns, warned in ((1_310_720, False), (1_310_721, True)):
@@ -254,7 +254,7 @@ class Text(unittest.TestCase):
         )
 
     def test_read_amplification_by_cause(self) -> None:
-        """A read of 4 KiB that took two words of 2 KiB; GC read a page."""
+        """A read of 4 KiB took two words of 2 KiB; GC read a page."""
         read = {"host": 4096, "gc": 16384}
         sources = {name: {"reads": 1, "user-read-bytes": count} for name, count in read.items()}
         dev, result = one_job(nand={"by-source": sources, "read-bytes": 22528})

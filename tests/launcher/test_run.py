@@ -328,7 +328,7 @@ class Signals(RunTest):
         self.assertFalse(self.out.exists())
 
     def test_an_impatient_user(self) -> None:
-        """Signals during the cleanup of a run."""
+        """Signals that come during the cleanup of a run are ignored."""
         for gap in (0.001, 0.005, 0.02):
             process = self.start(fake="hang")
             self.wait_for(self.out / "console.log", "boot-done")
@@ -361,7 +361,7 @@ class Signals(RunTest):
                 handler._ignored = False  # this process goes on
 
     def test_a_signal_during_the_handshake(self) -> None:
-        """A signal that comes before QEMU has greeted its QMP client."""
+        """A signal may come before QEMU has greeted its QMP client."""
         process = self.start(fake="silent")
         self.wait_for(self.out / "console.log", "silent")
         process.send_signal(signal.SIGTERM)
@@ -428,7 +428,7 @@ class Busy(unittest.TestCase):
 
 
 class Console(unittest.TestCase):
-    """The phases in a guest's console, and similar text that is no phase."""
+    """The console has a guest's phases, and similar text that is no phase."""
 
     def test_lines(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

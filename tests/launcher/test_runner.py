@@ -88,7 +88,7 @@ class Times(unittest.TestCase):
 
 
 class Makefile(unittest.TestCase):
-    """The programs that its recipes name."""
+    """Check the programs that the Makefile's recipes name."""
 
     def test_programs_can_be_run(self) -> None:
         text = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -98,7 +98,7 @@ class Makefile(unittest.TestCase):
 
 
 class Rotation(unittest.TestCase):
-    """tests/rotation.sh in a repository whose long checks are short."""
+    """Run tests/rotation.sh in a repository whose long checks are short."""
 
     TURNS = ("gcc", "replay-asan", "clang", "core-asan", "valgrind", "small-smp", "cppcheck")
     PARTS: ClassVar = {

@@ -226,7 +226,7 @@ class Sums(unittest.TestCase):
 
 
 class Runs(test_run.RunTest):
-    """Runs on a stand-in for QEMU; its second drive does one more read."""
+    """Run on a stand-in for QEMU; its second drive does one more read."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -46,7 +46,7 @@ Failed 2 of 5 tests
 
 
 class Refuses(unittest.TestCase):
-    """Errors: one sentence that names the thing, and status 2."""
+    """An error has one sentence that names the thing, and status 2."""
 
     def setUp(self) -> None:
         temporary = tempfile.TemporaryDirectory(prefix="slate-test-")
@@ -113,7 +113,7 @@ class Refuses(unittest.TestCase):
 
 
 class Reads(unittest.TestCase):
-    """Reads the output of ./check."""
+    """Read the output of ./check."""
 
     def test_blktests(self) -> None:
         found = suites.read_blktests(BLKTESTS)
@@ -144,7 +144,7 @@ class Reads(unittest.TestCase):
         self.assertEqual(suites.summary(found), "2 passed, 2 failed, 1 not run")
 
     def test_xfstests_cut_short(self) -> None:
-        """The test in which the run ended has no result, unless ./check got to its last lines."""
+        """The test in which the run ended has no result, unless ./check printed its last lines."""
         begun = "generic/001        6s\ngeneric/013       "
         self.assertEqual([one.name for one in suites.read_xfstests(begun)], ["generic/001"])
         found = suites.read_xfstests(begun + "\nRan: generic/001 generic/013\nFailures: generic/013\n")

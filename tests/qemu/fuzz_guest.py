@@ -31,7 +31,7 @@ CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 ROUND, ROUNDS = 60, 8  # commands in a round, and rounds in a sequence
 RAM = 64 << 20
 GEOMETRY = ("channels=2", "chips_per_channel=1", "dies_per_chip=1", "pages_per_block=16")
-# Blocks of 64 pages; a merge with a thread takes its time of the host's clock, so flash is fast.
+# Blocks have 64 pages. A merge with a thread takes its time of the host's clock, so flash is fast.
 LARGE = ("geometry.pages_per_block=64", "geometry.page_bytes=4096", "ftl.unit_bytes=4096", "ftl.capacity_mib=4",
          "timing.read_ns=7000", "timing.program_ns=9000", "timing.erase_ns=90000")
 DRIVES = {
@@ -63,7 +63,7 @@ WORN = (0x081, 0x120)  # Capacity Exceeded, Namespace is Write Protected
 
 
 class Broken(Exception):
-    """QEMU runs, but the controller does not work as required."""
+    """Means that QEMU runs, but the controller does not work as required."""
 
 
 class Sequence:

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 def drive(node: str = "ssd0", **settings: Any) -> Json:
-    """Options of a nand-ssd node that its guest may steer; settings as section__key=value."""
+    """Return the options of a nand-ssd node that its guest may steer; settings as section__key=value."""
     options: Json = {"driver": "nand-ssd", "node-name": node, "profile": str(SMALL), "guest-control": "on"}
     if settings:
         options["set"] = [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]

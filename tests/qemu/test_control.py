@@ -356,7 +356,7 @@ class PowerCuts(ControlTest):
 
 
 class Health(ControlTest):
-    """SMART and Identify are correct."""
+    """Test SMART and Identify."""
 
     def test_identify_namespace(self) -> None:
         nvme = self.start()

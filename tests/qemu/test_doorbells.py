@@ -19,7 +19,7 @@ PAGE = bytes(range(256)) * 16
 
 
 class ShadowQueue:
-    """A queue pair's doorbells, as NVMe (Updating Controller Doorbell Properties) has a host use them."""
+    """Rings a queue pair's doorbells as NVMe (Updating Controller Doorbell Properties) has a host ring them."""
 
     def __init__(self, nvme: Nvme, queue: Queue) -> None:
         self.nvme, self.machine, self.queue = nvme, nvme.machine, queue

@@ -40,7 +40,7 @@ def sha256(path: Path) -> str:
 
 
 class Case(MachineTest):
-    """A name for a drive file."""
+    """Names a drive file."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="slate-file-")
@@ -193,7 +193,7 @@ class Tools(Case):
 
 
 class Bad(Case):
-    """Files that are refused, with one sentence and exit status 1, and stay as they are."""
+    """Files that are refused get one sentence and exit status 1, and stay as they are."""
 
     def said(self, opts: str, *args: str) -> str:
         """Return the output of qemu-io."""
@@ -214,7 +214,7 @@ class Bad(Case):
         self.assertFalse(self.file.exists())
 
     def test_a_recording_over_the_drive(self) -> None:
-        """It used to replace the drive when QEMU ended."""
+        """A recording over the drive used to replace the drive when QEMU ended."""
         self.make("write -P 1 0 64k", "flush")
         for kind in ("record", "record-content"):
             said = self.said(f"{file_opts(self.file)},{kind}={self.file}")
@@ -286,7 +286,7 @@ class Bad(Case):
 
 
 class Damage(Case):
-    """Bytes of the file that were changed from outside."""
+    """Change bytes of the file from outside."""
 
     def flip(self, at: int) -> None:
         """Flip one bit."""
@@ -335,7 +335,7 @@ class Damage(Case):
 
 
 class Machines(Case):
-    """qemu-system: -blockdev, blockdev-add, -drive."""
+    """Test qemu-system: -blockdev, blockdev-add, -drive."""
 
     def test_blockdev_add_and_del(self) -> None:
         self.make("write -P 5 0 4k", "flush")
@@ -429,7 +429,7 @@ class Machines(Case):
 
 
 class KilledTool(Case):
-    """kill -9 of qemu-io, in real time, with writes in flight."""
+    """Kill qemu-io by kill -9, in real time, with writes in flight."""
 
     def found(self) -> list[int]:
         """Return the byte that fills each span of 4 KiB."""

@@ -50,7 +50,7 @@ def pattern(unit: int) -> bytes:
 
 
 class FdpTest(test_nvme.NvmeTest):
-    """A namespace whose placement handle n is the drive's handle n, unless a test says otherwise."""
+    """Start a namespace whose placement handle n is the drive's handle n, unless a test says otherwise."""
 
     size = LBA  # bytes of a logical block, with metadata
 
@@ -131,7 +131,7 @@ class FdpTest(test_nvme.NvmeTest):
 
 
 class Placement(FdpTest):
-    """What a guest sees, and where its data go."""
+    """Test what a guest sees, and where its data go."""
 
     def test_configuration(self) -> None:
         for isolation, kind in (("initially", INITIALLY), ("persistently", PERSISTENTLY)):
@@ -237,7 +237,7 @@ class Placement(FdpTest):
         self.assertEqual(self.read(7), pattern(7))
 
     def test_what_is_erased(self) -> None:
-        """Two rings on a drive of 8 MiB with 16 MiB of flash: units of each are wholly invalid when they are erased."""
+        """Two rings share 8 MiB on 16 MiB of flash, apart: a unit of either is wholly invalid when it is erased."""
         self.begin(
             with_handles(2, geometry__blocks_per_plane=16, geometry__pages_per_block=16, ftl__capacity_mib=8),
             subsys="fdp.nruh=2",
@@ -268,7 +268,7 @@ class Placement(FdpTest):
 
 
 class Table(FdpTest):
-    """Namespaces of a table: NSID i has one placement handle, the drive's handle (i - 1) modulo their number."""
+    """Make namespaces of a table: NSID i has one placement handle, the drive's handle (i - 1) modulo their number."""
 
     MIB = 1 << 20
     MANAGEMENT = 0x0D
@@ -357,7 +357,7 @@ class Table(FdpTest):
 
 
 class Orders(FdpTest):
-    """Handle updates and events; commands that are wrong."""
+    """Test handle updates and events, and commands that are wrong."""
 
     def test_updates(self) -> None:
         self.begin()

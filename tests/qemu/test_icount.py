@@ -66,7 +66,7 @@ def program(name: str = "nvme") -> Path:
 
 
 class BareTest(MachineTest):
-    """Runs scenes of the program."""
+    """Run scenes of the program."""
 
     accel: tuple[str, ...] = ICOUNT
 
@@ -128,7 +128,7 @@ class BareTest(MachineTest):
 
 
 class Scenes(BareTest):
-    """Scenes that end by themselves."""
+    """Run scenes that end by themselves."""
 
     def test_latency_is_exact(self) -> None:
         vm = self.play("latency")
@@ -156,7 +156,7 @@ class Scenes(BareTest):
         return vm
 
     def test_runs_are_equal_beside_other_work(self) -> None:
-        """Equal runs: two without load, two while both processors are busy, one while another client sends commands."""
+        """Five runs are equal: two without load, two on busy processors, one while another client sends commands."""
         runs = []
         for busy, play in ((0, None), (0, None), (3, None), (3, None), (0, self.play_while_others_plan)):
             loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]

@@ -29,7 +29,7 @@ def pattern(unit: int) -> bytes:
 
 
 class Inside(test_nvme.NvmeTest):
-    """A drive with a link that takes time."""
+    """Test a drive with a link that takes time."""
 
     def begin(self, blockdevs: list[Json] | None = None, *args: str, node: str = "ssd0") -> Nvme:
         """Return the running controller."""
@@ -83,7 +83,7 @@ class Inside(test_nvme.NvmeTest):
         self.assertEqual((longest, total, ranges), (128 * BLOCKS, 128 * BLOCKS, 127), "MSSRL, MCL: the buffer; MSRC")
 
     def test_verify(self) -> None:
-        """It reads the flash, and moves nothing over the link."""
+        """Verify reads the flash, and moves nothing over the link."""
         self.begin()
         self.write(0, 5)
         since = len(self.vm.trace("submit"))
@@ -116,7 +116,7 @@ class Inside(test_nvme.NvmeTest):
             self.assertEqual(self.read(unit), pattern(unit))
 
     def test_copy(self) -> None:
-        """Ranges one after the other, each read and then written; the last write ends the command."""
+        """A Copy reads and then writes one range after the other; the last write ends the command."""
         self.begin()
         self.write(0, 1, 2, 3, 10)
         since = len(self.vm.trace("submit"))
@@ -216,7 +216,7 @@ class Inside(test_nvme.NvmeTest):
         self.assertEqual((self.read(0), self.read(1)), (pattern(0), pattern(1)))
 
     def assert_lost(self, *blocks: int) -> None:
-        """Of the first 16 blocks only these are lost."""
+        """Check that of the first 16 blocks only these are lost."""
         for block in range(16):
             if block in blocks:
                 self.assertEqual(self.io(READ, words={10: block, 12: 0}), UNREADABLE, block)

@@ -61,7 +61,7 @@ def pi(data: bytes, ref: int, app: int = 0) -> bytes:
 
 @dataclass
 class Shape:
-    """How a namespace is formatted."""
+    """Names the format of a namespace."""
 
     lbaf: int = 5
     block: int = 4096
@@ -133,7 +133,7 @@ class MetadataTest(base.NamespaceTest):
         return tuple_ + rest if s.first else rest + tuple_
 
     def checks(self) -> int:
-        """All checks that the type has, without the application tag."""
+        """Return the checks that the type has, without the application tag."""
         return (0, GUARD | REF, GUARD | REF, GUARD)[self.shape.kind]
 
     def write_blocks(self, lba: int, blocks: list[bytes], app: int = 0) -> int:
@@ -159,10 +159,10 @@ def block(size: int, seed: int) -> bytes:
 
 
 class Formats(MetadataTest):
-    """What is offered, and how blocks move."""
+    """Test what is offered, and how blocks move."""
 
     def test_offered(self) -> None:
-        """Formats for which there is room; the namespace keeps the size of its data."""
+        """Return the formats for which there is room; the namespace keeps the size of its data."""
         for room, ms in ((8, [0, -1, -1, -1, 0, 8, -1, -1]), (64, [0, 8, -1, -1, 0, 8, 16, 64]),
                          (128, [0, 8, 16, -1, 0, 8, 16, 64]), (512, [0, 8, 16, 64, 0, 8, 16, 64])):
             self.begin(ftl__metadata_bytes=room, geometry__oob_bytes=2200)
@@ -261,7 +261,7 @@ class Formats(MetadataTest):
         self.assertEqual(int(self.vm.trace("done")[-1]["latency"]), 1200 + 2000 + 500, "nor does a Write Zeroes")
 
     def round_trip(self, shape: Shape) -> None:
-        """Three blocks with metadata of the host's, then errors that the controller must find."""
+        """The host writes three blocks with metadata, and then errors that the controller must find."""
         size, first = shape.block, 5
         blocks = [block(size, i) for i in range(3 if size == 512 else 1)]
         self.assertEqual(self.write_blocks(first, blocks, app=0x1234), 0)
@@ -360,7 +360,7 @@ class Commands(MetadataTest):
             self.vm.close()
 
     def test_deac(self) -> None:
-        """Deallocation is not asked for in vain: metadata are zeroes, too."""
+        """After Deallocate metadata are zeroes, too."""
         self.make(Shape(1, 512, 8, 0))
         self.assertEqual(self.write_blocks(0, [block(512, i) for i in range(8)]), 0)
         self.nvme.io.put(WRITE_ZEROES, 1, dwords={10: 0, 12: 7 | 1 << 25})
@@ -368,7 +368,7 @@ class Commands(MetadataTest):
         self.assert_block(5, bytes(512), bytes(8))
 
     def test_aborted_read(self) -> None:
-        """A Read that was aborted says so, although its protection information is right, and moves nothing."""
+        """An aborted Read reports the abort although its protection information is right, and moves nothing."""
         self.make(Shape())
         self.assertEqual(self.write_blocks(3, [block(4096, 1)]), 0)
         self.flush()
@@ -436,7 +436,7 @@ class Commands(MetadataTest):
 
 
 class Work(MetadataTest):
-    """Many writes of few blocks; each block's application tag names the write that its data are of."""
+    """Many writes of few blocks are in flight; each block's application tag names the write that its data are of."""
 
     def setUp(self) -> None:
         self.slot = 0

@@ -26,7 +26,7 @@ Found = dict[int, tuple[int, bool]]  # blocks, and whether it is attached, of ea
 
 
 class Cuts(base.NamespaceTest):
-    """A drive whose power ends again and again."""
+    """Cut the power of a drive again and again."""
 
     def setUp(self) -> None:
         self.seed = int(os.environ.get("SEED", "1"))
@@ -88,13 +88,13 @@ class Cuts(base.NamespaceTest):
                 self.assertEqual(self.io(FLUSH, nsid), 0)
 
     def check_data(self, but: int) -> None:
-        """All namespaces but one have their data."""
+        """Check that all namespaces but one have their data."""
         for nsid, row in self.model.rows.items():
             if row.on and nsid != but and nsid in self.data:
                 self.assert_holds(nsid, row.blocks - 1, self.data[nsid], SIZES[self.formats[nsid]])
 
     def adopt(self, model: Model, kind: str, nsid: int, what: int) -> None:
-        """Make the model after the command the present one."""
+        """Adopt the model after the command."""
         new = set(model.rows) - set(self.model.rows)
         self.model = model
         if kind == "format":

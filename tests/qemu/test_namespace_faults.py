@@ -37,7 +37,7 @@ INTERNAL, FORMATTING, OVERLAP = 0x06, 0x84, 0x187
 
 
 class Copies(base.NamespaceTest):
-    """Copies whose ranges name other namespaces (formats 2 and 3)."""
+    """Test copies whose ranges name other namespaces (formats 2 and 3)."""
 
     def two_formats(self, first: str) -> None:
         """Start a controller that takes Copy descriptors of format 2."""
@@ -64,7 +64,7 @@ class Copies(base.NamespaceTest):
         self.assertEqual(found, [b"one-zero", b"two-nine"])
 
     def test_an_overlap(self) -> None:
-        """Format 2 refuses it before anything is copied; ranges beside the destination are copied."""
+        """A Copy of format 2 with a range that overlaps the destination copies nothing; ranges beside it are copied."""
         self.two_formats(f"{MIB}:512;{MIB}:512")
         self.write(1, 0, b"the first")
         for other in ((1, 33, 8), (1, 40, 1), (1, 47, 3), (1, 30, 60)):
@@ -76,7 +76,7 @@ class Copies(base.NamespaceTest):
         self.assertEqual(self.nvme.finish().code, 0)
 
     def test_waiting_copies_whose_source_is_detached(self) -> None:
-        """A queue's end cancels the Copy that has the memory, and starts none: one that waits is refused at once."""
+        """The end of a queue cancels the Copy that has the memory. A waiting one is refused at once, and not started."""
         for how in ("delete", "reset"):
             with self.subTest(how=how):
                 self.two_formats(f"{MIB}:512;{MIB}:512")
@@ -137,10 +137,10 @@ class Copies(base.NamespaceTest):
 
 
 class Formats(base.InFile):
-    """Formats that are cancelled, and what Identify says afterwards."""
+    """Cancel formats, and test what Identify says afterwards."""
 
     def record_is_written(self) -> None:
-        """Go on until the drive has the request that writes the table."""
+        """Let time pass until the drive has the request that writes the table."""
         for _ in range(2000):
             new = self.vm.trace("submit")[self.seen :]
             if any(line["op"] == "write" and int(line["offset"]) == SPACE for line in new):
@@ -189,7 +189,7 @@ class Formats(base.InFile):
         self.assertEqual((self.listed(0x10), self.listed(2)), ([1], []))
 
     def test_aborted_in_vain(self) -> None:
-        """A command that an Abort comes too late for ends well, and was carried out."""
+        """A command that ends before its Abort arrives succeeds, and was executed."""
         new, zero = struct.pack("<QQ", 8, 8), struct.pack("<HH", 1, 0)
         self.begin(f"{MIB}:512;{MIB}:512", self.options())
         for name, command, after in (
@@ -256,7 +256,7 @@ class Formats(base.InFile):
         self.assertEqual((self.listed(0x10), self.listed(2)), ([1], []))
 
     def test_a_controller_that_is_refused(self) -> None:
-        """It leaves the drive."""
+        """A refused controller leaves the drive."""
         self.put_table(record((0, 2, 16, 1, 0, 0, 3)))
         port = ("-device", "pcie-root-port,id=rp,slot=1,chassis=1,addr=5")
         vm = self.machine([self.options()], *port)
@@ -282,7 +282,7 @@ class Formats(base.InFile):
         self.assertEqual(self.promise(), (0, 0, 0, 0))
 
     def test_a_row_without_units(self) -> None:
-        """It is no namespace, wherever it claims to begin."""
+        """A row without units is no namespace, whatever its beginning."""
         whole = SPACE // UNIT
         self.put_table(record((0, whole, 8, 1, 0, 0, 1), (whole + 1, 0, 0, 0, 0, 0, 0)))
         self.begin("", self.options())
@@ -291,7 +291,7 @@ class Formats(base.InFile):
 
 
 class Features(base.NamespaceTest):
-    """Features of the drive, whichever namespaces are attached."""
+    """Test features of the drive, whichever namespaces are attached."""
 
     def feature(self, number: int) -> int:
         """Return a feature's value."""

@@ -52,7 +52,7 @@ def crc32c(data: bytes) -> int:
 def record(
     *rows: tuple[int, ...], magic: bytes = b"SLATE-NS", version: int = 1, rest: bytes = b"", **more: int
 ) -> bytes:
-    """A table of SPEC.md. A row is start, units, blocks, number, FLBAS, DPS, flags."""
+    """Return a table as in SPEC.md. A row is start, units, blocks, number, FLBAS, DPS, flags."""
     sizes = more.get("unit", UNIT), more.get("units", SPACE // UNIT)
     data = struct.pack(HEAD, magic, version, more.get("count", 16), more.get("number", 7), *sizes)
     data += b"".join(struct.pack(ROW, *row) for row in rows)
@@ -71,7 +71,7 @@ class Row:
 
 
 class Model:
-    """Namespaces as extents of a drive, each in the first place that is free: an array of units says which."""
+    """Models namespaces as extents of a drive, each in the first free place; an array has each unit's namespace."""
 
     def __init__(self, units: int, most: int) -> None:
         self.units, self.most = units, most
@@ -377,7 +377,7 @@ class InFile(NamespaceTest):
         self.file = Path(folder.name) / "d"
 
     def options(self, **settings: Any) -> Json:
-        """Options of a drive in a file, which is made by the first use."""
+        """Return options of a drive in a file, which is made by the first use."""
         found = drive(**{"drive__namespaces": ROWS, **QUICK, **settings})
         found["drive-file"] = str(self.file)
         if self.file.exists():
@@ -417,7 +417,7 @@ class Kept(InFile):
         self.assert_holds(2, 5, b"kept", UNIT)
 
     def test_random_commands(self) -> None:
-        """Random commands, resets, power cuts and kills beside a model. SEED=N repeats a run."""
+        """Compare random commands, resets, power cuts and kills with a model. SEED=N repeats a run."""
         seed = int(os.environ.get("SEED", "1"))
         rng, model = random.Random(seed), Model(SPACE // UNIT, ROWS)
         self.begin("", self.options())

@@ -57,7 +57,7 @@ class NvmeTest(MachineTest):
 
 
 class Commands(NvmeTest):
-    """Answers of the controller, and its actions."""
+    """Test answers of the controller, and its actions."""
 
     def test_identify(self) -> None:
         nvme = self.start()
@@ -488,7 +488,7 @@ class Marks(NvmeTest):
 
 
 class Errors(NvmeTest):
-    """Errors of the drive as the guest sees them."""
+    """Test errors of the drive as the guest sees them."""
 
     def status(self, kind: str, errno: int, opcode: int) -> int:
         """Return the status of a command to which the drive answers with errno."""

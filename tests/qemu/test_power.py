@@ -229,7 +229,7 @@ class Machines(PowerTest):
         self.assertEqual(self.vm.quit(), 0)
 
     def test_off_nothing_hangs(self) -> None:
-        """All operations that wait for the drive: the monitor, stop, a system reset, unplugging, quit."""
+        """These operations wait for the drive: the monitor, stop, a system reset, unplugging, quit."""
         self.start()
         self.fua_write()
         self.cut()

@@ -32,7 +32,7 @@ SOURCE = 0x180000
 
 
 def arbiter(kind: str = "weighted", **more: Any) -> Json:
-    """Options of a drive whose controller has one core."""
+    """Return options of a drive whose controller has one core."""
     return drive(
         controller__cores=1,
         controller__arbitration=kind,
@@ -48,7 +48,7 @@ def weights(high: int, medium: int, low: int, burst: int = 0) -> int:
 
 
 class QueueTest(test_nvme.NvmeTest):
-    """A drive with an arbiter; the name of a queue in .order() is a letter."""
+    """Test a drive with an arbiter; the name of a queue in .order() is a letter."""
 
     def begin(self, options: Json, *priorities: int, ams: int = WEIGHTED, depth: int = 32) -> Nvme:
         """Start the controller with a queue for each priority."""
@@ -66,13 +66,13 @@ class QueueTest(test_nvme.NvmeTest):
         ]
 
     def read(self, queue: Queue, count: int = 1) -> None:
-        """Submit reads of unwritten units; which queue they are of is in their offsets."""
+        """Submit reads of unwritten units. Their offsets name their queue."""
         for _ in range(count):
             queue.put(READ, 1, self.nvme.buffer(), dwords={10: queue.qid * 8, 12: 7})
         queue.ring()
 
     def order(self, *counts: int) -> str:
-        """Let each queue submit so many reads, all at one time; return whose reads ended, in order, as letters."""
+        """Let each queue submit so many reads at one time. Return letters of the queues whose reads ended, in order."""
         for queue, count in zip(self.queues, counts):
             self.read(queue, count)
         found = ""
@@ -189,7 +189,7 @@ class Neighbours(QueueTest):
 
 
 class Recorded(QueueTest):
-    """What reaches the drive: column STREAM and priority of a recording."""
+    """Test what reaches the drive: column STREAM and priority of a recording."""
 
     def rows(self, path: Path) -> list[tuple[str, ...]]:
         """Return operation, queue and priority of each request."""
@@ -198,7 +198,7 @@ class Recorded(QueueTest):
         return [(word[2], word[1], word[-1] if "=" in word[-1] else "") for word in requests]
 
     def test_every_command_names_its_queue(self) -> None:
-        """Flush and Deallocate have no flags in the block layer: they are of queue 0, and urgent."""
+        """Flush and Deallocate have no flags in the block layer, so the drive has them in queue 0, as urgent."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "calls"
             nvme = self.begin(arbiter() | {"record": str(path)}, MEDIUM)

@@ -70,7 +70,7 @@ class Clock(unittest.TestCase):
 
 
 class Exact(unittest.TestCase):
-    """Times that do not depend on the quantum."""
+    """Test times that do not depend on the quantum."""
 
     def test_an_idle_processor_is_interrupted_at_the_senders_time(self) -> None:
         """An interrupt is received four instructions after the sender has read its clock."""
@@ -113,10 +113,10 @@ class Exact(unittest.TestCase):
 
 
 class Quantum(unittest.TestCase):
-    """Effects of one busy processor on another come at most a quantum too early or too late."""
+    """A busy processor affects another at most a quantum too early or too late."""
 
-    # What the measurement itself takes, in ns at 1 GIPS: an interrupt four instructions; a store is
-    # seen in rounds of three and one more.
+    # The measurement itself takes so many ns at 1 GIPS: an interrupt takes four instructions; a store is seen by a loop
+    # of three, after up to two rounds and one instruction more.
     COST_NS: ClassVar = {"busy": 4, "store": 7}
 
     def spread(self, scene: str, quantum: int) -> int:
@@ -226,7 +226,7 @@ class Outside(unittest.TestCase):
 
 
 class RealTime(unittest.TestCase):
-    """Several vCPUs in threads of their own, as QEMU has them without a rate."""
+    """Test several vCPUs in threads of their own, as QEMU has them without a rate."""
 
     def test_a_mapping_changes_while_another_vcpu_reads(self) -> None:
         """A read uses the mapping of its TLB entry as long as the entry is in use."""
@@ -239,7 +239,7 @@ class RealTime(unittest.TestCase):
 
 
 class Monitor(MachineTest):
-    """A machine that QMP stops, resets and extends while it runs."""
+    """Test a machine that QMP stops, resets and extends while it runs."""
 
     def run_scene(self, scene: str, *more: str, **settings: object) -> tuple[Machine, Path]:
         """Return the machine, and the file with its output."""
@@ -309,7 +309,7 @@ class Monitor(MachineTest):
 
 
 class Refused(MachineTest):
-    """Options that are invalid, and functions that this mode does not have."""
+    """Test options that are invalid, and functions that this mode does not have."""
 
     def test_options(self) -> None:
         rate = "give the instructions in a ns, 0.1 to 32, with at most 3 decimals"

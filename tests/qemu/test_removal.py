@@ -33,7 +33,7 @@ class Removal(test_nvme.HotPlug):
         self.vm.event("DEVICE_DELETED")
 
     def drive_is_whole(self) -> None:
-        """Data of requests in flight are stored; the drive is removed by blockdev-del."""
+        """Data of requests in flight are stored; blockdev-del removes the drive."""
         self.assertEqual(self.in_flight(), 0)
         for i in range(8):
             self.vm.qmp("human-monitor-command", command_line=f'qemu-io ssd0 "read -P 255 {i * 4096 + 4095} 1"')
@@ -60,7 +60,7 @@ class Removal(test_nvme.HotPlug):
         self.drive_is_whole()
 
     def test_with_a_power_cut_planned(self) -> None:
-        """A power cut after the controller was removed, and a drive that is removed first."""
+        """The power may be cut after the controller was removed, and the drive may be removed first."""
         for step in (0, 10**9):
             self.fly()
             self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", at_ns=10**9)

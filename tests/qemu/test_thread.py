@@ -32,7 +32,7 @@ NO_TSAN = unittest.skipIf("QEMU_TSAN" in os.environ, "virtual time, and so witho
 
 
 class RealTime(test_icount.BareTest):
-    """Runs scenes in real time."""
+    """Run scenes in real time."""
 
     accel: tuple[str, ...] = REAL
 
@@ -68,7 +68,7 @@ class RealTime(test_icount.BareTest):
 
 
 class Scenes(RealTime):
-    """Scenes that end by themselves."""
+    """Run scenes that end by themselves."""
 
     def test_batches(self) -> None:
         vm = self.play("batches")
@@ -253,7 +253,7 @@ class Options(MachineTest):
 
 
 class Tools(unittest.TestCase):
-    """Outside a machine the drive has its thread, too."""
+    """Run the drive in its thread outside a machine, too."""
 
     def test_requests_that_wait(self) -> None:
         """qemu-io waits for each: 64 KiB reads of a drive that takes 0.1 ms of cell time and more."""

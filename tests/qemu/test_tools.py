@@ -59,7 +59,7 @@ class RecordContent(unittest.TestCase):
 
 
 class QemuIo(unittest.TestCase):
-    """qemu-io: each command is a request that waits for the drive."""
+    """Run qemu-io: each command is a request that waits for the drive."""
 
     def test_reads_back_what_was_written(self) -> None:
         qemu_io(
@@ -149,7 +149,7 @@ class QemuImg(unittest.TestCase):
                 )
 
     def test_bench_takes_device_time(self) -> None:
-        """100 reads of a page, one after the other: no faster than the flash."""
+        """100 reads of a page, one after the other, are no faster than the flash."""
         opts = image_opts(timing__read_ns=2000000, precondition__fill_permille=100)
         before = time.monotonic()
         tool("qemu-img", "bench", "-c", "100", "-d", "1", "-s", "16384", "--image-opts", opts)
@@ -168,7 +168,7 @@ class QemuImg(unittest.TestCase):
 
 
 class BadOptions(unittest.TestCase):
-    """Errors of one sentence that names the fault."""
+    """Test errors of one sentence that names the fault."""
 
     def said(self, opts: str) -> str:
         """Return qemu-io's message if the drive cannot be opened."""

@@ -117,10 +117,10 @@ class GuestControl(TrustTest):
 
 
 class Numbers(TrustTest):
-    """Numbers from a guest and from QMP that are valid for no drive."""
+    """Send numbers from a guest and from QMP that are valid for no drive."""
 
     def test_a_power_cut_far_away(self) -> None:
-        """From 2^63 on it hung QEMU in virtual time: the timer's clock is signed."""
+        """A cut planned at 2^63 ns or later hung QEMU in virtual time: the timer's clock is signed."""
         nvme = self.start()
         for at in (LATEST_NS + 1, 1 << 63, (1 << 64) - 2, (1 << 64) - 1):
             nvme.control(POWER_CUT, AT_NS, at & 0xFFFFFFFF, at >> 32, code=REFUSED)
@@ -203,7 +203,7 @@ class Interrupts(TrustTest):
 
 
 class Claims(TrustTest):
-    """Commands that Identify offers work; others are refused."""
+    """Test that commands that Identify offers work, and others are refused."""
 
     def test_copy(self) -> None:
         nvme = self.start()
@@ -277,7 +277,7 @@ class Claims(TrustTest):
 
 
 class Format(TrustTest):
-    """Format NVM with commands in flight."""
+    """Test Format NVM with commands in flight."""
 
     def format(self, dword10: int = 0) -> None:
         """Start a format."""

@@ -47,7 +47,7 @@ GRANULE, SIZE = 32, 128  # blocks
 
 
 class Areas(test_zoned.KeptTest):
-    """A drive on which each active zone may have an area."""
+    """Test a drive on which each active zone may have an area."""
 
     def start(self, blockdevs: Any = None, device: str = test_nvme.CONTROLLER, **settings: Any) -> Nvme:
         """Start as the tests of other drives with zones do."""
@@ -63,7 +63,7 @@ class Areas(test_zoned.KeptTest):
         return self.nvme.finish().code
 
     def flush(self) -> int:
-        """Flush; returns its time."""
+        """Flush, and return its time."""
         self.nvme.start(FLUSH)
         self.assertEqual(self.nvme.finish().code, 0)
         return self.latency()
@@ -184,7 +184,7 @@ class Areas(test_zoned.KeptTest):
         self.assertEqual(self.nvme.do_read(ZONE - 4096, 4096), PAGE4K)
 
     def test_cut(self) -> None:
-        """What was flushed is there, in the area; what was not flushed is lost, and so is an area without data."""
+        """Flushed data are there, in the area; what was not flushed is lost, and so is an area without data."""
         self.start()
         self.open(0)
         self.open(1)

@@ -78,7 +78,7 @@ class ZonesTest(test_nvme.NvmeTest):
         return self.nvme.do_write(lba * 512, data, flags).code
 
     def append(self, zone: int, data: bytes = PAGE4K, at: int = 0) -> tuple[int, int]:
-        """Zone Append; returns the status and the logical block."""
+        """Send Zone Append; return the status and the logical block."""
         nvme = self.nvme
         nvme.start(APPEND, zone * ZONE + at * 512, data=data)
         tail = nvme.io.head
@@ -89,7 +89,7 @@ class ZonesTest(test_nvme.NvmeTest):
     def receive(
         self, lba: int = 0, kind: int = 0, partial: int = 0, size: int = 8192, action: int = 0
     ) -> tuple[int, bytes]:
-        """Zone Management Receive; returns the status and the data."""
+        """Send Zone Management Receive; return the status and the data."""
         nvme = self.nvme
         at = nvme.buffer()
         self.vm.write(at, b"\xee" * size)
@@ -136,7 +136,7 @@ class ZonesTest(test_nvme.NvmeTest):
         return int(self.last("done")["latency"])
 
     def zeroes(self, lba: int, blocks: int) -> int:
-        """Write Zeroes; returns the status."""
+        """Send Write Zeroes; return the status."""
         self.nvme.io.put(WRITE_ZEROES, 1, dwords={10: lba & 0xFFFFFFFF, 11: lba >> 32, 12: blocks - 1 | 1 << 25})
         self.nvme.io.ring()
         return self.nvme.wait(self.nvme.io, grain_ns=10**6).code
@@ -295,7 +295,7 @@ class States(ZonesTest):
 
 
 class Limits(ZonesTest):
-    """Open and active zones."""
+    """Test the limits of open and active zones."""
 
     def test_active(self) -> None:
         self.start()
@@ -336,7 +336,7 @@ class Limits(ZonesTest):
 
 
 class Writes(ZonesTest):
-    """Writes, appends and reads."""
+    """Test writes, appends and reads."""
 
     def test_not_at_the_pointer(self) -> None:
         self.start()
@@ -411,7 +411,7 @@ class Writes(ZonesTest):
         self.assertEqual(nvme.do_read(ZONE - 4096, 4096), bytes(4096))
 
     def test_reads_across_zones(self) -> None:
-        """Reads across zones, if the drive allows them; sectors beyond a zone's capacity read as zeroes."""
+        """Reads may cross zones if the drive allows it; sectors beyond a zone's capacity read as zeroes."""
         nvme = self.start(ftl__zone_cross_reads="yes", geometry__pages_per_block=48)
         nvme.do_admin(IDENTIFY, nsid=1, prp1=test_nvme.SCRATCH, dwords={10: 5, 11: 2 << 24})
         self.assertEqual(struct.unpack_from("<H", self.vm.read(test_nvme.SCRATCH, 4), 2)[0], 1)
@@ -456,7 +456,7 @@ class Writes(ZonesTest):
 
 
 class Times(ZonesTest):
-    """Times of commands that find an idle drive."""
+    """Test times of commands that find an idle drive."""
 
     def test_writes(self) -> None:
         self.start()
@@ -523,7 +523,7 @@ class Times(ZonesTest):
 
 
 class KeptTest(ZonesTest):
-    """Tests of a drive that is stored in a file."""
+    """Test a drive that is stored in a file."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -598,7 +598,7 @@ class Survives(KeptTest):
 
 
 class ManyReports(ZonesTest):
-    """A drive with 1,024 zones. A report takes 40 bytes, and 40 more for each zone."""
+    """Test a drive with 1,024 zones. A report takes 40 bytes, and 40 more for each zone."""
 
     def put_reports(self, count: int) -> None:
         """Submit reports."""
@@ -673,7 +673,7 @@ class Thread(MachineTest):
 
 
 class Refused(ZonesTest):
-    """Settings that are refused, with a message that names the remedy."""
+    """Test settings that are refused, with a message that names the remedy."""
 
     def test_zoned_on_a_drive_without_zones(self) -> None:
         with self.assertRaisesRegex(AssertionError, "the nand-ssd 'ssd0' has no zones.*leave out 'zoned', or take"):

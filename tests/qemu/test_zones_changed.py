@@ -35,7 +35,7 @@ FAULT_ADD, FAULT_CLEAR, FAIL_PROGRAM, FAIL_ERASE, ANY_DIE = 3, 4, 1, 2, 0xFFFFFF
 
 
 class Changed(test_zoned.KeptTest):
-    """Zones that the drive changes itself, their log and their event."""
+    """Test zones that the drive changes itself, their log and their event."""
 
     def changed(self, retain: bool = False, nsid: int = 1, code: int = 0, csi: int = 2) -> tuple[int, list[int]]:
         """Read the Changed Zone List: return its count of zones and their numbers."""

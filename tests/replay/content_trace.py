@@ -29,7 +29,7 @@ Data = bytes  # in Request, bytes is a number
 
 @dataclass
 class Request:
-    """One record of a trace; a write has data."""
+    """Holds one record of a trace; a write has data."""
 
     at_ns: int
     op: int

@@ -22,7 +22,7 @@ TINY = Path(__file__).resolve().parent / "tiny.ini"
 RAND = ROOT / "tests" / "bench" / "rand.ini"
 CAPACITY = 6 << 20
 
-# times of tiny.ini in ns, with the transfer of a page
+# tiny.ini has these times in ns, with the transfer of a page.
 READ = 10_000 + 4096
 WRITE = 4096 + 100_000
 

@@ -11,7 +11,7 @@ COMMAND = 1200
 
 
 class Arbitration(Case):
-    """Eight reads of one stream and one of another, all at time 0."""
+    """Replay eight reads of one stream and one of another, all at time 0."""
 
     def latencies(self, *args: str) -> dict[int, list[int]]:
         """Return the latencies of each stream."""
@@ -28,7 +28,7 @@ class Arbitration(Case):
         self.assertEqual(found[0], [COMMAND, *(COMMAND * n for n in range(3, 10))])
 
     def test_first_come_first_served(self) -> None:
-        """Completions come behind all commands that were there before."""
+        """The core executes a completion after all commands that were there before."""
         found = self.latencies()
         self.assertEqual(found, {0: [9 * COMMAND] * 8, 1: [9 * COMMAND]})
 
@@ -46,7 +46,7 @@ class Arbitration(Case):
         self.call("--recorded", "calls.txt")
 
     def test_words_of_a_row(self) -> None:
-        """Every kind of request may name a priority, behind all else."""
+        """Every kind of request may name a priority, as the last word of its row."""
         good = (
             "write 0 4096 fua handle=0 priority=3",
             "trim 0 4096 priority=0",

@@ -41,7 +41,7 @@ SOME = [
 
 
 class Cut(Case):
-    """--cut-at: requests that had been submitted, and were in flight, at a time of the drive's clock."""
+    """--cut-at reports requests that had been submitted, and were in flight, at a time of the drive's clock."""
 
     def cut(self, at_ns: int, *more: Any) -> tuple[Any, Any]:
         drive = self.folder / "d.slate"
@@ -141,7 +141,7 @@ class Bytes(Case):
         self.assertFalse((self.folder / "again.part").exists())
 
     def test_the_drive_holds_it(self) -> None:
-        """The content of the drive file itself: unit 0 was written twice."""
+        """The drive file itself has the content: unit 0 was written twice."""
         drive = self.folder / "a.slate"
         self.json("--drive", drive, self.plain)
         content = drive.read_bytes()
@@ -180,7 +180,7 @@ class Bytes(Case):
         self.assertIn(settings[1], reader.settings)
 
     def test_many_blocks(self) -> None:
-        """More blocks than the writer's first table has room for, and one write larger than all buffers."""
+        """The trace has more blocks than the writer's first table holds, and one write larger than all buffers."""
         trace = self.folder / "a"
         self.json("gen:seq4k,foot=6M,n=3000,content=random", "--record-content", trace)
         requests = read(trace)
@@ -313,7 +313,7 @@ def crowd(seed: int, count: int, capacity: int, gap_ns: int, sectors: int = 48) 
 
 
 class Check(Case):
-    """--check with content: no error on a correct drive, even if requests overlap; faults are detected."""
+    """--check with content finds no error on a correct drive, even if requests overlap, and finds planted faults."""
 
     def test_requests_that_meet(self) -> None:
         # 32 places of 24 KiB: most requests overlap others in flight
@@ -368,7 +368,7 @@ class Check(Case):
         self.assertIn("0 wrong", self.call("--profile", TINY, "--check", trace, program=FAULTY).stdout)
 
     def test_read_back(self) -> None:
-        """A trace without reads: only --read-back finds the faults, and its reads are in no figure."""
+        """A trace without reads shows faults only with --read-back, whose reads are in no figure."""
         trace = self.file("t", make([write(0, i * 4096, bytes([i + 1]) * 4096) for i in range(200)]))
         fault = {**os.environ, "FAULT": "misplaced:102"}
         self.call("--profile", TINY, "--check", trace, program=FAULTY, env=fault)
@@ -432,7 +432,7 @@ class Told(Case):
         self.assertEqual(self.tell("--settings", trace).stdout, "a.b=c\n")
 
     def test_compression(self) -> None:
-        """Compare with zstd, page by page; random bytes do not shrink, and count with their own size."""
+        """The sizes are those of zstd, page by page; random bytes do not shrink, and count with their own size."""
         rng = random.Random(3)
         data = b"".join((bytes([i]) * 4096, rng.randbytes(4096), A)[i % 3] for i in range(12))
         trace = self.file("t", make([write(0, 0, data)]))

@@ -35,11 +35,11 @@ class Cores(Case):
                 self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
 
     def pairs(self) -> Path:
-        """Reads of two units each."""
+        """Return reads of two units each."""
         return self.native(*(f"0 0 read {i * 8192 % CAPACITY} 8192" for i in range(N)))
 
     def test_one_request_at_a_time(self) -> None:
-        """A write, then its read, by hand; the parts of each are its latency."""
+        """The latencies of a write and then its read are computed by hand; the parts of each add up to it."""
         trace = self.native("0 0 write 0 8192", "1 0 read 0 4096", "2 0 flush")
         rows = self.rows(*cores(3), trace)
         own = COMMAND + COMPLETION

@@ -40,7 +40,7 @@ def head(log: int, size: int, version: int = 1, magic: bytes = b"SLOG") -> bytes
 
 
 class Options(unittest.TestCase):
-    """Command lines that are refused before the drive executes anything."""
+    """Test command lines that are refused before the drive executes anything."""
 
     def refused(self, *words: Any, say: str, code: int = 2) -> None:
         done = call(*words)
@@ -79,7 +79,7 @@ class Options(unittest.TestCase):
 
 
 class Monitor(unittest.TestCase):
-    """A stand-in for QEMU whose answers the test chooses; the real QEMU is in tests/qemu."""
+    """Stands in for QEMU with answers that the test chooses; the real QEMU is in tests/qemu."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -145,7 +145,7 @@ class Monitor(unittest.TestCase):
         )
 
     def test_orders(self) -> None:
-        """Arguments that are converted to numbers."""
+        """The program converts arguments to numbers."""
         done = b'{"return": {"result": 5}}\n'
         for words, arguments, said in (
             (("reset",), {"command": 1, "arguments": [0, 0, 0]}, ""),
@@ -225,7 +225,7 @@ class Monitor(unittest.TestCase):
         self.fail("it did not happen")
 
     def test_output_that_cannot_be_written(self) -> None:
-        """Output to a full disk, and to a reader that has closed the pipe."""
+        """Output may go to a full disk, or to a reader that has closed the pipe."""
         reader, pipe = os.pipe()
         os.close(reader)
         full = os.open("/dev/full", os.O_WRONLY)

@@ -38,7 +38,7 @@ LARGER_FLEX = ("geometry.blocks_per_plane=36", "ftl.capacity_mib=72")  # rtf kee
 
 @dataclass(frozen=True)
 class Drive:
-    """A profile with changed settings; requests stay within the first `mib` MiB."""
+    """Describes a profile with changed settings; requests stay within the first `mib` MiB."""
 
     profile: str
     settings: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ def digest(data: bytes) -> str:
 
 
 class Digests(Case):
-    """slate-replay on each drive: closed at a queue depth, open, and open on a drive that lost its power."""
+    """Replay on each drive: closed at a queue depth, open, and open on a drive that lost its power."""
 
     def parts(self, *args: Any) -> dict[str, str]:
         """Return a digest of each part of the JSON, and of the requests."""

@@ -265,7 +265,7 @@ class Packed(Case):
 
 
 class Bad(Case):
-    """Rows that cannot be read."""
+    """Test rows that cannot be read."""
 
     def test_each_format(self) -> None:
         for name, head, row, why in (

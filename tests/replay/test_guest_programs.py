@@ -24,7 +24,7 @@ def readelf(option: str, path: Path) -> str:
 
 
 class GuestPrograms(unittest.TestCase):
-    """The stripped programs, as they are in the guest."""
+    """Compare the stripped programs, as they are in the guest."""
 
     def test_neither_path_nor_build_id(self) -> None:
         self.assertEqual(PROGRAMS, ["slate-load", "slatectl", "fsyncs"])

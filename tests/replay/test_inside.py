@@ -9,7 +9,7 @@ SMALL = ROOT / "nand-emu" / "profiles" / "small.ini"
 # 4 Gbit/s on each of two lanes: a ns for each byte
 LINK = [f"link.{key}" for key in ("generation=2", "lanes=2", "data_permille=1000", "latency_ns=500")]
 UNIT = 4096
-# small.ini: a read of a unit's page with its spare area, and look-up and firmware
+# A read of a unit's page in small.ini takes the page with its spare area, and look-up and firmware.
 FLASH, FRONT, BUFFER = 300 + 99000 + (16384 + 1280) * 5 // 4, 1200, 2000
 UNREADABLE = -4  # enum ssd_err
 
@@ -45,7 +45,7 @@ class Inside(Case):
         self.call("--recorded", "calls.txt")
 
     def test_lost_until_written_through_restarts(self) -> None:
-        """On every FTL that takes such writes, a drive file keeps them as any flushed write."""
+        """On every FTL that takes such writes, a drive file keeps them like any flushed write."""
         for profile in ("small", "rps-small", "pen-small", "superblock-small", "dac-small"):
             path = ROOT / "nand-emu" / "profiles" / f"{profile}.ini"
             drive = ("--profile", path, "--drive", f"{profile}.slate", "--set", "ftl.payload=yes")

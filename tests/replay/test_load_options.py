@@ -26,7 +26,7 @@ def call(*words: Any) -> subprocess.CompletedProcess[str]:
 
 
 class Options(unittest.TestCase):
-    """Everything that is refused before the first request."""
+    """Test everything that is refused before the first request."""
 
     def refused(self, *words: Any, say: str) -> None:
         done = call(*words)

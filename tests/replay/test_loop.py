@@ -10,7 +10,7 @@ from support import CAPACITY, RAND, READ, TINY, WRITE, Case
 
 
 class Loops(Case):
-    """A drive with a die on each of two channels; a write takes WRITE, a read READ."""
+    """The drive has a die on each of two channels; a write takes WRITE, a read READ."""
 
     def times(self, *args: Any) -> list[tuple[int, int]]:
         return [(row["submit_ns"], row["latency_ns"]) for row in self.rows(*args)]
@@ -51,7 +51,7 @@ class Loops(Case):
         )
 
     def test_think(self) -> None:
-        """Bursts of two, with a window of two: a think time of 1000 ns begins when both have completed."""
+        """Bursts have two requests, and the window two: a think time of 1000 ns begins when both have completed."""
         trace = self.native(
             "7 0 write 0 4096", "7 0 write 4096 4096", "1007 0 read 0 4096", "1007 0 read 4096 4096",
             "1007 0 read 4096 4096", "5007 0 flush",
@@ -244,7 +244,7 @@ class Loops(Case):
 
 
     def test_without_data_a_drive_does_not_keep_trims(self) -> None:
-        """It mounts again until it has trimmed: the bitmap of trims is data."""
+        """Without payload the drive can be mounted again until it has trimmed: the bitmap of trims is data."""
         drive = ("--drive", "d", "--set", "ftl.payload=no")
         write = self.native("0 0 write 0 65536", "1 0 flush", name="w")
         trim = self.native("0 0 trim 0 32768", "1 0 flush", name="t")
@@ -367,7 +367,7 @@ class Places(Case):
 
 
 class Generators(Case):
-    """The sequence is the one that trace.h promises."""
+    """Check that the sequence is the one that trace.h promises."""
 
     @staticmethod
     def numbers(seed: int) -> Iterator[int]:

@@ -13,10 +13,10 @@ N = 4800
 
 
 class Memory(Case):
-    """Ceilings and latencies by arithmetic, on tiny.ini."""
+    """Test ceilings and latencies by arithmetic, on tiny.ini."""
 
     def test_reads(self) -> None:
-        """Unwritten units: the first read waits for its command. After it, the memory is never idle."""
+        """Units are unwritten: the first read waits for its command. After it, the memory is never idle."""
         found = self.json(*CORES, *MEMORY, "--closed", 16, f"gen:rand4k,foot=6M,n={N},read=1000")
         self.assertEqual(found["time"]["end_ns"] - found["time"]["begin_ns"], COMMAND + LOOKUP + N * CROSS)
         self.assertEqual(found["ftl_counts"]["dram_busy_ns"], N * CROSS)
@@ -63,7 +63,7 @@ class Memory(Case):
             self.assertEqual(found["ftl_counts"]["dram_busy_ns"] * 1024, (host + others) * 1000, name)
 
     def test_map_pages_cross(self) -> None:
-        """Twelve map pages of 1024 units, of which four are in memory."""
+        """The map has twelve pages of 1024 units, of which four are in memory."""
         found = self.json(*CORES, *MEMORY, "--set", "geometry.blocks_per_plane=512", "--set", "ftl.capacity_mib=48",
                           "--set", "ftl.map_cache_pages=4", "--fill", 100, "--closed", 4,
                           "gen:rand4k,foot=48M,n=1000,read=1000")  # fmt: skip

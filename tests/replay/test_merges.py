@@ -13,7 +13,7 @@ from support import ROOT, Case
 PAGE = 16384
 BLOCK = 576
 LOGICAL = 5
-# One plane of 9 blocks: 5 of data, two U-blocks, and the two blocks that GC keeps.
+# The drive has one plane of 9 blocks: 5 of data, two U-blocks, and the two blocks that GC keeps.
 DRIVE = ("geometry.channels=1", "geometry.planes_per_die=1", "geometry.blocks_per_plane=9", "ftl.capacity_mib=45")
 
 
@@ -25,7 +25,7 @@ class Figure10(Case):
     """
 
     def trace(self) -> Path:
-        """A trace whose requests are ten seconds apart, so that none waits for another."""
+        """Replay a trace whose requests are ten seconds apart, so that none waits for another."""
         writes = [(block, 0, BLOCK) for block in range(LOGICAL)]
         writes += [(0, page, 1) for page in range(72, 144)]  # all of PB 9
         writes += [(0, page, 1) for page in range(434, 504)]  # all but two pages of PB 14

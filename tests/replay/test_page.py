@@ -133,7 +133,7 @@ class Page(Replays):
         self.assertEqual(len([tag for tag, _ in Tables(html).tags if tag == "svg"]), 4)
 
     def test_features_are_drawn(self) -> None:
-        """A cached map, cores and a link: the shares of each interval are those of the JSON's columns."""
+        """With a cached map, cores and a link, the shares of each interval are those of the JSON's columns."""
         words = ("controller.cores=2", "ftl.overhead_ns=500", "link.generation=3", "geometry.blocks_per_plane=512",
                  "ftl.capacity_mib=48", "ftl.map_cache_pages=4")  # fmt: skip
         settings = [word for one in words for word in ("--set", one)]
@@ -222,7 +222,7 @@ class Text(Replays):
 
 
 class Compare(Replays):
-    """slate compare: replays, and replays with guests."""
+    """Test slate compare of replays, and of replays with guests."""
 
     def test_two(self) -> None:
         text = made(PROFILES / "small.ini", *WORDS)
@@ -257,7 +257,7 @@ class Compare(Replays):
 
 
 class BadFiles(Replays):
-    """Messages that name the fault and the fix."""
+    """Test messages that name the fault and the fix."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -19,7 +19,7 @@ from support import FAULTY, RAND, READ, REPLAY, ROOT, TINY, WRITE, Case
 sys.path.insert(0, str(ROOT / "host-tools"))
 from slate_lib import counters, replayfile
 
-# Columns of the drive's timeline that are left out where they are 0.
+# These columns of the drive's timeline are left out where they are 0.
 FEATURES = {"suspends", "link_to_host_busy_ns", "link_to_drive_busy_ns", "core_busy_ns", "dram_busy_ns",
             "read_cache_hits", "read_ahead_units", "map_hits", "map_misses", "slc_pages", "slc_direct_pages",
             "slc_fold_units"}  # fmt: skip
@@ -176,7 +176,7 @@ class Report(Case):
         self.assertEqual([by_source[source]["toggle-ns"] for source in BY_SOURCE], [*range(len(BY_SOURCE))])
 
     def test_figures(self) -> None:
-        """40 writes one by one, then 10 reads of them: each die executes 20 programs."""
+        """40 units are written one by one, then 10 of them are read: each die executes 20 programs."""
         lines = [f"0 0 write {i * 4096} 4096" for i in range(40)] + [
             f"0 0 read {i * 8192} 512" for i in range(10)
         ]
@@ -267,7 +267,7 @@ class Report(Case):
         self.assertTrue(json.loads(done.stdout)["inputs"][0]["name"].endswith("native.txt?"))
 
     def test_percentiles(self) -> None:
-        """99 reads of an idle drive, and one read behind a write."""
+        """99 reads find an idle drive, and one waits behind a write."""
         lines = [f"{i * 1000000} 0 read 8192 4096" for i in range(1, 100)]
         trace = self.native("0 0 write 0 4096", "4096 0 read 0 512", *lines)
         rows = self.rows("--open", "--fill", 100, trace)
@@ -296,7 +296,7 @@ class Report(Case):
         self.assertEqual(found["nand"]["violations"], 0)
 
     def test_series(self) -> None:
-        """Intervals of 1 ms: the writes; no event for 8 ms; a read."""
+        """Intervals of 1 ms have the writes, then no event for 8 ms, then a read."""
         trace = self.native(
             *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(8)), "9500000 0 read 0 4096"
         )
@@ -314,7 +314,7 @@ class Report(Case):
         self.assertEqual(last["nand_reads"], 1)
 
     def test_timeline(self) -> None:
-        """Rows of 1 ms: the writes; a trim, which programs a page, a flush, a read; no event; a read."""
+        """Rows of 1 ms have the writes; a trim, which programs a page, a flush, a read; no event; a read."""
         trace = self.native(
             *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(5)),
             "1000000 0 trim 0 4096",
@@ -442,7 +442,7 @@ class Report(Case):
 
 
 class Check(Case):
-    """--check detects every fault, and reports no false one."""
+    """Test that --check detects every fault, and reports no false one."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -490,7 +490,7 @@ class Check(Case):
 
 
 class Recorded(Case):
-    """A replay of a recording repeats the recorded calls."""
+    """Test that a replay of a recording repeats the recorded calls."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -581,7 +581,7 @@ class Recorded(Case):
 
 
 class Ends(Case):
-    """Signals and full disks, and the files that are left behind."""
+    """Test signals and full disks, and the files that are left behind."""
 
     def test_interrupted(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -19,7 +19,7 @@ FAST, SLOW = (PLANES * PAGE * 1e9 / (4 * SEND + program) for program in (100_000
 
 
 class Cliff(Case):
-    """1900 MiB in order on a new drive, in requests of 128 KiB, which are a page for each plane."""
+    """Write 1900 MiB in order on a new drive, in requests of 128 KiB, which are a page for each plane."""
 
     def filled(self, *settings: Any) -> dict[str, Any]:
         return self.json(

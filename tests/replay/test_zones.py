@@ -13,7 +13,7 @@ ERASE = 2 * 300 + 3_500_000  # of both planes of a die; the dies have a channel 
 
 
 class Zones(Case):
-    """Sequential writes in a circle, and what is refused."""
+    """Write zones in order, again and again, and test what is refused."""
 
     def test_a_circle_resets_each_zone_before_it_is_written_again(self) -> None:
         foot, passes, size = 3 * ZONE, 4, 128 << 10
@@ -28,7 +28,7 @@ class Zones(Case):
         self.assertEqual(found["check"]["wrong"], 0)
 
     def test_times(self) -> None:
-        """Of requests that find an idle drive. A reset: its record, then all blocks at once."""
+        """Each request finds an idle drive. A reset programs its record, and then erases all blocks at once."""
         size = ZONE // 4
         lines = [f"{i * 100_000_000} 0 write {i % 4 * size} {size}" for i in range(5)]
         rows = self.rows("--open", self.native(*lines), profile=ZNS)

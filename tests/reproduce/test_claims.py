@@ -37,7 +37,7 @@ def table(*rows: Any) -> Any:
 
 
 class Stored(unittest.TestCase):
-    """Claims against the tables in docs/results."""
+    """Compare claims with the tables in docs/results."""
 
     every, more = claims.load()
     tables = claims.stored(RESULTS)
@@ -94,7 +94,7 @@ class Stored(unittest.TestCase):
 
 
 class Quick(unittest.TestCase):
-    """Claims against the rows of the quick studies. Only directions are compared, because these studies
+    """Compare claims with the rows of the quick studies. Only directions are compared, because traces are fewer.
     have fewer traces.
     """
 
@@ -113,7 +113,7 @@ class Quick(unittest.TestCase):
 
 
 class Rules(unittest.TestCase):
-    """check() on rows made by hand."""
+    """Test check() on rows made by hand."""
 
     def test_a_change(self) -> None:
         # of -20 %: -16 is 4/5, -25 is 5/4, -17.5 is within 3 points of it as well; +1 has the other sign
@@ -164,7 +164,7 @@ class Rules(unittest.TestCase):
             self.assertEqual(claims.check(claim(want=want, form=form), made), verdict)
 
     def test_a_row_of_another_mechanism(self) -> None:
-        """It is shown, and decides nothing."""
+        """A row of another mechanism is shown, and does not decide the verdict."""
         made = table(("a", "w", "x", 0.4))
         for more in ({"want": "< 1"}, {"want": "> 1"}, {"paper": 0.4}):
             self.assertEqual(claims.check(claim(form="other", **more), made), "unknown")

@@ -44,7 +44,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(dac_long.cut(rows, [1], True), [(1, 1, 256)])
 
     def test_fingerprints(self) -> None:
-        """Half a per cent of four for each block."""
+        """The store has half a per cent of the fingerprints, which are four for each block."""
         self.assertEqual(dac_long.Part("pc", Path("p"), 1, 1, 256).prints, 5)
         self.assertEqual(dac_long.Part("pc", Path("p"), 4096, 1, 1 << 20).prints, 20971)
 

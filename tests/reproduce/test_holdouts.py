@@ -67,7 +67,7 @@ class Page(unittest.TestCase):
             self.assertAlmostEqual(one.percent(), float(one.error.removesuffix(" %")), delta=0.6 * 10**-places, msg=one)
 
     def test_the_picture_has_every_figure(self) -> None:
-        """If it has not: run holdouts.py."""
+        """If a figure is missing in the picture, run holdouts.py."""
         at = 0
         for one in self.page_figures[::-1]:
             at = self.picture.find(f">{one.error}<", at) + 1

@@ -37,7 +37,7 @@ def writes(*units: Any) -> list[tuple[int, int, int, int]]:
 
 
 class Recency(unittest.TestCase):
-    """Distances computed by hand: first the octave is drawn, then the place in it."""
+    """The distances are computed by hand: first the octave is drawn, then the place in it."""
 
     def test_octaves(self) -> None:
         past = list(range(100, 110))
@@ -58,7 +58,7 @@ class Recency(unittest.TestCase):
 
 
 class Regions(unittest.TestCase):
-    """Regions of runs, and their places."""
+    """Test regions of runs, and their places."""
 
     def test_groups(self) -> None:
         made = maker(region_kib=16)  # 4 units
@@ -93,7 +93,7 @@ class Regions(unittest.TestCase):
 
 
 class Sums(unittest.TestCase):
-    """The marginals are exact with every setting."""
+    """Test that the marginals are exact with every setting."""
 
     def test_exact(self) -> None:
         want = standin.marginals("prn_1", 2000, DATA)

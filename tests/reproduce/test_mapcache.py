@@ -23,7 +23,7 @@ def result(hits: int, misses: int) -> dict[str, Any]:
 
 
 class Rows(unittest.TestCase):
-    """Each cache is a row."""
+    """Test the rows, of which each cache has one."""
 
     def test_options(self) -> None:
         whole, cached = mapcache.line(0), mapcache.line(77)
@@ -32,7 +32,7 @@ class Rows(unittest.TestCase):
         self.assertIn("ftl.capacity_mib=3072", whole)  # 768 map pages of 1,024 units of 4 KiB
 
     def test_arithmetic(self) -> None:
-        """A counter that is 0 is not in a result."""
+        """A result has no counter that is 0."""
         with mock.patch.object(validate, "replay", lambda _text, _options, _program: result(3, 1)):
             made = mapcache.rows(b"", "t", Path("x"))
         self.assertEqual([row["map pages in memory"] for row in made],
@@ -43,7 +43,7 @@ class Rows(unittest.TestCase):
 
 
 class Stored(unittest.TestCase):
-    """The stored table has the order that caching implies."""
+    """Test that the stored table has the order that caching implies."""
 
     def test_directions(self) -> None:
         """A larger cache does not miss more often (LRU's inclusion)."""

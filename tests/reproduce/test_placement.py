@@ -14,7 +14,7 @@ PAGE = ROOT / "docs/placement-study.md"
 
 
 class Cuts(unittest.TestCase):
-    """What the consoles of the boots say about the data."""
+    """Test verdicts on what the consoles of the boots say about the data."""
 
     def verdicts(self, *consoles: Any) -> Any:
         return placement.survived([text.replace(";", "\r\n") + "\r\n" for text in consoles], 100)

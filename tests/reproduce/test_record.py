@@ -35,7 +35,7 @@ Usage = namedtuple("Usage", "total used free")
 
 
 def alive(pid: int) -> bool:
-    """Is the process there, and not ended?"""
+    """Is the process there, and has it not ended?"""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -129,7 +129,7 @@ class Cleanup(unittest.TestCase):
         self.assertFalse(alive(machine.pid))
 
     def test_a_mount_that_stays(self) -> None:
-        """Its folder is kept with all that is in it, and named."""
+        """The folder of a mount that stays is kept with all that is in it, and the message names it."""
 
         def mounts() -> list[str]:
             (folder,) = self.out.iterdir()
@@ -241,7 +241,7 @@ class Packages(unittest.TestCase):
             real("dpkg-deb", "--build", folder / "tree", folder / "some_1_all.deb")
 
             def run(*words: object, **more: Any) -> None:
-                """Stands in for what fetches the source package and the packages."""
+                """Stand in for the functions that fetch the source package and the packages."""
                 if pc.FETCH not in words:
                     real(*words, **more)
                     return
@@ -264,7 +264,7 @@ class Packages(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """What is missing is named before anything starts."""
+    """The recorder names what is missing before anything starts."""
 
     def main(self, *words: str) -> str:
         with contextlib.redirect_stderr(io.StringIO()) as said:
@@ -297,7 +297,7 @@ class Refused(unittest.TestCase):
 
 
 class Inputs(unittest.TestCase):
-    """The seed determines the inputs of the programs."""
+    """Test that the seed determines the inputs of the programs."""
 
     def test_designs(self) -> None:
         for name, make in synth.DESIGNS.items():

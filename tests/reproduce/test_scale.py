@@ -50,7 +50,7 @@ class Drives(unittest.TestCase):
 
 
 class Values(unittest.TestCase):
-    """A row is a value, or a form of a value and its base."""
+    """Test rows: a value, or a form of a value and its base."""
 
     @staticmethod
     def of(row: scale.Quantity, found: dict[str, Any]) -> float | None:
@@ -68,7 +68,7 @@ class Values(unittest.TestCase):
 
 
 class Bad(unittest.TestCase):
-    """Bad input gets a sentence."""
+    """Test that bad input gets a sentence."""
 
     def test_jobs(self) -> None:
         done = subprocess.run(

@@ -87,7 +87,7 @@ class Marginals(unittest.TestCase):
 
 
 class Fits(unittest.TestCase):
-    """Fitted properties: the growth of coverage, and the age of data that are read."""
+    """Test fitted properties: the growth of coverage, and the age of data that are read."""
 
     def test_beta(self) -> None:
         # ln(share of the coverage) / ln(share of the written bytes) after the first million rows, to 1/64:

@@ -88,7 +88,7 @@ class Files(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
-    """A study with volumes that the test makes."""
+    """Run a study with volumes that the test makes."""
 
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -71,7 +71,7 @@ class Model(unittest.TestCase):
 
 
 class Drive(unittest.TestCase):
-    """slate-replay's page FTL."""
+    """Test slate-replay's page FTL."""
 
     def check(self, point: Point) -> None:
         """The measured write amplification is within two per cent of the model."""
@@ -103,7 +103,7 @@ class Drive(unittest.TestCase):
         self.assertGreater(mixed.computed() / point.computed(), 1.05)
 
     def test_the_band_tells_policies_apart(self) -> None:
-        """A choice of victims by age would fail: its model differs by 2 % at 64 pages a block."""
+        """A policy that chooses victims by age would fail this test: its model differs by 2 % at 64 pages a block."""
         point = Point(1024, 64, 28)
         rho = point.pages / ((point.blocks - 3) * point.block_pages)
         self.assertGreater(lru(rho) / point.measured() - 1, WITHIN)

@@ -66,7 +66,7 @@ class Quick(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    """A study can be started, killed and started again."""
+    """Start, kill and start a study again."""
 
     def test_dry_run(self) -> None:
         for name in study.KINDS:
@@ -74,7 +74,7 @@ class Runs(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_rule_says_what_it_needs(self) -> None:
-        """Many clusters refuse a job without a run time."""
+        """Every rule names its run time, because many clusters refuse a job without one."""
         text = (support.REPRODUCE / "Snakefile").read_text(encoding="utf-8")
         rules = re.split(r"^ *rule(?: \w+)?:$", text, flags=re.M)[2:]  # except the first rule, which runs nothing
         self.assertEqual(len(rules), 6)

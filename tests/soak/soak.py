@@ -40,19 +40,19 @@ PROFILES = ROOT / "nand-emu" / "profiles"
 SCRIPT = Path(__file__).resolve().parent / "soak.sh"
 LIMIT_S = 1800
 MEDIA_READ_ONLY = 8  # in a health log's critical warning
-# What a kernel must not say. A time-out has a comma ("I/O 5 QID 1 timeout, aborting"); "Shutdown timeout set to 8
+# A kernel must not say this. A time-out has a comma ("I/O 5 QID 1 timeout, aborting"); "Shutdown timeout set to 8
 # seconds" is no fault.
 NEVER = r"\btimeout,|timed out|corrupt|call trace|\bbug:|blocked for more than|lockup|\bstall|page read|\breading\b"
 COMPLAINT = (
     NEVER + r"|error, dev |i/o error|ext4-fs (error|warning)|jbd2.*(error|abort)|xfs .*(error|shut)|f2fs-fs.*stop"
 )
-# What it may say of a read-only drive: a write failed, and a file system ended for this reason.
+# A kernel may say this of a read-only drive: a write failed, and a file system ended for this reason.
 OF_READ_ONLY = (
     r"error, dev \w+, sector \d+ op 0x\w+:\((write|discard|write_zeroes|flush)\)|lost a?sync page write"
     r"|ext4-fs|jbd2|aborting journal|xfs \(|f2fs-fs"
 )
 
-# Every FTL, and the page FTL's policies and kinds of flash: (profile, settings).
+# A case has one of these FTLs, policies of the page FTL or kinds of flash: (profile, settings).
 DRIVES = (
     ("small", ()),
     ("tlc-small", ()),
@@ -227,7 +227,7 @@ def earlier(log: Path, seed: int) -> list[dict[str, Any]]:
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
-    """Return what each drive has been through."""
+    """Return what the cases did to each drive."""
     rows = ["drive                        cases  hours  resets  bad blocks   cuts  worn out  failed"]
     names = sorted({" ".join([line["drive"], *line["settings"]]) for line in lines})
     for name in names:

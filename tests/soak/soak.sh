@@ -172,7 +172,7 @@ is_read_only()
 	[ $((${warning:-0} & 8)) -ne 0 ]
 }
 
-# Every region is looked at where writing is possible again.
+# Where writing is possible again, every region is checked.
 look_at_copy()
 {
 	if [ "$FS" != raw ]; then

@@ -29,7 +29,7 @@ blktests()
 	./check $TESTS
 }
 
-# Half of the drive is the file system that stays, half the one that tests make.
+# Half of the drive has the file system that stays, half the one that tests make.
 xfstests()
 {
 	printf 'label: gpt\n,%sM\n,\n' $(($(blockdev --getsize64 "$dev") >> 21)) | sfdisk -q "$dev"

@@ -40,12 +40,12 @@ ELF = b"\x7fELF"
 
 
 class Refused(Exception):
-    """Bad input: what is wrong, and what to do."""
+    """Means bad input; says what is wrong, and what to do."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """How to know it, and what it runs if nothing else is asked for."""
+    """Says how to recognise a suite, and what it runs by default."""
 
     name: str
     marks: tuple[str, ...]  # files that it has
@@ -72,7 +72,7 @@ class Outcome:
 
 
 def recognise(name: str) -> Suite:
-    """Which suite it is, ready to run."""
+    """Return the suite of a checkout, ready to run."""
     folder = Path(name)
     if not name:
         raise Refused("DIR is missing: make suites DIR=FOLDER, a built checkout of blktests or xfstests")
@@ -101,7 +101,7 @@ def is_built(programs: Path) -> bool:
 
 
 def check_image() -> None:
-    """The guest is there."""
+    """Check that the guest's image has been built."""
     for path, target in (
         (IMAGES / "debian.qcow2", "guest-image"),
         (IMAGES / "vmlinuz", "guest-image"),
@@ -141,7 +141,7 @@ def qemu_words(raw: Path, size: str) -> list[str]:
 
 
 def run(suite: Suite, serial: str, args: argparse.Namespace) -> list[Outcome]:
-    """Boot, and read what came of it."""
+    """Boot, and read the results."""
     folder = args.out / serial
     share = stage(folder, suite, serial, args)
     image = folder / "guest.qcow2"
@@ -180,12 +180,12 @@ _WORDS = {"passed": "pass", "failed": "fail", "not run": "notrun"}
 
 
 def read(suite: Suite, text: str) -> list[Outcome]:
-    """Every test that ./check names."""
+    """Return every test that ./check names."""
     return read_xfstests(text) if suite.name == "xfstests" else read_blktests(text)
 
 
 def read_xfstests(text: str) -> list[Outcome]:
-    """'NAME [not run] WHY', 'NAME 2s ... 3s', 'NAME [failed, ...', 'NAME - output mismatch ...'."""
+    """Parse 'NAME [not run] WHY', 'NAME 2s ... 3s', 'NAME [failed, ...', 'NAME - output mismatch ...'."""
     found = []
     failed = {name for line in text.splitlines() if line.startswith("Failures: ") for name in line.split()[1:]}
     for line in text.splitlines():
@@ -207,7 +207,7 @@ def read_xfstests(text: str) -> list[Outcome]:
 
 
 def read_blktests(text: str) -> list[Outcome]:
-    """'NAME (WHAT) [passed]', with reasons of '[not run]' on the lines below."""
+    """Parse 'NAME (WHAT) [passed]', with reasons of '[not run]' on the lines below."""
     found: list[Outcome] = []
     for line in text.splitlines():
         match = _BLK_NAME.match(line)
@@ -230,7 +230,7 @@ def summary(found: list[Outcome]) -> str:
 
 
 def table(results: dict[str, list[Outcome]]) -> str:
-    """By name, one column a drive."""
+    """Return a table of the tests by name, with a column for each drive."""
     names = list(dict.fromkeys(one.name for found in results.values() for one in found))
     lines = [f"| test | {' | '.join(results)} | why |", "|---" * (len(results) + 2) + "|"]
     for name in names:
@@ -311,6 +311,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # An exception in place of the signal's own end: subprocess.run() then ends the guest.
+    # Raise an exception in place of the signal's own end, so that subprocess.run() ends the guest.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main())

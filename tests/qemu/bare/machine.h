@@ -25,7 +25,7 @@ static inline uint32_t in32(uint16_t port)
 	return v;
 }
 
-/* Differences are shorter than four seconds: the low half is enough. */
+/* The low half of the counter is enough, because differences are shorter than four seconds. */
 static inline uint32_t now_ns(void)
 {
 	uint32_t low, high;

@@ -50,7 +50,7 @@ static void print_found(void)
 		print_signed(found[i]);
 }
 
-/* PUSH, PUSH, RDTSC: 3 instructions from the interrupt to its time. */
+/* Three instructions from the interrupt read its time: PUSH, PUSH, RDTSC. */
 __asm__(".text\n"
 	"bare_handler:\n"
 	"	pushl %eax\n"
@@ -186,7 +186,7 @@ static void spinner(void)
 
 /* ---- processor 0: scenes ---- */
 
-/* MOV to the ICR, then PUSH, PUSH, RDTSC there: 4 instructions. */
+/* Four instructions lie between: MOV to the ICR, then PUSH, PUSH, RDTSC on the other processor. */
 static uint32_t send_interrupt(void)
 {
 	uint32_t low, high;
@@ -216,7 +216,7 @@ static void interrupts(void (*who)(void))
 static void scene_idle(void) { interrupts(sleeper); }
 static void scene_busy(void) { interrupts(spinner); }
 
-/* A timer of its own: MOV to its count, then after so many ns PUSH, PUSH, RDTSC: 4 instructions, with the time. */
+/* Set the own timer: MOV to its count, then after so many ns PUSH, PUSH, RDTSC are 4 instructions, with the time. */
 static void timers(void)
 {
 	__asm__ volatile("sti");
@@ -238,7 +238,7 @@ static void timer_task(void)
 	go = true;
 }
 
-/* The same, while the other processor is busy. */
+/* Do the same while the other processor is busy. */
 static void scene_timer(void)
 {
 	give(timer_task);
@@ -350,7 +350,7 @@ static void scene_wakes(void)
 	}
 }
 
-/* RDTSC, RDTSC: 1 instruction. RDTSC, PAUSE, RDTSC: a pause and 1 instruction. */
+/* RDTSC, RDTSC count 1 instruction. RDTSC, PAUSE, RDTSC count a pause and 1 instruction. */
 static void scene_clock(void)
 {
 	uint32_t first, second, third, high;
@@ -394,7 +394,7 @@ static void scene_nmi(void)
 
 static volatile int32_t wrong;
 
-/* A device of a constant register, behind the BARs. */
+/* Read a register of constant value, which lies behind the BARs, again and again. */
 static void reader(void)
 {
 	volatile uint32_t *hpet = (volatile uint32_t *)0xfed00000;
