@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a manual say what --help says? For the programs in C, which have no parser to ask."""
+"""Compare a manual with --help, for the programs in C, which have no parser to ask."""
 
 from __future__ import annotations
 

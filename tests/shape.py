@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long functions and files are, and which are longer than a reader can hold."""
+"""Check how long functions and files are, and report those that are longer than a reader can hold."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive's own figures: reads, adds and evaluates them.
+"""Reads, adds and evaluates the drive's own figures.
 
 An ACCOUNT holds the drive's counters of an interval. All of it except maxima, minima and levels adds up over
 intervals.

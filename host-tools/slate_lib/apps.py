@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --app': applications on a file system on the drive, and their own results.
+"""Execute 'slate run --app': applications on a file system on the drive, and their own results.
 
 An application is a script in host-tools/guest/apps, its parameters (which the script gets as
 variables APP_NAME), and a parser of its programs' output. The result is app.json:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One boot of a guest, from QEMU's start until the guest powers off or the drive loses its power."""
+"""Boots a guest once, from QEMU's start until the guest powers off or the drive loses its power."""
 
 from __future__ import annotations
 

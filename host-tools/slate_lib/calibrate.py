@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate calibrate': the rate of the guest's processors that makes them as fast as a server's.
+"""'slate calibrate' finds the rate of the guest's processors that makes them as fast as a server's.
 
 The server runs fio-jobs/calibrate.fio on null_blk, whose reads complete inline: the mean latency
 is the time in which its processor executes fio's, the kernel's and null_blk's instructions for

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line of 'slate'."""
+"""Parses the command line of 'slate', and calls its commands."""
 
 from __future__ import annotations
 

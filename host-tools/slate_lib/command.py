@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The QEMU command line of a run, and the files it names.
+"""Makes the QEMU command line of a run, and the files it names.
 
 Virtual time: the guest's clock counts instructions and skips idle time, so a run depends only on
 its inputs. Devices and commands whose timing depends on the host (sockets that fill up,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate compare': runs and replays side by side."""
+"""'slate compare' shows runs and replays side by side."""
 
 from __future__ import annotations
 

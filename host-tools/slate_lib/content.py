@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --content NAME': a workload with realistic content."""
+"""'slate run --content NAME' runs a workload with realistic content."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate cuts': power cuts under a file system, one after another, and checks of the data
+"""'slate cuts' cuts the power under a file system, again and again, and checks the data
 afterwards.
 
 Cuts come in groups of GROUP. A group is one guest: an aged drive with an empty ext4, and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device.json: the drive's statistics in a canonical form.
+"""Writes device.json, the drive's statistics in a canonical form.
 
 Equal runs give equal files, so the file has no host data: no paths, and an order that depends only on the
 content.

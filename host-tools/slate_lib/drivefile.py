@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drive files: reads their heads. SPEC.md describes the format, and libslate's code defines it."""
+"""Reads the heads of drive files. SPEC.md describes the format, and libslate's code defines it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drives of one guest, and the assignment of options to drives.
+"""Makes the drives of one guest, and assigns options to drives.
 
 A run has one drive, or as many as --profile (or --drive) is given: nvme0n1, nvme1n1 and so on in
 the guest, in the order given. docs/running.md ("Several drives") describes the meaning of each

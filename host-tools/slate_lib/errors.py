@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors for users, and exit codes for scripts."""
+"""Has the errors for users, and exit codes for scripts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.json: facts about the host, and all inputs needed to repeat a run."""
+"""Writes run.json: facts about the host, and all inputs needed to repeat a run."""
 
 from __future__ import annotations
 

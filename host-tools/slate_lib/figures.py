@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of a run's page. Each function returns SVGs with a title; other modules compute the numbers."""
+"""Draws the figures of a run's page. Each function returns SVGs with a title; other modules compute the numbers."""
 
 from __future__ import annotations
 

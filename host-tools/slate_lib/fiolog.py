@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Latencies of each of a guest's I/Os, if its job file requests them from fio (write_lat_log).
+"""Reads the latency of each of a guest's I/Os, if its job file requests them from fio (write_lat_log).
 
 The drive's own series has sums and maxima; percentiles over time come from these files alone.
 A file belongs to a job by fio's rule: NAME_lat.N.log is of the N-th thread. Files are ignored with

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's figures, from fio's results."""
+"""Reads the guest's figures from fio's results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate fit': finds a profile whose drive has the numbers of a data sheet.
+"""'slate fit' finds a profile whose drive has the numbers of a data sheet.
 
 Each number is fitted by one key of the profile:
 

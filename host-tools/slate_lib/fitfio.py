@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fio's results of a real drive as the targets of 'slate fit'.
+"""Takes fio's results of a real drive as the targets of 'slate fit'.
 
 The job is fio-jobs/fit.fio, which 'slate fit --job' prints. A job of it gives one target, or a point
 of the curve of random reads over queue depth. The points between the first and the last are not

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate fit --guest': measures the numbers of a sheet in a guest, on the drive that was fitted to it.
+"""'slate fit --guest' measures the numbers of a sheet in a guest, on the drive that was fitted to it.
 
 Each number is measured by fio, at the sheet's queue depth, on a drive in one of three states. A
 state that a number of the sheet needs is one boot of 'slate run' with a job file made here:

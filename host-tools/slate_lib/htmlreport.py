@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate report --html': a run as one page."""
+"""'slate report --html' makes one page of a run."""
 
 from __future__ import annotations
 

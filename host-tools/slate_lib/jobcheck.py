@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of a job that fio's parser accepts, but that would fail or miss the drive after a boot.
+"""Checks a job that fio's parser accepts, but that would fail or miss the drive after a boot.
 
 A job must do its I/O on the drive, so its files, its place on the drive and its engine are checked.
 A job that prepares its files itself (exec_prerun), or whose trace names the files (read_iolog), may

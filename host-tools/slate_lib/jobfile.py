@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fio job files: sections, hints to the launcher, and errors before the boot.
+"""Reads fio job files: sections, hints to the launcher, and errors before the boot.
 
 A job file may carry hints for a run, which the command line overrides:
 

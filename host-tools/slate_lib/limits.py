@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What limited each job: how busy each resource was in its time, and how many I/Os were in flight.
+"""Finds what limited each job: how busy each resource was in its time, and how many I/Os were in flight.
 
 The rules, in order:
 

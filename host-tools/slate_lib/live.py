@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress of a run on a terminal, from the drive's counters (SPEC.md).
+"""Shows the progress of a run on a terminal, from the drive's counters (SPEC.md).
 
 Reading a log takes no virtual time and changes nothing in the machine, so the run's results are the same with
 and without it.

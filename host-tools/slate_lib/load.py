@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --load TRACE': run slate-load in the guest, on the drive."""
+"""'slate run --load TRACE' runs slate-load in the guest, on the drive."""
 
 from __future__ import annotations
 

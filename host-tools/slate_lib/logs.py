@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The layout of the drive's logs as slate_wire.h declares it: `slate-profile --logs` prints it.
+"""Reads the layout of the drive's logs as slate_wire.h declares it: `slate-profile --logs` prints it.
 
 Structures have the names of slate_wire.h without slate_, fields those of its members.
 """

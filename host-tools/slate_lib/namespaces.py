@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The namespaces that 'slate run --namespace' makes on a new drive: parsing and checks."""
+"""Parses and checks the namespaces that 'slate run --namespace' makes on a new drive."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of 'slate run': their declaration, parsing and checks."""
+"""Declares, parses and checks the options of 'slate run'."""
 
 from __future__ import annotations
 

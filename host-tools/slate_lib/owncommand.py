@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU's command line for the user's own guest, and the same as a domain of libvirt.
+"""Makes QEMU's command line for the user's own guest, and the same as a domain of libvirt.
 
 Unlike the line of a run of jobs, the printed line works as it is: every file in it belongs to the user or is
 kept (the seed of cloud-init).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's own guest: a disk image or a kernel, and its devices besides the drive.
+"""Describes the user's own guest: a disk image or a kernel, and its devices besides the drive.
 
 This module declares the options and checks them before the boot; owncommand.py makes QEMU's command line, and
 ownrun.py boots the guest. docs/guests.md is the description for users.

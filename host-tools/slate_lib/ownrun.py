@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of the user's own guest: seed, drive, boot, the console on the terminal, report."""
+"""Runs the user's own guest: seed, drive, boot, the console on the terminal, report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python packages that some commands need, from this Python or from the clone's environment."""
+"""Imports Python packages that some commands need, from this Python or from the clone's environment."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An HTML page without scripts or requests, for light and dark screens and for paper.
+"""Makes an HTML page without scripts or requests, for light and dark screens and for paper.
 
 A page consists of sections; a section has tables, charts, cards of charts, and sentences, all defined here.
 templates/page.html.jinja has the markup, and templates/page.css the style.

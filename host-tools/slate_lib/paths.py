@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The places of all files: in a clone and its build directory, or where 'make install' put them.
+"""Names the places of all files: in a clone and its build directory, or where 'make install' put them.
 
     clone                    installed, under PREFIX     what
     host-tools/              lib/slate/                  this package, the guest's scripts

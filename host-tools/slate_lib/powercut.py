@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --cut-at': power cuts during a run, and the boots after them.
+"""'slate run --cut-at' cuts the power during a run, and boots again after a cut.
 
 A run with cuts is a list of boots: the job's, which the first cut ends, and, with
 --after-cut, another one after each cut. With 'off' each boot is a QEMU of its own, and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One QEMU process that never outlives the launcher."""
+"""Runs one QEMU process, which never outlives the launcher."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's processors in virtual time: their rate, and how far their clocks may differ.
+"""Sets the rate of the guest's processors in virtual time, and how far their clocks may differ.
 
 A processor executes a fixed number of instructions in each ns of its clock. The clocks of busy
 processors differ by a quantum at most, and the time of one instruction (qemu-patches/DESIGN.md,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate profiles': the existing drives, their validity and their derived values.
+"""'slate profiles' shows the existing drives, their validity and their derived values.
 
 The figures come from build/core/slate-profile, which links the code that runs the drive; this file only finds
 profiles and prints.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The connection to QEMU. While the guest runs in virtual time, commands that could affect it are not sent.
+"""Connects to QEMU. While the guest runs in virtual time, commands that could affect it are not sent.
 
 The handshake happens before the first instruction (QEMU starts stopped), the rest after power-off. Progress on
 a terminal (watch.py) comes from logs of the drive, and reading a log changes nothing.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--record and --record-content: QEMU writes these files and renames them when they are complete."""
+"""Checks the files of --record and --record-content, which QEMU renames when they are complete."""
 
 from __future__ import annotations
 

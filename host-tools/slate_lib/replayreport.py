@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a replay, which has no guest and only the drive's latencies."""
+"""Makes the report of a replay, which has no guest and only the drive's latencies."""
 
 from __future__ import annotations
 

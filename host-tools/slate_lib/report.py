@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report: the guest's figures beside those of the drive."""
+"""Makes the report: the guest's figures beside those of the drive."""
 
 from __future__ import annotations
 

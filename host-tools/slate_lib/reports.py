@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate report': prints the report of a run, or of a replay."""
+"""'slate report' prints the report of a run, or of a replay."""
 
 from __future__ import annotations
 

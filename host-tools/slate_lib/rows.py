@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's figures and the drive's, side by side: one row per job and kind of I/O."""
+"""Pairs the guest's figures and the drive's: one row per job and kind of I/O."""
 
 from __future__ import annotations
 

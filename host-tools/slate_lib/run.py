@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run: boot, job, power-off, statistics, report."""
+"""Executes one run: boot, job, power-off, statistics, report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""out/<run>/: the directory of a run. It is complete when the run ends, or removed, also after Ctrl-C."""
+"""Makes out/<run>/, the directory of a run. It is complete when the run ends, or removed, also after Ctrl-C."""
 
 from __future__ import annotations
 

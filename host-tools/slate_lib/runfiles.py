@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of a finished run, read for a report."""
+"""Reads the files of a finished run for a report."""
 
 from __future__ import annotations
 

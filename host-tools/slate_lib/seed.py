@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The seed of cloud-init: a small disk that gives an image its user (NoCloud)."""
+"""Makes the seed of cloud-init: a small disk that gives an image its user (NoCloud)."""
 
 from __future__ import annotations
 

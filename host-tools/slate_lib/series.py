@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive's time series and its blocks: from the logs' bytes (SPEC.md) to JSON, and back.
+"""Converts the drive's time series and its blocks from the logs' bytes (SPEC.md) to JSON, and back.
 
 series.json and blocks.json have no host data: equal runs give equal files.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a JSON file must look like before anything is computed from it.
+"""Checks what a JSON file looks like before anything is computed from it.
 
 A report reads files that were copied, edited, cut short, or written by a job in the guest.
 A SHAPE says what may be in one:

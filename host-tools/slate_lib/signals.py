@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Signals that end a run in each of its phases: SIGINT, SIGTERM, SIGHUP.
+"""Handles the signals that end a run in each of its phases: SIGINT, SIGTERM, SIGHUP.
 
 While QEMU runs, a signal cancels the event loop's task. Before and after that, it raises
 KeyboardInterrupt, as Ctrl-C does. Signals after the first are ignored until the process ends, so that

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conversions between numbers and text."""
+"""Converts between numbers and text."""
 
 import re
 

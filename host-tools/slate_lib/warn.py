@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Warnings that a reader needs before trusting the figures."""
+"""Makes warnings that a reader needs before trusting the figures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest's instruction costs the host.
+"""Measure what a guest's instruction costs the host.
 
     instructions.py [--vcpus 1,2,4,8] [--runs 3] [--quantum NS] [--beside DIR]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the drive costs in wall time, against QEMU's null-co under the same job.
+"""Measure what the drive costs in wall time, against QEMU's null-co under the same job.
 
 Runs tests/bench/null.fio in the guest, in turn, on null-co, on nand-ssd with
 every delay at its least ("instant"), and on nand-ssd as small.ini describes it

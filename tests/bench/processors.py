@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's processors: what they can ask of a fast drive, and what they cost the host.
+"""Measure what the guest's processors can ask of a fast drive, and what they cost the host.
 
     processors.py [--vcpus 1,2,4,8] [--jobs 1,4,8] [--ios 200000]
 

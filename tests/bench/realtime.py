@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive in real time: IOPS beside QEMU's null-co, and how late completions are.
+"""Measure the drive in real time: IOPS beside QEMU's null-co, and how late completions are.
 
 Runs tests/bench/realtime.fio (random 4 KiB reads, QD 1 to 256) in the guest, in
 turn, on null-co, on nand-ssd with every delay at its least ("instant"), and on

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast slate-replay is: requests a second of one thread, every NAND rule checked.
+"""Measure how fast slate-replay is: requests a second of one thread, every NAND rule checked.
 
 Workloads, closed loop, one request in flight, on rand.ini (4 GiB raw):
   rand3M   3,000,000 random 4 KiB writes

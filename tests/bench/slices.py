@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long vCPUs execute at a time in rate mode.
+"""Measure how long vCPUs execute at a time in rate mode.
 
     slices.py [--vcpus 1,2,4,8] [--jobs 4] [--ios 20000]
 

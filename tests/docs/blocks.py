@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Blocks of commands in the documentation.
+"""Parse blocks of commands in the documentation.
 
 A fence ```console has commands, after '$ ' (host) or '# ' (guest, as root), and what they
 print on standard output. '> ' and a backslash at a line's end go on with a command. '...' stands for

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'make install' into a folder: the installed programs work without the clone."""
+"""Test 'make install' into a folder: the installed programs work without the clone."""
 
 import atexit
 import functools

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Equal inputs, equal results, byte for byte, whatever the host is doing.
+"""Check that equal inputs give equal results, byte for byte, whatever the host is doing.
 
     determinism.py [--runs 20] [--vcpus 1,2,4,8] [--record]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run' as a user would call it, and its results."""
+"""Call 'slate run' as a user would, and read its results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Applications on a file system on the drive, each through its real path."""
+"""Test applications on a file system on the drive, each through its real path."""
 
 import unittest
 from typing import Any

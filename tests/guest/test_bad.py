@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bad input and failures: each message names the fault and the fix, and no process is left."""
+"""Test bad input and failures: each message names the fault and the fix, and no process is left."""
 
 import os
 import signal

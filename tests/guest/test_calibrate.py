@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate calibrate: a guest with a known rate is the server, and the result must be that rate."""
+"""Test slate calibrate: a guest with a known rate is the server, and the result must be that rate."""
 
 import subprocess
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Content traces of a guest: recording changes no result, equal runs give equal traces, and traces have the
+"""Test content traces of a guest: recording changes no result, equal runs give equal traces, and traces have the
 written data.
 """
 

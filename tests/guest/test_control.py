@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive's logs, orders, SMART and Identify with nvme-cli in the guest (SPEC.md)."""
+"""Test a drive's logs, orders, SMART and Identify with nvme-cli in the guest (SPEC.md)."""
 
 import struct
 import unittest

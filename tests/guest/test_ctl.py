@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slatectl: through the NVMe driver in the guest, and through QEMU's monitor on the host."""
+"""Test slatectl: through the NVMe driver in the guest, and through QEMU's monitor on the host."""
 
 import json
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power cuts from outside at a nanosecond of virtual time, and the guest's data after it."""
+"""Test power cuts from outside at a nanosecond of virtual time, and the guest's data after it."""
 
 import json
 import re

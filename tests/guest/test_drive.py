@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drive files: age once and run many times, continue after a run, kill QEMU."""
+"""Test drive files: age once and run many times, continue after a run, kill QEMU."""
 
 import fcntl
 import os

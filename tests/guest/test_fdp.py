@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive with placement handles under Linux: nvme-cli's commands, fio with fdp=1, and what the statistics say."""
+"""Test a drive with placement handles under Linux: nvme-cli's commands, fio with fdp=1, and what the statistics say."""
 
 import struct
 import unittest

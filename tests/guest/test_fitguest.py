@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate fit --guest: the numbers of a small drive in a guest, beside a sheet that is wrong about one of them."""
+"""Test slate fit --guest: the numbers of a small drive in a guest, beside a sheet that is wrong about one of them."""
 
 import json
 import subprocess

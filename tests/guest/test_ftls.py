@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every FTL and GC method: fio verifies data, ext4 is used, QEMU is killed."""
+"""Test every FTL and GC method: fio verifies data, ext4 is used, QEMU is killed."""
 
 import unittest
 from typing import Any

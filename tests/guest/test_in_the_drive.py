@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verify, Write Uncorrectable and Copy by nvme-cli in a guest."""
+"""Test Verify, Write Uncorrectable and Copy by nvme-cli in a guest."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs that must succeed, and the drive's counters of them."""
+"""Test jobs that must succeed, and the drive's counters of them."""
 
 import hashlib
 import re

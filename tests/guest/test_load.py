@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate-load in the guest: its requests, the drive's counters, and its output."""
+"""Test slate-load in the guest: its requests, the drive's counters, and its output."""
 
 import csv
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Protection information in the spare area under Linux, whose block layer makes and checks it; power cuts."""
+"""Test protection information in the spare area under Linux, whose block layer makes and checks it; power cuts."""
 
 import unittest
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Namespaces under Linux: fio on two at a time, nvme-cli's commands, a restart, a power cut, and bad input."""
+"""Test namespaces under Linux: fio on two at a time, nvme-cli's commands, a restart, a power cut, and bad input."""
 
 import unittest
 from typing import Any

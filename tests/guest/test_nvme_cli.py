@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""nvme-cli's own tests, from its Debian source, on the controller."""
+"""Run nvme-cli's own tests, from its Debian source, on the controller."""
 
 import re
 

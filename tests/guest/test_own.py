@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's own guest: Debian from an image and from the emulated SSD; a kernel; guests that never boot.
+"""Test the user's own guest: Debian from an image and from the emulated SSD; a kernel; guests that never boot.
 
 Debian's kernel is also an NBD client of a drive on the host, as docs/without-a-guest.md describes.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The study of placement, small: RocksDB on f2fs on three namespaces with a handle each, and a power cut."""
+"""Run the study of placement, small: RocksDB on f2fs on three namespaces with a handle each, and a power cut."""
 
 import sys
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real time: properties that hold on every host, loaded or not."""
+"""Test properties of real time that hold on every host, loaded or not."""
 
 import unittest
 

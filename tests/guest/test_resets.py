@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Controllers that are reset under load: no command is lost or times out."""
+"""Test controllers that are reset under load: no command is lost or times out."""
 
 import json
 import unittest

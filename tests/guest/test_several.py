@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several drives in one guest: reports, equal runs, and Linux volumes on them."""
+"""Test several drives in one guest: reports, equal runs, and Linux volumes on them."""
 
 import re
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate run --shell, on a terminal; and a script that reads its standard input."""
+"""Test slate run --shell, on a terminal; and a script that reads its standard input."""
 
 import os
 import pty

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Some cases of 'make soak', and that a case can fail."""
+"""Run some cases of 'make soak', and test that a case can fail."""
 
 import dataclasses
 import importlib.util

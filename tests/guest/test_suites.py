@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suites by other authors, on file systems on the drive."""
+"""Run suites by other authors, on file systems on the drive."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The workloads of the papers: every I/O is counted by guest and drive."""
+"""Run the workloads of the papers: every I/O is counted by guest and drive."""
 
 import unittest
 from typing import Any

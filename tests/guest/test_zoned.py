@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive with zones under Linux's zoned stack: blkzone, nvme-cli, fio, f2fs, zonefs; a power cut; equal runs."""
+"""Test a drive with zones under Linux's zoned stack: blkzone, nvme-cli, fio, f2fs, zonefs; a power cut; equal runs."""
 
 import re
 import unittest

@@ -54,7 +54,7 @@ super_block()
 zonefs_write()
 {
 	[ "$(find "$mnt/seq" -type f | wc -l)" = 63 ] && [ "$(stat -c %s "$mnt/seq/0")" = 0 ] || return 1
-	# A synchronous direct write is an append, whose success Linux 6.1.192 takes for an error: use asynchronous ones.
+	# Linux 6.1.192 takes the success of a synchronous direct write, an append, for an error: use asynchronous ones.
 	zonefs_fio 0 256k && [ "$(stat -c %s "$mnt/seq/0")" = 262144 ]
 }
 

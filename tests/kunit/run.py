@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The suites of KUnit in the guest: boot it with the modules, read the log, print TAP.
+"""Run the suites of KUnit in the guest: boot it with the modules, read the log, print TAP.
 
 tests/kunit/run.py [--only WORD]
 

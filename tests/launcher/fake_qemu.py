@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A stand-in for QEMU: speaks QMP, prints a guest's console, sends results.
+"""Stand in for QEMU: speak QMP, print a guest's console, send results.
 
 FAKE says what goes wrong: refuse, no-boot, die, panic, hang, garbage, failed-job, spam,
 die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).

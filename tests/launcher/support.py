@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Canned drives and guests for the launcher's tests."""
+"""Make drives and guests with given figures, for the launcher's tests."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive's figures: sums, percentiles, jobs."""
+"""Test the drive's figures: sums, percentiles, jobs."""
 
 import unittest
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Applications: their arguments, the files for the guest, and the parsers of their output."""
+"""Test applications: their arguments, the files for the guest, and the parsers of their output."""
 
 import io
 import unittest

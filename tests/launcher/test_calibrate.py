@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate calibrate: which results of a server it accepts, and the rate that follows."""
+"""Test slate calibrate: which results of a server it accepts, and the rate that follows."""
 
 import contextlib
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of power cuts: their meaning, and what is refused."""
+"""Test the options of power cuts: their meaning, and what is refused."""
 
 import subprocess
 import tempfile

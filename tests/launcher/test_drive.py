@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate age' and 'slate drive', from outside."""
+"""Test 'slate age' and 'slate drive', from outside."""
 
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fio's latency logs: percentiles over time, exactly those of the lines."""
+"""Test fio's latency logs: percentiles over time, exactly those of the lines."""
 
 import json
 import shutil

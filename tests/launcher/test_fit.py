@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate fit: sheets that are refused, the search, the profile that is written."""
+"""Test slate fit: sheets that are refused, the search, the profile that is written."""
 
 import configparser
 import contextlib

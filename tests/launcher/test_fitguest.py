@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate fit --guest: its job files, its refusals, and the results that it prints and writes."""
+"""Test slate fit --guest: its job files, its refusals, and the results that it prints and writes."""
 
 import contextlib
 import csv

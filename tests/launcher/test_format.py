@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Layouts that tests/format.py accepts, and those that it reports."""
+"""Test layouts that tests/format.py accepts, and those that it reports."""
 
 import importlib.util
 import shutil

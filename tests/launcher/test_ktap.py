@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/kunit/ktap.py: results in a kernel's log, and faults of a log that must be reported."""
+"""Test tests/kunit/ktap.py: results in a kernel's log, and faults of a log that must be reported."""
 
 import contextlib
 import importlib.util

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/run.py: suites side by side, their limits, and interrupts."""
+"""Test tests/run.py: suites side by side, their limits, and interrupts."""
 
 import contextlib
 import importlib.util

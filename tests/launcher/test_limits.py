@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What limited a job: each rule of limits.py, at its threshold and just below it.
+"""Test what limited a job: each rule of limits.py, at its threshold and just below it.
 
 A job here takes 1 ms of a drive with 2 channels and 4 dies. fio's rate is 1,000 I/Os a
 second, so a mean latency of 1 ms is one I/O in flight.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of profiles and jobs, in a clone and installed; suggestions for a wrong word."""
+"""Test names of profiles and jobs, in a clone and installed; suggestions for a wrong word."""
 
 import contextlib
 import io

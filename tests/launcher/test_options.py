@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arguments and job files: what is refused, with which message."""
+"""Test arguments and job files: what is refused, with which message."""
 
 import shlex
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's own guest: options that are refused, QEMU's command line, the seed, libvirt's domain."""
+"""Test the user's own guest: options that are refused, QEMU's command line, the seed, libvirt's domain."""
 
 import contextlib
 import itertools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate profiles': the shipped drives, and figures that were computed by hand."""
+"""Test 'slate profiles': the shipped drives, and figures that were computed by hand."""
 
 import contextlib
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shipped real drives: each is what its sheet and 'slate fit' say."""
+"""Test the shipped real drives: each is what its sheet and 'slate fit' say."""
 
 import contextlib
 import io

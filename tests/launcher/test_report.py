@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report: each figure is right, and in its place."""
+"""Test the report: each figure is right, and in its place."""
 
 import json
 import tempfile

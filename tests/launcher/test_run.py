@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run' from outside, on a stand-in for QEMU."""
+"""Test 'slate run' from outside, on a stand-in for QEMU."""
 
 import asyncio
 import hashlib

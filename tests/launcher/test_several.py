@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several drives in one guest: options of each drive, and the report of all drives."""
+"""Test several drives in one guest: options of each drive, and the report of all drives."""
 
 import io
 import itertools

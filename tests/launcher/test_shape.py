@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lengths that 'make lint' allows: a function of 60 lines, a file of 800."""
+"""Test the lengths that 'make lint' allows: a function of 60 lines, a file of 800."""
 
 import sys
 import tempfile

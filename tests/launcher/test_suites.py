@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'make suites': what it refuses, and how it reads the output of ./check."""
+"""Test 'make suites': what it refuses, and how it reads the output of ./check."""
 
 import importlib.util
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small NVMe driver over the qtest protocol: one admin and one I/O queue."""
+"""Drive a controller over the qtest protocol: a small NVMe driver with one admin and one I/O queue."""
 
 from __future__ import annotations
 

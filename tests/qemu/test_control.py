@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive's controls through real NVMe queues, and the same over QMP (SPEC.md)."""
+"""Test a drive's controls through real NVMe queues, and the same over QMP (SPEC.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shadow doorbells (Doorbell Buffer Config): the host writes tails and heads to memory. It writes the
+"""Test shadow doorbells (Doorbell Buffer Config): the host writes tails and heads to memory. It writes the
 register only when the new value passes the event index that the controller has stored in memory.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drive files in QEMU: their use, and their content when QEMU is killed."""
+"""Test drive files in QEMU: their use, and their content when QEMU is killed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Placement handles of a nand-ssd as NVMe's FDP: where writes go, reclaim units, statistics, events, bad commands.
+"""Test placement handles of a nand-ssd as NVMe's FDP: where writes go, reclaim units, statistics, events, bad commands.
 small.ini has four planes with blocks of 64 pages of 16 KiB, and units of 4 KiB.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive without a guest, by NBD, FUSE and vhost-user, as docs/without-a-guest.md describes."""
+"""Test the drive without a guest, by NBD, FUSE and vhost-user, as docs/without-a-guest.md describes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A slice of fuzz_guest.py: the same sequences each time. A failure names the id that plays it again."""
+"""Run a slice of fuzz_guest.py: the same sequences each time. A failure names the id that plays it again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive in virtual time: real instructions, counted, and no guest system.
+"""Test the drive in virtual time: real instructions, counted, and no guest system.
 
 The scenes are those of bare/nvme.c.
 """

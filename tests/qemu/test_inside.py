@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verify, Copy and Write Uncorrectable, which the drive executes without its host link: data, statuses, times.
+"""Test Verify, Copy and Write Uncorrectable, which the drive executes without its host link: data, statuses, times.
 small.ini has pages of 16 KiB and a buffer of 128 units of 4 KiB.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metadata and protection information in the pages' spare areas: formats, buffers, commands, GC and power cuts.
+"""Test metadata and protection information in the pages' spare areas: formats, buffers, commands, GC and power cuts.
 
 small.ini has units of 4 KiB; 64 bytes of metadata are 8 for each 512-byte sector, 128 are 16.
 """

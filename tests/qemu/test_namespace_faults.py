@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Namespaces under commands that meet: formats, resets, copies between namespaces; tables and options of a stranger."""
+"""Test namespaces: formats, resets and copies that meet; tables and options that other programs made."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Copies(base.NamespaceTest):
         self.assertEqual(self.nvme.finish().code, 0)
 
     def test_waiting_copies_whose_source_is_detached(self) -> None:
-        """The end of a queue cancels the Copy that has the memory. A waiting one is refused at once, and not started."""
+        """The end of a queue cancels the Copy that has the memory, and refuses the waiting ones at once."""
         for how in ("delete", "reset"):
             with self.subTest(how=how):
                 self.two_formats(f"{MIB}:512;{MIB}:512")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive behind real NVMe queues, in a machine whose clock the tests step."""
+"""Test the drive behind real NVMe queues, in a machine whose clock the tests step."""
 
 from __future__ import annotations
 

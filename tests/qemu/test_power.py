@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power cuts by QMP: to the nanosecond, with requests in flight; off, and on again.
+"""Test power cuts by QMP: to the nanosecond, with requests in flight; off, and on again.
 
 The drive has no overheads; a page of 16384 + 1280 bytes is on the bus for 300 + 22080 ns,
 then in its cell phase for 640000 ns.

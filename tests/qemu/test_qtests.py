@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The qtests that patches of hw/nvme add to QEMU's own: each fails without its patch."""
+"""Run the qtests that patches of hw/nvme add to QEMU's own: each fails without its patch."""
 
 from __future__ import annotations
 

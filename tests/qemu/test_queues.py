@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Submission queues and their priorities, from NVMe to the drive's arbiter.
+"""Test submission queues and their priorities, from NVMe to the drive's arbiter.
 
 Reads of unwritten units take the controller's one core 10 us each and no time of the flash, so each latency is a
 whole number of commands.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Processors that execute side by side at a fixed rate: exact times, and bounds for the others."""
+"""Test processors that execute side by side at a fixed rate: exact times, and bounds for the others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Controllers and drives that are removed while they work; machine states that cannot be saved."""
+"""Test controllers and drives that are removed while they work; machine states that cannot be saved."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive in real time, in a thread of its own: no machine's figures, but what must hold on all of them.
+"""Test the drive in real time, in a thread of its own: no machine's figures, but what must hold on all of them.
 
 The scenes are those of bare/nvme.c, on multi-threaded TCG. Times are the drive's
 own, from its trace: when a request was handed over (submit), when it was due

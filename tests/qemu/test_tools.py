@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive in QEMU's tools, in real time and without a machine."""
+"""Test the drive in QEMU's tools, in real time and without a machine."""
 
 from __future__ import annotations
 

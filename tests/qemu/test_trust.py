@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands that a guest may give to a drive (guest-control), invalid numbers, and the controller's claims
+"""Test commands that a guest may give to a drive (guest-control), invalid numbers, and the controller's claims
 about itself, which must be true.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive with zones as a zoned namespace: states, limits, appends, times, what survives. zns-small.ini has 64
+"""Test a drive with zones as a zoned namespace: states, limits, appends, times, what survives. zns-small.ini has 64
 zones of 4 MiB on four planes, and up to 14 of them are active; its times are computed by hand here.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that the drive changes itself: read-only, offline, ended by a mount; their log and their event."""
+"""Test zones that the drive changes itself: read-only, offline, ended by a mount; their log and their event."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate-replay as a user would call it, on small hand-made traces."""
+"""Call slate-replay as a user would, on small hand-made traces."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arbitration in the replayer: each stream is a submission queue."""
+"""Test arbitration in the replayer: each stream is a submission queue."""
 
 import unittest
 

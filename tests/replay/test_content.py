@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces with the data of writes: their bytes, damaged files, replay, --check, generators."""
+"""Test traces with the data of writes: their bytes, damaged files, replay, --check, generators."""
 
 import dataclasses
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The controller's cores: ceilings by arithmetic, on tiny.ini."""
+"""Test the controller's cores: ceilings by arithmetic, on tiny.ini."""
 
 import unittest
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slatectl without a drive: its command line, its manual, and a monitor that misbehaves."""
+"""Test slatectl without a drive: its command line, its manual, and a monitor that misbehaves."""
 
 import base64
 import contextlib

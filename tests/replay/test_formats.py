@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every trace format, plain and compressed, and the messages about invalid files."""
+"""Test every trace format, plain and compressed, and the messages about invalid files."""
 
 import gzip
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Placement handles in the replayer: what is written apart is not copied."""
+"""Test placement handles in the replayer: what is written apart is not copied."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests whose data stay in the drive (Verify, Copy), and writes of lost content (Write Uncorrectable)."""
+"""Test requests whose data stay in the drive (Verify, Copy), and writes of lost content (Write Uncorrectable)."""
 
 import csv
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate-load without a device: its command line, its files, its manual."""
+"""Test slate-load without a device: its command line, its files, its manual."""
 
 import struct
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Open and closed loop, streams, addresses: times by hand, on tiny.ini."""
+"""Test open and closed loop, streams, addresses: times by hand, on tiny.ini."""
 
 import os
 import unittest

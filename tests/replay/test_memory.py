@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bandwidth of the controller's memory: at 1024 MB/s a page of 4 KiB crosses in 4,000 ns."""
+"""Test the bandwidth of the controller's memory: at 1024 MB/s a page of 4 KiB crosses in 4,000 ns."""
 
 import unittest
 

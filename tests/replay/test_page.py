@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate report and slate compare of replays: their figures are those of the JSON."""
+"""Test slate report and slate compare of replays: their figures are those of the JSON."""
 
 import csv
 import functools

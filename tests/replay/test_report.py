@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The output of slate-replay: JSON, CSV, series; --check, --recorded; signals and full disks."""
+"""Test the output of slate-replay: JSON, CSV, series; --check, --recorded; signals and full disks."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The SLC cache of tlc-slc-small: its size and its rates are the profile's arithmetic."""
+"""Test the SLC cache of tlc-slc-small: its size and its rates are the profile's arithmetic."""
 
 import unittest
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive with zones in the replayer: zns-small.ini, whose times are computed by hand here."""
+"""Test a drive with zones in the replayer: zns-small.ini, whose times are computed by hand here."""
 
 import unittest
 

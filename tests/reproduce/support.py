@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths, and the modules of host-tools/reproduce."""
+"""Name paths, and import the modules of host-tools/reproduce."""
 
 import sys
 from pathlib import Path

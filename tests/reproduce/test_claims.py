@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the papers say, against the stored tables and those of the quick studies.
+"""Test what the papers say, against the stored tables and those of the quick studies.
 
 host-tools/reproduce/claims has a verdict for every claim. The test fails if a result has another verdict than the
 file: if a direction is the opposite one, if a size has left or entered the band, or if a listed deviation is gone.

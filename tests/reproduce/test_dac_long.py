@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DAC by length of the recordings (dac_long.py): where parts end, the arithmetic of rows, and a tiny recording."""
+"""Test DAC by length of the recordings (dac_long.py): where parts end, the arithmetic of rows, and a tiny recording."""
 
 import contextlib
 import csv

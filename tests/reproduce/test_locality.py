@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recency and regions of stand-ins, curves of real traces, and fits."""
+"""Test recency and regions of stand-ins, curves of real traces, and fits."""
 
 import gzip
 import io

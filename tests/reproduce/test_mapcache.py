@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cached map on real traces (docs/results/mapcache): the drives, the arithmetic, the stored table."""
+"""Test a cached map on real traces (docs/results/mapcache): the drives, the arithmetic, the stored table."""
 
 import csv
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The study of placement: verdicts on power cuts, percentiles, and the page that shows the stored table."""
+"""Test the study of placement: verdicts on power cuts, percentiles, and the page that shows the stored table."""
 
 import csv
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recorder of long recordings: what it refuses, and what it leaves behind when something fails."""
+"""Test the recorder of long recordings: what it refuses, and what it leaves behind when something fails."""
 
 import argparse
 import contextlib

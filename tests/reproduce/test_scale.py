@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The study of scales (docs/results/scale): its drives and traces, and what it makes of results."""
+"""Test the study of scales (docs/results/scale): its drives and traces, and what it makes of results."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The arithmetic from slate-replay's JSON to a row, on results made by hand."""
+"""Test the arithmetic from slate-replay's JSON to a row, on results made by hand."""
 
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page FTL's write amplification, compared with mathematical models (docs/results/baseline)."""
+"""Test the page FTL's write amplification, compared with mathematical models (docs/results/baseline)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The workflow of a study: exact numbers of quick studies, a killed run that is resumed, and runs on
+"""Test the workflow of a study: exact numbers of quick studies, a killed run that is resumed, and runs on
 original traces.
 """
 

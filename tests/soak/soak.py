@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Long random work on every FTL: nothing is lost, and nothing is refused without a reason.
+"""Run long random work on every FTL: nothing is lost, and nothing is refused without a reason.
 
     soak.py [--hours H | --count N] [--seed S] [--log FILE] [--kernel small|debian]
     soak.py --id S:N [--kernel ...]         one case again

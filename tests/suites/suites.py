@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""blktests or xfstests, from a built checkout of the user's, on the drive in the Debian guest.
+"""Run blktests or xfstests, from a built checkout of the user's, on the drive in the Debian guest.
 
     suites.py DIR [--tests 'WORD ...'] [--beside-raw] [--fs FS] [--realtime] ...
 
