@@ -41,7 +41,7 @@ static inline void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *b
 
 static const struct ftl_host host = { on_done, on_copy, NULL };
 
-/* NULL-terminated lists, one after another. */
+/* Open a drive with both lists of settings, which are NULL-terminated. */
 static inline int open_with(const char *record, const char *const *a, const char *const *b)
 {
 	const char *all[OVERRIDES_MAX];
@@ -168,7 +168,7 @@ static const char *const tiny[] = {
 	"ftl.gc_urgent_blocks=1", "drive.name=tiny", NULL
 };
 
-/* Block 0: units 0 .. 3, of which only 3 is valid; block 1: 0, 1, 2, 4. */
+/* Fill block 0 with units 0 .. 3, of which only 3 stays valid, and block 1 with units 0, 1, 2, 4. */
 static inline void make_stale(void)
 {
 	static const uint32_t order[] = { 0, 1, 2, 3, 0, 1, 2, 4 };

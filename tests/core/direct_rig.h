@@ -109,11 +109,11 @@ struct rig {
 	uint32_t busy;
 };
 
-/* How to run the failing case again; printed when an assertion fails. */
+/* This says how to run the failing case again; it is printed when an assertion fails. */
 extern char rig_id[256];
 void rig_replay_hint(const char *program);
 
-/* The most units that the FTL accepts; 0: it refuses the shape. */
+/* Returns the most units that the FTL accepts, or 0 if it refuses the shape. */
 uint32_t rig_largest(const struct rig_shape *s);
 void rig_make(struct rig *r, const struct rig_shape *s);
 void rig_free(struct rig *r);

@@ -76,7 +76,7 @@ static inline int io(enum ftl_op op, uint32_t unit)
 	return request(op, unit, op != FTL_FLUSH);
 }
 
-/* Make the content of a version. Version 0: never written. */
+/* Make the content of a version; version 0 was never written. */
 static inline void content(uint32_t unit, uint32_t version)
 {
 	uint64_t s = ((uint64_t)unit << 32 | version) + 1;

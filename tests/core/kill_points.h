@@ -31,11 +31,11 @@
 #define OOB_BYTES 16u
 #define VERSIONS 62u
 
-/* Bits of a set: the possible contents of a page. */
+/* Each bit of a set is one of the possible contents of a page. */
 #define ERASED 1ull
 #define LOST 2ull
 #define V(v) (4ull << (v))
-/* A set of the possible flags, or disturbances, of a smallest PB. */
+/* These bits of a set are the possible flags, or disturbances, of a smallest PB. */
 #define ONE(x) (1u << (x))
 
 struct world {			/* the states that a death may leave */

@@ -43,7 +43,7 @@ struct naive_block {
 	uint32_t erase_good, erase_fail, program_good, program_fail;
 };
 
-/* A block before a command, because a cut may undo the command. */
+/* A block is kept as it was before a command, because a cut may undo the command. */
 struct naive_saved {
 	uint32_t block;
 	uint32_t erase_commands;
@@ -110,7 +110,7 @@ void naive_free(struct naive *n);
 /* Returns a set of rules (bit r) for which the call may be refused. 0: it must be accepted. */
 uint32_t naive_broken(const struct naive *n, uint64_t now_ns, const struct nand_cmd *c,
 		      unsigned int count);
-/* The same for one command alone: R1 to R4, R7, R9, R10. */
+/* Returns the same for one command alone: R1 to R4, R7, R9, R10. */
 uint32_t naive_broken_alone(const struct naive *n, const struct nand_cmd *c);
 /* May reads suspend the command of c[0]'s busy die now? */
 bool naive_suspends(const struct naive *n, uint64_t now_ns, const struct nand_cmd *c,

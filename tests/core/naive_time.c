@@ -166,7 +166,7 @@ static uint64_t cell_ns(const struct naive *n, const struct nand_cmd *c)
 	}
 }
 
-/* Bus time before the cell phase. An erase names each plane once. */
+/* Returns the bus time before the cell phase. An erase names each plane once. */
 static uint64_t front_ns(const struct naive *n, const struct nand_cmd *c, unsigned int i)
 {
 	const struct nand_geometry *g = &n->c.geo;

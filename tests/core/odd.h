@@ -28,7 +28,7 @@
 #define ODD_MAX_CHANGES 400000u		/* maximum of changes between two mounts */
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
-/* Letters of an ID, in any order. */
+/* An ID has these letters in any order. */
 #define ODD_FLAGS "cmfexluskw12prtgvaybh"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
@@ -50,7 +50,7 @@
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
-/* Events that a run must contain to prove something. */
+/* A run must contain these events to prove something. */
 enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
@@ -136,7 +136,7 @@ static inline uint32_t unit_sectors(const struct odd *o)
 	return o->fc.unit_bytes / FTL_SECTOR_BYTES;
 }
 
-/* An FTL that is not ours, with units of a sector (-f); NULL: the FTL of the flags. */
+/* The FTL under test with -f, with units of a sector; NULL: the flags choose the FTL. */
 extern const struct ftl_ops *odd_other;
 
 /* Print the reason and how to replay it, and end the program. */

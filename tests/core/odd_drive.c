@@ -258,7 +258,7 @@ static bool valid(struct odd *o, uint64_t units)
 	return !ftl_validate(o->ops, &o->fc, &o->ac.geo, &why);
 }
 
-/* The least units of which the map is not smaller than its cache. */
+/* Returns the least units of which the map is not smaller than its cache. */
 static uint64_t least_units(struct odd *o)
 {
 	const struct nand_geometry *g = &o->ac.geo;

@@ -115,7 +115,7 @@ static uint32_t apply(const struct odd *o, uint32_t *state, const struct odd_cha
 	return wrong;
 }
 
-/* Placement handles: each unit must be in a state that it had after the durable changes. */
+/* With placement handles each unit must be in a state that it had after the durable changes. */
 static void find_prefixes(const struct odd *o)
 {
 	static bool good[ODD_MAX_SECTORS];
@@ -211,7 +211,7 @@ void odd_verify(struct odd *o)
 
 /* ---- completion ----------------------------------------------------------- */
 
-/* Good blocks, except those with a failed program that are not empty yet. */
+/* Returns the good blocks, except those with a failed program that are not empty yet. */
 static uint64_t usable_blocks(const struct page_ftl *p)
 {
 	uint64_t n = p->good_blocks;

@@ -65,7 +65,7 @@ static inline void test_ends(const char *name, int new_failures)
 	fflush(stdout);
 }
 
-/* The environment's TEST_PERCENT (1 to 100) makes a run of long tests shorter. */
+/* A run of long tests is shorter if the environment's TEST_PERCENT (1 to 100) is below 100. */
 static inline uint32_t test_times(uint32_t n)
 {
 	static uint32_t percent;
@@ -112,7 +112,7 @@ static inline void test_rounds(int argc, char **argv, uint32_t *rounds, uint64_t
 	}
 }
 
-/* A host's copy: from or to the data of the request; zeroes if the drive has none. */
+/* Copy data from or to a request's buffer; zeroes if the drive has none. */
 static inline void test_copy(const struct ftl_io *io, uint8_t *data, void *buf, size_t len)
 {
 	if (io->op == FTL_WRITE)
@@ -194,13 +194,13 @@ static inline void test_lose_power(struct test_array *to, const struct test_arra
 	nand_array_power_on(to->a);
 }
 
-/* The time of a cut before a command (when = 0), in its cell phase (1) or at its end (2). */
+/* Returns the time of a cut before a command (when = 0), in its cell phase (1) or at its end (2). */
 static inline uint64_t test_cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
 {
 	return when == 0 ? now_ns : when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
 }
 
-/* A hook that ends the test. */
+/* This hook ends the test. */
 static inline void test_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
 {
 	(void)opaque;

@@ -26,7 +26,7 @@ static void r4_partial_blocks(void)
 	test_array_free(&t);
 }
 
-/* Smallest PBs of 3 pages: the order applies within each. */
+/* The order applies within each smallest PB, of 3 pages. */
 static void r2_ascending_within_a_pb(void)
 {
 	struct nand_array_config c = plain();
@@ -338,7 +338,7 @@ static void copyback_times(void)
 	test_array_free(&t);
 }
 
-/* Two dies on one channel: a copyback leaves the bus free for the other die's read. */
+/* Two dies are on one channel: a copyback leaves the bus free for the other die's read. */
 static void a_copyback_leaves_the_bus_alone(void)
 {
 	struct nand_array_config c = plain();
@@ -384,7 +384,7 @@ static void sub_page_group_times(void)
 	test_array_free(&t);
 }
 
-/* TLC: each page type has its own times, and a program may first read the lower pages. */
+/* With TLC each page type has its own times, and a program may first read the lower pages. */
 static void page_type_times(void)
 {
 	static const uint32_t reads[] = { 40000, 60000, 90000 }, programs[] = { 100000, 300000, 700000 };

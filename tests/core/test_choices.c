@@ -128,7 +128,7 @@ static uint32_t best_of(const struct table *x, uint32_t plane, better_fn *better
 	return best;
 }
 
-/* The fewest valid units are best; among equals, the block that reached this number last. */
+/* The block with the fewest valid units is taken; among equals, the one that reached this number last. */
 static bool greedy_is_better(const struct table *x, uint32_t a, uint32_t b)
 {
 	const struct blk *ka = &x->t.blk[a], *kb = &x->t.blk[b];
@@ -141,7 +141,7 @@ static uint32_t greedy(struct table *x, uint32_t plane)
 	return best_of(x, plane, greedy_is_better);
 }
 
-/* age (1 - u) / 2u, multiplied out; a block without a valid unit costs nothing. */
+/* The score is age (1 - u) / 2u, multiplied out; a block without a valid unit costs nothing. */
 static bool pays_more(const struct table *x, uint32_t a, uint32_t b)
 {
 	uint64_t va = x->t.blk[a].valid, vb = x->t.blk[b].valid;

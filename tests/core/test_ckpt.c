@@ -533,7 +533,7 @@ static void never_idle_and_mounted(const struct shape *s, uint64_t period)
 	drop(&first);
 }
 
-/* GC would have more free blocks than there are, and takes the checkpoint's only if the host has no room. */
+/* GC never reaches its target of free blocks, but takes the checkpoint's only if the host has no room. */
 static void target_out_of_reach(void)
 {
 	static const struct shape tight = { 1, 1, BLOCKS, 512, UNITS, 4 };

@@ -62,7 +62,7 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t
 	return submit_slot(i);
 }
 
-/* A read of one unit in a submission queue. */
+/* Submit a read of one unit in a submission queue. */
 static void submit_in(uint32_t i, uint32_t queue, uint32_t priority)
 {
 	slot[i].io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)i * UNIT, .bytes = UNIT,
@@ -331,7 +331,7 @@ static void model_end(struct model *m, uint64_t ns)
 	}
 }
 
-/* The first waiting command of a class, or of one of its queues (queue < FTL_QUEUES); SLOTS: there is none. */
+/* Returns the first waiting command of a class, or of one of its queues (queue < FTL_QUEUES); SLOTS: there is none. */
 static uint32_t model_waits(const struct model *m, uint32_t of, uint32_t queue)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)

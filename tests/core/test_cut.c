@@ -289,7 +289,7 @@ static void drive_free(struct drive *d)
 	free(d->base);
 }
 
-/* With a cached map: checkpoints often enough. A mount that had to begin anew has the usual period again. */
+/* With a cached map, take checkpoints often enough. A mount that had to begin anew has the usual period again. */
 static void hasten_checkpoints(struct drive *d, bool mounted)
 {
 	struct page_ckpt *c = &((struct page_ftl *)(uintptr_t)controller_behind(d->f))->cache.ckpt;
@@ -394,7 +394,7 @@ static uint32_t metadata_of(uint64_t tag, uint32_t sector)
 	return tag ? (uint32_t)tag << 11 | sector : UINT32_MAX;
 }
 
-/* The tagged sectors [at, at + count). */
+/* Tag the sectors [at, at + count). */
 static void set_content(struct host_io *h, uint32_t at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -552,7 +552,7 @@ static void verify_units(struct drive *d, const struct drive *h)
 	cuts++;
 }
 
-/* The second check: every sector holds what the host flushed last, or something that it wrote later. */
+/* Check again: every sector holds what the host flushed last, or something that it wrote later. */
 static void verify_flushed(const struct drive *d, const struct drive *h)
 {
 	uint32_t kept[MAX_SECTORS] = { 0 };	/* the latest submission of a write or trim that a flush keeps */

@@ -163,7 +163,7 @@ static void without_quota_types_alternate(void)
 	rig_free(&r);
 }
 
-/* Fixed order: L0 L1 M0 L2 M1 L3 M2 M3, with a parity page for each two LSB pages. */
+/* The fixed order is L0 L1 M0 L2 M1 L3 M2 M3, with a parity page for each two LSB pages. */
 static void parity_keeps_the_fixed_order(void)
 {
 	static const uint32_t pages[] = { 0, 2, 1, 4, 3, 6, 5, 7 };

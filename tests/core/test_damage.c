@@ -188,7 +188,7 @@ static void the_head_is_checked(void)
 	munmap(map, map_bytes);
 }
 
-/* An image that claims to be blank, with an erase in flight far beyond its end. */
+/* An image claims to be blank, with an erase in flight far beyond its end. */
 static void flights_are_checked(void)
 {
 	struct img_die die;
@@ -675,7 +675,7 @@ static uint32_t order_renew(void)
 	return SLATE_REFUSED;
 }
 
-/* The same in an order, which first does the work that is due: here a read that waited for its die. */
+/* An order first does the work that is due: here a read that waited for its die meets the same assertion. */
 static void an_assertion_in_an_order(void)
 {
 	static uint32_t (*const orders[])(void) = { order_collect, order_set, order_renew };

@@ -37,7 +37,7 @@ static void fingerprints(void)
 {
 	struct fingerprint fp;
 
-	/* The first four bytes of MD5("abc") and MD5("aaa") = 47bce5c7..., the first the lowest. */
+	/* A fingerprint is the first four bytes of MD5("abc") or MD5("aaa") = 47bce5c7..., the first the lowest. */
 	fingerprint_of("abcaaaabcaaa", 12, &fp);
 	EXPECT_EQ(fp.part[0], 0x98500190);
 	EXPECT_EQ(fp.part[1], 0xc7e5bc47);
@@ -83,7 +83,7 @@ static void add(struct box *b, uint32_t handle, const struct fingerprint *fp)
 	fpstore_check(b->s);
 }
 
-/* The dissertation's figure 26: a page of 44 41 51 45; page 100 has most of them. */
+/* The dissertation's figure 26 looks for a page of 44 41 51 45; page 100 has most of its fingerprints. */
 static void the_most_similar(void)
 {
 	struct box b = box_of(8);
@@ -193,7 +193,7 @@ static void a_store_of_one(void)
 
 #define LIST_MAX 400u
 
-/* A model: a list, the last used candidate first. */
+/* The model is a list with the candidate used last in front. */
 static struct {
 	uint32_t handle;
 	struct fingerprint fp;

@@ -141,7 +141,7 @@ static void ftl_unbuffered_write_ends_with_its_program(void)
 static void ftl_two_dies_on_a_channel(void)
 {
 	ftl_make(1, 2, 14, 0, FTL_GC_SLICED);
-	/* transfers 0..4260 and 4260..8520, with parallel cell phases */
+	/* the transfers are at 0..4260 and 4260..8520, and the cell phases are parallel */
 	EXPECT_EQ(run(FTL_WRITE, 0, 2), 2 * (CMD + XFER) + PROG + BUFFER + FRONT);
 	settle();
 	EXPECT_EQ(run(FTL_READ, 0, 2), READ_ALONE + XFER + FRONT);

@@ -5,7 +5,7 @@
  */
 #include "nftl_drive.h"
 
-/* Copies of GC, each with the page that it read and the page that it programmed. */
+/* Each copy of GC is noted with the page that it read and the page that it programmed. */
 static struct {
 	uint32_t n, from[16], to[16];
 } copies;
@@ -32,7 +32,7 @@ static void expect_copies(uint32_t n, const uint32_t (*expected)[2])
 	}
 }
 
-/* Four logical blocks of four pages, all written; blocks 0 .. 3 are their D-blocks. */
+/* Write four logical blocks of four pages; blocks 0 .. 3 are their D-blocks. */
 static void make_gftl(uint32_t blocks, uint32_t buffer, uint32_t slice)
 {
 	struct nand_hooks hooks = { .violation = test_violation, .done = note_copy };

@@ -23,7 +23,7 @@ static void write_units(uint32_t lpn, uint32_t units)
 		heat_written(&h, lpn);
 }
 
-/* Four regions. The hand halves the count of region 0 after four units, of region 1 after eight. */
+/* There are four regions. The hand halves the count of region 0 after four units, of region 1 after eight. */
 static void by_count(void)
 {
 	make(4, false);

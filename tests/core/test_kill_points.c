@@ -134,7 +134,7 @@ static void a_program_that_fails(void)
 	kill_everywhere();
 }
 
-/* Copy to a block with data, or to an empty one. */
+/* Test a copy to a block with data, or to an empty one. */
 static void a_copyback(bool from_lost, uint32_t to)
 {
 	struct nand_cmd cmd = { .op = NAND_COPYBACK, .ppn = { to }, .from = { 1 } };

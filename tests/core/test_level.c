@@ -393,7 +393,7 @@ static void a_flagged_block_that_gc_wants_for_space(void)
 	drive_free();
 }
 
-/* relocate = no: the same read causes no relocation. */
+/* With relocate = no the same read causes no relocation. */
 static void nothing_moves_if_it_is_not_to(void)
 {
 	struct nand_array_config a = array(16);

@@ -43,7 +43,7 @@ static void the_first_gap_that_is_long_enough(void)
 	}
 }
 
-/* More gaps than the calendar can hold: transfers do not overlap and do not begin early. */
+/* The calendar gets more gaps than it can hold: transfers do not overlap and do not begin early. */
 static void a_full_calendar_goes_to_its_end(void)
 {
 	struct link_way w = { .count = 0 };
@@ -170,7 +170,7 @@ static enum ssd_err status_of(uint64_t *now, struct ftl_io io)
 	return io.status;
 }
 
-/* Verify, the parts of a Copy, and Write Uncorrectable: their data use no link. */
+/* The data of Verify, of the parts of a Copy, and of Write Uncorrectable do not use the link. */
 static void data_that_stay_in_the_drive(void)
 {
 	const uint64_t front = 200 + 1000, move = 2048, flash = 100 + 50000 + 4096 + 64, buffer = 2000, latency = 700;

@@ -130,7 +130,7 @@ static void a_reset_counts_from_here(void)
 static void latency_has_its_causes(void)
 {
 	const uint64_t want[2][SLATE_WIRE_CAUSES] = {
-		/* the parts of the latency, in the order in which FTL_CAUSES lists them: cell_ns, bus_ns, ... */
+		/* FTL_CAUSES lists the parts of the latency in this order: cell_ns, bus_ns, ... */
 		{ 50000, CMD + XFER, 0, 0, 0, 200, 1000, 0, 0, 0 },
 		{ 8 * 200000, 8 * (CMD + XFER), 0, 0, 8 * 2000, 8 * 200, 8 * 1000, 0, 0, 0 },
 	};
@@ -184,7 +184,7 @@ static struct seen_buckets buckets_of(uint32_t mark, enum ftl_op op)
 	return s;
 }
 
-/* 1,024 buckets an octave: a read of 55,460 ns is in one that is 32 ns wide. */
+/* An octave has 1,024 buckets: a read of 55,460 ns is in one that is 32 ns wide. */
 static void histograms_of_marks_add_up(void)
 {
 	static const char label[SLATE_LABEL_BYTES] = "a job";
@@ -296,7 +296,7 @@ static void identity_and_errors(void)
 	slate_close(dev);
 }
 
-/* 12 blocks, 4 of which the capacity needs; endurance 2: after 8 erases of 12 blocks 33 %. */
+/* The capacity needs 4 of 12 blocks; the endurance is 2: after 8 erases of 12 blocks 33 % are used. */
 static void health(void)
 {
 	static const char *const wear[] = { "reliability.endurance=2", "reliability.wear_shape=64", NULL };

@@ -41,7 +41,7 @@ static void lose(uint32_t sector, uint32_t count)
 	EXPECT_EQ(run(FTL_WRITE, sector, count, true), SSD_OK);
 }
 
-/* Of the unit's sectors only these (a bitmap) are lost: each alone, and the unit as a whole. */
+/* Check that only these sectors of the unit (a bitmap) are lost: each alone, and the unit as a whole. */
 static void expect_lost(uint32_t unit, uint32_t bits)
 {
 	for (uint32_t i = 0; i < SECTORS; i++) {
@@ -167,7 +167,7 @@ static void units_without_content(void)
 	drive_free();
 }
 
-/* What an FTL takes: single sectors, or whole units. */
+/* An FTL takes lost writes of single sectors, or of whole units. */
 static void what_can_be_lost(void)
 {
 	static const struct { const char *name; uint32_t with, without; } want[] = {

@@ -215,10 +215,10 @@ static void times_of_misses(void)
 	EXPECT_EQ(last.where.map_ns, MAP);
 	EXPECT_EQ(last.where.cell_ns, CELL_READ);
 	EXPECT_EQ(STAT(map_hits), 1);
-	/* Miss, and all frames are dirty: map page 3 is written, map page 1 is read, then the unit. */
+	/* The look-up misses, and all frames are dirty: map page 3 is written, map page 1 is read, then the unit. */
 	EXPECT_EQ(alone(FTL_READ, PER), FRONT + PROG + READ + READ);
 	EXPECT_EQ(last.where.map_ns, MAP + PROG + READ);
-	/* Miss with a clean frame: the unit's read comes before the program of dirty map page 4. */
+	/* The look-up misses with a clean frame: the unit's read comes before the program of dirty map page 4. */
 	EXPECT_EQ(alone(FTL_READ, 2 * PER), FRONT + READ + READ);
 	EXPECT_EQ(last.where.map_ns, MAP + READ);
 	EXPECT_EQ(last.where.cell_ns, CELL_READ);
@@ -228,7 +228,7 @@ static void times_of_misses(void)
 	drop();
 }
 
-/* A unit that was never written, whose map page is not in memory: the map page says so. */
+/* The map page of a unit that was never written is not in memory: a look-up reads it and finds no address. */
 static void unwritten_unit_costs_a_map_read(void)
 {
 	make(UNITS, 3, 92);
@@ -279,7 +279,7 @@ static void a_sequence_waits_for_one_map_page(void)
 #define FRAMES 10u
 #define LOOKS 20000u
 
-/* Least recently used, as a list of map pages: an independent model. */
+/* This independent model of LRU is a list of map pages. */
 static bool model_hits(uint32_t *list, uint32_t page)
 {
 	uint32_t at = 0;

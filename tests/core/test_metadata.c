@@ -44,7 +44,7 @@ static void put(uint32_t sector, uint32_t count, uint32_t k, uint8_t v)
 	EXPECT_EQ(run_io(range(FTL_WRITE, sector, count, k)), SSD_OK);
 }
 
-/* Each of these sectors has this data and metadata, in all bytes. */
+/* Check that all bytes of these sectors have this data and metadata. */
 static void expect(uint32_t sector, uint32_t count, uint32_t k, uint8_t data, uint8_t first, uint8_t step)
 {
 	memset(buf, 0xaa, (size_t)count * (512 + k));
@@ -126,7 +126,7 @@ static void expect_blank(uint32_t lpn, uint32_t from, uint32_t bytes)
 		EXPECT_EQ(oob[16 + i], 0xff);
 }
 
-/* A format with fewer bytes than the drive has room for: the rest of a unit's room is FFh. */
+/* A format has fewer bytes than the drive has room for: the rest of a unit's room is FFh. */
 static void fewer_than_there_is_room(void)
 {
 	const void *o;
@@ -164,7 +164,7 @@ static void as_many_as_there_can_be(void)
 	drive_free();
 }
 
-/* What is on flash where there are none, though slots and spare areas in memory had others' before. */
+/* Units without metadata have FFh on flash, though slots and spare areas in memory had others' before. */
 static void blank_on_flash(void)
 {
 	struct ftl_io lose = range(FTL_WRITE, 0, 8, 0);
@@ -203,7 +203,7 @@ static void without_metadata(void)
 	drive_free();
 }
 
-/* Parts of a unit, on flash (false) or in the buffer: each sector keeps what was written with it. */
+/* Write parts of a unit, on flash (false) or in the buffer: each sector keeps what was written with it. */
 static void parts(bool buffered)
 {
 	begin(64);

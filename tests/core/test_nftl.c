@@ -64,7 +64,7 @@ static void spare_areas_are_searched_from_the_newest(void)
 	rig_free(&r);
 }
 
-/* stripe_pages = 4, two planes: units 0..3 and 8..11 are in one plane, 4..7 in the other. */
+/* With stripe_pages = 4 and two planes, units 0..3 and 8..11 are in one plane, 4..7 in the other. */
 static void a_stripe_of_a_block(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -186,7 +186,7 @@ static void a_flush_waits_for_programs(void)
 
 /* ---- Merge -------------------------------------------------------------------- */
 
-/* D-block full, U-block full of unit 0; returns the latency of the next write. */
+/* Fill the D-block, and the U-block with unit 0; returns the latency of the next write. */
 static uint64_t merge_latency(const struct rig_shape *s)
 {
 	make(s);
@@ -436,7 +436,7 @@ static void pen_figure_11(void)
 	rig_free(&r);
 }
 
-/* The same host I/O with an FTL that assumes no disturbance: data are lost. */
+/* The same host I/O loses data with an FTL that assumes no disturbance. */
 static void ignoring_disturbance_loses_data(void)
 {
 	struct rig_shape s = pen_shape();
@@ -457,7 +457,7 @@ static void ignoring_disturbance_loses_data(void)
 	rig_free(&r);
 }
 
-/* W: after this number of M-Merges of a block comes a Merge. */
+/* After W M-Merges of a block comes a Merge. */
 static void pen_merges_in_between(void)
 {
 	struct rig_shape s = pen_shape();

@@ -124,7 +124,7 @@ static const struct combination {
 	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
 };
 
-/* Cases that are also run, because they rarely occur with the seeds above. */
+/* These cases are also run, because they rarely occur with the seeds above. */
 static const char *const rare[] = {
 	"cmxu:215:40",	/* GC copies before the dead list is durable */
 	"cm2:163:60",	/* a copy of a copy with the same order; the block of the first copy is half erased */
@@ -196,7 +196,7 @@ _Noreturn void odd_fail(const struct odd *o, const char *format, ...)
 
 /* ---- one case ------------------------------------------------------------- */
 
-/* I/O without a cut: all data must be there at its end. */
+/* Run I/O without a cut: all data must be there at its end. */
 static void work_in_peace(struct odd *o)
 {
 	for (int i = 0; i < 2; i++) {

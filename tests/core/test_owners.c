@@ -143,7 +143,7 @@ static void one_namespace_has_no_such_part(void)
 	drive_free();
 }
 
-/* Behind a program of namespace 0, reads of namespaces 0, 1 and 0 wait. */
+/* Reads of namespaces 0, 1 and 0 wait behind a program of namespace 0. */
 static void a_wait_is_divided_by_the_commands_before(void)
 {
 	const struct ftl_config c = settings(2, 4);
@@ -184,7 +184,7 @@ static void a_read_waits_for_the_channel(void)
 	drive_free();
 }
 
-/* A page has units of namespaces 0 and 1: it is no other's for both, and another's for namespace 2. */
+/* A page has units of namespaces 0 and 1: both count it as their own, and namespace 2 as another's. */
 static void a_page_of_two_namespaces_is_of_both(void)
 {
 	struct ftl_config c;

@@ -71,14 +71,14 @@ static void expect(const char *where, enum kind a, enum kind b, uint64_t got, ui
 	failures++;
 }
 
-/* Two dies on one channel: when the second command ends. The first one is never delayed. */
+/* The row gives the time at which the second of two commands on two dies ends. The first one is never delayed. */
 static void a_shared_channel(void)
 {
 	static const uint64_t first[KINDS] = { 51124, 30612, 201124, 1000100, 900100, 250100 };
 	static const uint64_t second[KINDS][KINDS] = {
-		/* first: read. The other's data wait for the read's data: 50100 .. 51124 */
+		/* The first command is a read. The other's data wait for the read's data: 50100 .. 51124 */
 		{ 52148, 30712, 201224, 1000200, 900200, 250200 },
-		/* sub-page: its data move at 30100 .. 30612 */
+		/* The first command is a sub-page read, whose data move at 30100 .. 30612. */
 		{ 51224, 31124, 201224, 1000200, 900200, 250200 },
 		/* program: 1124 ns on the bus */
 		{ 52248, 31736, 202248, 1001224, 901224, 251224 },
@@ -163,7 +163,7 @@ static void shared_planes(void)
 		}
 }
 
-/* Different sizes in one group: the cell phase of the slower one, and each its own transfer. */
+/* Sub-page reads of different sizes in one group share the cell phase of the slower one, and have own transfers. */
 static void shared_planes_of_unlike_sizes(void)
 {
 	struct nand_cmd c[2];

@@ -112,7 +112,7 @@ static void pen_table_1(void)
 	test_array_free(&t);
 }
 
-/* Copy all out, then erase and rewrite one PB after the other. */
+/* Copy all pages out, then erase and rewrite one PB after the other. */
 static uint32_t restore(const uint32_t *pbs, uint32_t count)
 {
 	static uint8_t kept[576][512];
@@ -384,7 +384,7 @@ static void rps_latencies(void)
 	test_array_free(&t);
 }
 
-/* 3.1.2: a power cut during MSB(0) destroys LSB(0) as well, and no other page. */
+/* Section 3.1.2: a power cut during MSB(0) destroys LSB(0) as well, and no other page. */
 static void rps_a_torn_msb_takes_its_lsb(void)
 {
 	uint32_t torn = 0;

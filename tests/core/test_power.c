@@ -72,7 +72,7 @@ static char profile[64];
 
 #define EXTRAS 3u
 
-/* extra: up to EXTRAS further settings, then NULL; or NULL. */
+/* Open a drive. extra: up to EXTRAS further settings, then NULL; or NULL. */
 static int open_with(const char *const *extra, const char *path, const char *record)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
@@ -226,7 +226,7 @@ static void mounting_costs(void)
 	EXPECT_EQ(power().ready_ns, BUS_NS + 1000 + 32 * oob_read_ns);
 	slate_close(dev);
 
-	/* 31 blank blocks, and of the written one the page and the blank one after it: twice. */
+	/* The mount reads the first page of 31 blank blocks, and two pages of the written one: twice. */
 	cut_one_write(BUS_NS + PROGRAM_NS, 1);
 	power_on(BUS_NS + PROGRAM_NS);
 	EXPECT_EQ(power().mount_ops[NAND_READ], 66);
@@ -253,7 +253,7 @@ static void mounting_costs(void)
 	slate_close(dev);
 }
 
-/* Three pages one after another: the second one's program ends at 2 * 208448. */
+/* Three pages are programmed one after another: the second one's program ends at 2 * 208448. */
 static void after_commands(void)
 {
 	make("ftl.buffer_units=0");
@@ -427,7 +427,7 @@ static const char *const drives[][EXTRAS] = {
 	{ "ftl.buffer_units=16", "ftl.gc_mode=blocking" },
 };
 
-/* The page's content, which must be the one that was kept or one of those sent later. */
+/* Check the page's content, which must be the one that was kept or one of those sent later. */
 static uint8_t found_one_of(uint32_t p, uint8_t kept, const uint8_t *later, uint32_t sent)
 {
 	uint8_t found = read_page(p);
@@ -439,7 +439,7 @@ static uint8_t found_one_of(uint32_t p, uint8_t kept, const uint8_t *later, uint
 	return found;
 }
 
-/* What the drive may hold after a cut. */
+/* A drive may hold this after a cut. */
 static struct {
 	uint8_t value[PAGES];		/* found after the last cut, and flushed */
 	uint8_t at_flush[PAGES];	/* last version submitted before this round's flush */
@@ -499,7 +499,7 @@ static void storm_mount(uint64_t *rng)
 	EXPECT_EQ(told[0], 1);
 }
 
-/* One drive through many cuts at random nanoseconds: each round writes and flushes some pages until it is cut. */
+/* One drive goes through many cuts at random nanoseconds: each round writes and flushes some pages until it is cut. */
 static void storm(uint64_t seed, uint32_t cuts, const char *path)
 {
 	const char *const *extra = drives[seed % (sizeof(drives) / sizeof(*drives))];
@@ -535,7 +535,7 @@ static void storm(uint64_t seed, uint32_t cuts, const char *path)
 static uint32_t storm_cuts = 150;
 static uint64_t only;
 
-/* Calls that a shell may make on a drive without an FTL. */
+/* Make the calls that a shell may make on a drive without an FTL. */
 static void ask_everything(uint64_t written)
 {
 	struct slate_stats *s = malloc(sizeof(*s));

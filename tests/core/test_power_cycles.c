@@ -231,7 +231,7 @@ static void many_power_cuts_of_each_policy(void)
 	policy = gc_policies[0];
 }
 
-/* Few blocks: if the blocks left by each cut were not used again, there would soon be no room. */
+/* The drive has few blocks: it would soon be full if the blocks left by each cut were not used again. */
 static struct nand_geometry word_lines(enum nand_order order)
 {
 	return (struct nand_geometry){ 4, 1, 1, 1, 20, 16, 2048, 128, 64, 2048, 0, 1, 2, order,
@@ -253,7 +253,7 @@ static void many_power_cuts_flex(void)
 	power_cuts("flex", word_lines(NAND_ORDER_RPS));
 }
 
-/* Seeds with which a cut tears the erase of a block of parity pages that counts again at the next mount. */
+/* With these seeds a cut tears the erase of a block of parity pages that counts again at the next mount. */
 static void many_power_cuts_torn_backup_blocks(void)
 {
 	static const struct { void (*cuts)(void); uint64_t seed; } cases[] = {

@@ -57,7 +57,7 @@ static void bad_overrides_are_named(void)
 	expect_error("nand-emu/profiles/none.ini", NULL, "none.ini: No such file or directory");
 }
 
-/* small.ini: 320 MiB raw, capacity_mib = 256. The later of the two keys counts. */
+/* small.ini has 320 MiB raw and capacity_mib = 256. The later of the two keys counts. */
 static void over_provisioning_beats_a_files_capacity(void)
 {
 	static const char *const both[] = { "ftl.capacity_mib=200", "ftl.op_permille=600", NULL };
@@ -97,7 +97,7 @@ static void bad_files_are_named(void)
 
 /* ---- every key of the array --------------------------------------------- */
 
-/* Overrides of small.ini, separated by blanks (a comma has none after it). */
+/* Load small.ini with overrides, which are separated by blanks (a comma has none after it). */
 static int load_words(const char *words)
 {
 	static char text[1024];
@@ -172,7 +172,7 @@ static void gc_keys(void)
 		"(ftl.accounting = ssdsim)");
 }
 
-/* The controller: its keys need cores, or a read cache. */
+/* The keys of the controller need cores, or a read cache. */
 static void controller_keys(void)
 {
 	accepted("controller.cores=2 controller.completion_ns=300");
@@ -249,7 +249,7 @@ static void geometry_keys(void)
 		"override: geometry.ecc_word_bytes = '65537': must be a whole number, 0 .. 65536");
 }
 
-/* Keys of abilities beyond reads, programs and erases of blocks. */
+/* These keys set abilities beyond reads, programs and erases of blocks. */
 static void geometry_of_abilities(void)
 {
 	const struct nand_geometry *g = &p.array.geo;
@@ -341,7 +341,7 @@ static void lists_by_level(void)
 		"number, 1 .. 4000000000, or up to 9 with commas between");
 }
 
-/* Keys with one number: the last value accepted, and the first one refused. */
+/* Each key has one number: the test sets the last value accepted, and the first one refused. */
 static void single_numbers(void)
 {
 	static const struct {
@@ -429,7 +429,7 @@ static void numbers_with_others(void)
 	"reliability.beta=6.28e-05 reliability.m=0.14 reliability.n=0.54 " \
 	"reliability.gamma=3.73e-09 reliability.p=0.33 reliability.q=1.71 "
 
-/* log2(1.48e-3) = -9.400187, and so on, times 65536. */
+/* The coefficients are log2(1.48e-3) = -9.400187, and so on, times 65536. */
 static void raw_bit_errors(void)
 {
 	const struct nand_physics *f = &p.array.physics;
@@ -658,7 +658,7 @@ static void settings_can_be_fed_back(void)
 	round_trip(NONE MLC "geometry.one_shot=yes timing.program_ns=77");
 }
 
-/* rps-small.ini, whose FTL is flex, with this line added at its end: line 32, in [ftl]. */
+/* Load rps-small.ini, whose FTL is flex, with this line added at its end: line 32, in [ftl]. */
 static int load_flex(const char *line, const char *const *overrides, char path[32])
 {
 	static char text[4096];

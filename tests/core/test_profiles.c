@@ -112,7 +112,7 @@ static uint64_t took(struct test_array *t, uint64_t *now_ns, struct nand_cmd *c,
 	return *now_ns - start;
 }
 
-/* Table 3 of the dissertation, in ns; a transfer of 2 KiB takes 2500.6, rounded up. */
+/* Table 3 of the dissertation is in ns; a transfer of 2 KiB takes 2500.6, rounded up. */
 static void spread_takes_what_its_table_3_says(void)
 {
 	static const uint32_t table[8] = { 37501, 50002, 62502, 75003, 87504, 100004, 112505, 119005 };

@@ -274,7 +274,7 @@ static void a_sequence_is_read_ahead(void)
 	done_with_it();
 }
 
-/* Reads of whole pages in order: with eight units ahead all but the first two are hits. */
+/* Pages are read whole and in order: with eight units ahead all but the first two reads are hits. */
 static void pages_in_order(void)
 {
 	make(32, 8);
@@ -414,7 +414,7 @@ static void a_failed_read_ahead_fails_no_other_read(void)
 	done_with_it();
 }
 
-/* What a read of the slot got: this in each byte of its data, and of its metadata. */
+/* Check that a read of the slot got this in each byte of its data, and of its metadata. */
 static void expect_got(uint32_t sectors, uint8_t value)
 {
 	for (uint32_t i = 0; i < sectors * (512 + 4); i++)

@@ -7,7 +7,7 @@
 
 /* ---- fixed order ------------------------------------------------------------- */
 
-/* 8 pages: L0 L1 M0 L2 M1 L3 M2 M3, one after another: 4 * 20 + 4 * 50 us. */
+/* 8 pages are programmed in the order L0 L1 M0 L2 M1 L3 M2 M3, one after another: 4 * 20 + 4 * 50 us. */
 static void page_ftl_fixed_order(void)
 {
 	make("page", NAND_ORDER_FPS, 16, 8);
@@ -114,7 +114,7 @@ static void flex_choice(void)
 	EXPECT_EQ(choose(FRONT_HOST, 0, false), FRONT_NONE);
 }
 
-/* The slot that flexFTL chooses for GC's copies, with the blocks of flex_choice(). */
+/* Test the slot that flexFTL chooses for GC's copies, with the blocks of flex_choice(). */
 static void flex_copies(void)
 {
 	static struct front_plane plane;
@@ -393,28 +393,28 @@ static void expect_copies(const char *want)
 	destroy();
 }
 
-/* Block 2 is full after three; the other three are the fast block's. */
+/* Block 2 is full after three copies; the other three go to the fast block. */
 static void flex_copies_to_slow_pages(void)
 {
 	six_pages_of_the_first_block_are_valid(FTL_GC_AUTO, FTL_GC_SLOW);
 	expect_copies("2M1g 2M2g 2M3g 3L1g 3L2g 3L3g 1L2* 0x");
 }
 
-/* The fast block's last three, a parity page, and a new fast block. */
+/* Copies take the fast block's last three pages, a parity page, and a new fast block. */
 static void flex_copies_to_fast_pages(void)
 {
 	six_pages_of_the_first_block_are_valid(FTL_GC_SHARED, FTL_GC_FAST);
 	expect_copies("3L1g 3L2g 3L3g 1L2* 4L0g 4L1g 4L2g 0x");
 }
 
-/* They alternate, and the host's last page was 3L0. */
+/* Copies alternate between types, and the host's last page was 3L0. */
 static void flex_copies_as_the_host_writes(void)
 {
 	six_pages_of_the_first_block_are_valid(FTL_GC_AUTO, FTL_GC_AS_HOST);
 	expect_copies("2M1g 3L1g 2M2g 3L2g 2M3g 3L3g 1L2* 0x");
 }
 
-/* Block 4, in both phases; the host's next is 2M1. A mount finds block 4 and the host's again. */
+/* Copies go to block 4 in both phases; the host's next page is 2M1. A mount finds block 4 and the host's again. */
 static void flex_copies_to_its_own_block(void)
 {
 	const struct page_ftl *f;

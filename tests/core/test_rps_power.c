@@ -127,7 +127,7 @@ static void flex_covers_what_was_written_before_a_mount(void)
 	destroy();
 }
 
-/* Power lost after the last LSB page, before its parity page: the mount writes it. */
+/* The power is lost after the last LSB page, before its parity page: the mount writes it. */
 static void flex_pays_at_mount(void)
 {
 	make("flex", NAND_ORDER_RPS, 16, 8);
@@ -151,7 +151,7 @@ static void lose_power(void)
 	remount();
 }
 
-/* Read-only: reads and flushes work, a write does not, and after a mount's try nothing is programmed. */
+/* Check that the drive is read-only: reads and flushes work, a write does not, and a mount programs nothing. */
 static void expect_read_only(const uint8_t *content, uint32_t count)
 {
 	for (int life = 0; life < 3; life++) {
@@ -213,7 +213,7 @@ static enum ssd_err read_sector(uint32_t sector)
 	return d.status;
 }
 
-/* As a_worn_drive_comes_up, but the host has declared sector 1 of LPN 0 lost. Sector 0 is read from memory. */
+/* Do as in a_worn_drive_comes_up, but with sector 1 of LPN 0 declared lost. Sector 0 is read from memory. */
 static void a_worn_drive_keeps_what_is_left_of_a_unit(void)
 {
 	uint32_t gone = 0;

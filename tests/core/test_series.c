@@ -117,7 +117,7 @@ static void rows_by_hand(void)
 	slate_close(dev);
 }
 
-/* The same I/Os, with and without log reads and steps in between, have the same results. */
+/* The same I/Os have the same results with and without log reads and steps in between. */
 static void a_log_changes_no_row(void)
 {
 	struct slate_log_series *first = NULL;

@@ -223,7 +223,7 @@ static void the_cliff_is_where_the_cache_ends(void)
 	gone();
 }
 
-/* Without an end of writes, each block in SLC mode is folded when the next is needed. */
+/* If writes do not end, each block in SLC mode is folded when the next is needed. */
 static void folding_sets_the_pace_of_a_full_cache(void)
 {
 	uint64_t page = SEND + SLC_PROGRAM;

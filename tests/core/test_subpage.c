@@ -155,7 +155,7 @@ static void expect_read(uint64_t offset, uint64_t bytes, uint64_t latency, uint3
 
 /* ---- Table 3 ------------------------------------------------------------------ */
 
-/* The table's latencies in us. 2.5 us for 2 KiB is 1221 ps a byte, rounded up. */
+/* Compare with the table's latencies in us. 2.5 us for 2 KiB is 1221 ps a byte, rounded up. */
 static void table_3_for_the_host(void)
 {
 	static const struct { uint32_t kib, us_tenth, ns; } row[] = {
@@ -174,7 +174,7 @@ static void table_3_for_the_host(void)
 	drive_free();
 }
 
-/* Any part of a page: exactly its words are read. */
+/* Read any part of a page: exactly its words are read. */
 static void words_that_a_request_touches(void)
 {
 	drive(1, NAND_SUBPAGE_SPREAD, 0);
@@ -189,7 +189,7 @@ static void words_that_a_request_touches(void)
 	drive_free();
 }
 
-/* pageFTL, dmaFTL, spFTL: the same requests; the profiles differ in one line. */
+/* pageFTL, dmaFTL and spFTL get the same requests; the profiles differ in one line. */
 static void three_ftls(enum nand_subpage subpage, uint64_t small, uint64_t large, uint32_t bytes)
 {
 	uint64_t before;
@@ -223,7 +223,7 @@ static void figure_21_written(uint32_t channels, enum nand_subpage subpage)
 	run(FTL_WRITE, F0 + 8 * KIB, 4 * KIB);
 }
 
-/* Read 16 KiB from F0h: a command for F0h and F3h, one for F1h, one for F2h. */
+/* A read of 16 KiB from F0h takes a command for F0h and F3h, one for F1h, and one for F2h. */
 static void figure_21(uint32_t channels, enum nand_subpage subpage, uint64_t latency, uint32_t bytes)
 {
 	bool words = subpage != NAND_SUBPAGE_NONE;
@@ -255,7 +255,7 @@ static void figure_21_on_three_dies(void)
 	figure_21(3, NAND_SUBPAGE_NONE, WHOLE, 3 * 16384);
 }
 
-/* Two I/Os in the queue of one die: each has its own commands, in the order of arrival. */
+/* Two I/Os are in the queue of one die: each has its own commands, in the order of arrival. */
 static void two_requests_do_not_share(void)
 {
 	struct ftl_io a = { .op = FTL_READ, .offset = F0, .bytes = 4 * KIB };

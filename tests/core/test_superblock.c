@@ -212,7 +212,7 @@ static void copy_out(uint32_t left, uint32_t whole)
 	put_all(16, 16);
 	put_all(32, 16);
 	put_all(32, 1);
-	/* Stale: pages 0, 1 and 2, all of PB 8 and half of PB 9; their parent is cheaper than both. */
+	/* Pages 0, 1 and 2, all of PB 8 and half of PB 9 are stale; their parent is cheaper than both. */
 	EXPECT_EQ(put(16), COPY + ERASE(2) + 4 * COPY + whole * ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->mmerges, 1);
 	EXPECT_EQ(stats->merges, 0);
@@ -589,7 +589,7 @@ static void configurations(void)
 	rig_free(&r);
 }
 
-/* Bytes of the tables: two for an entry of a group, one where that is enough. */
+/* The tables have two bytes for an entry of a group, or one where that is enough. */
 static void table_bytes(void)
 {
 	struct rig_shape s = one_die(10, 16, 3, 64);
@@ -597,7 +597,7 @@ static void table_bytes(void)
 	s.m = 2;
 	s.n = 3;
 	make(&s);
-	/* 64 logical pages, slots of two groups, 160 physical pages of groups of 32. */
+	/* The drive has 64 logical pages, slots of two groups, and 160 physical pages of groups of 32. */
 	EXPECT_EQ(r.ops->map_bytes(r.f), 64 + 2 * (3 + 7) * 4 + 160);
 	rig_free(&r);
 	s = one_die(20, 16, 3, 192);

@@ -100,7 +100,7 @@ static void a_read_suspends_a_program(void)
 	gone();
 }
 
-/* The knob is off, or for erases only: the read waits for the program. */
+/* With the knob off, or for erases only, the read waits for the program. */
 static void without_it_reads_wait(void)
 {
 	static const enum ftl_suspend no[] = { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE };
@@ -189,7 +189,7 @@ static void pass_to_erase(void)
 	}
 }
 
-/* In both modes of GC; the knob is set for erases only, or for all. */
+/* Test both modes of GC, with the knob set for erases only, or for all. */
 static void a_read_suspends_an_erase(void)
 {
 	for (uint32_t i = 0; i < 6; i++) {

@@ -30,7 +30,7 @@ static struct nand_cmd read_back(uint32_t block, uint32_t page)
 	return r;
 }
 
-/* 1,024-byte words: 8192 bits * 1.48e-3 = 12 errors on fresh cells, on average. */
+/* In words of 1,024 bytes, 8192 bits * 1.48e-3 = 12 errors occur on fresh cells, on average. */
 static void raw_errors_follow_the_formula(void)
 {
 	struct nand_array_config c = ageing();
@@ -57,7 +57,7 @@ static void raw_errors_follow_the_formula(void)
 }
 
 #ifdef TEST_FLOAT
-/* Table of the paper, in floating point; for 32768 bits of a page. */
+/* Compute the paper's table in floating point, for the 32768 bits of a page. */
 static double expected_errors(double cycles, double hours, double reads)
 {
 	return 32768 * (1.48e-3 + 3.90e-10 * pow(cycles, 2.05) +
@@ -219,7 +219,7 @@ static void errors_travel_with_a_copyback(void)
 	test_array_free(&t);
 }
 
-/* Weibull with scale 50 and shape 8: blocks die between some 20 and 65 erases. */
+/* The wear is Weibull with scale 50 and shape 8: blocks die between some 20 and 65 erases. */
 static void blocks_wear_out(void)
 {
 	struct nand_array_config c = plain();

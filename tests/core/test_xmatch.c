@@ -87,7 +87,7 @@ static void partial_matches(void)
 	IS(MISS_1234 "0 0 0010" B9 B9, 0x01020304, 0x01020909);
 	IS(MISS_1234 "0 0 001101" B9 B9, 0x01020304, 0x09020309);
 	IS(MISS_1234 "0 0 001100" B9 B9, 0x01020304, 0x09090304);
-	/* First and third, second and last, first and last, or only one: a miss. */
+	/* Only the first and third, second and last, or first and last bytes match, or only one: a miss. */
 	IS(MISS_1234 "1" B1 B9 B3 B9, 0x01020304, 0x01090309);
 	IS(MISS_1234 "1" B9 B2 B9 B4, 0x01020304, 0x09020904);
 	IS(MISS_1234 "1" B1 B9 B9 B4, 0x01020304, 0x01090904);
@@ -100,12 +100,12 @@ static void partial_matches(void)
 static void which_match(void)
 {
 	xmatch_init(&x, 64);
-	/* (9999, 1234, 0, 0), all of two bits, and 1294: third byte, at location 1. */
+	/* After (9999, 1234, 0, 0), whose locations have two bits, 1294 differs in the third byte from location 1. */
 	IS(MISS_1234 "1" B9 B9 B9 B9 "0 01 001111" B9, 0x01020304, 0x09090909, 0x01020904);
-	/* (1204, 1234, 0, 0) and 1203: three bytes of the first, two of the second. */
+	/* The dictionary is (1204, 1234, 0, 0), then 1203: three bytes match the first, two the second. */
 	IS(MISS_1234 "0 0 001111 00000000 0 00 010" B3, 0x01020304, 0x01020004, 0x01020003);
-	/* (5234, 1294, 1234, 0, 0), of 5, k = 3: three of two bits, two of three. 1239 shares
-	 * two bytes with each of the first two, three with the third. */
+	/* The dictionary is (5234, 1294, 1234, 0, 0). Of 5 locations, k = 3, three have two bits, and two have three.
+	 * 1239 shares two bytes with each of the first two tuples, three with the third. */
 	IS(MISS_1234 "0 0 001111" B9 "0 01 000 00000101 0 10 010" B9, 0x01020304, 0x01020904,
 	   0x05020304, 0x01020309);
 }
@@ -123,7 +123,7 @@ static void runs(void)
 	IS("0 0 011 00000101", 0, 0, 0, 0, 0);
 	IS(MISS_1234 "0 0 011 00000110", 0x01020304, 0x01020304, 0x01020304, 0x01020304, 0x01020304,
 	   0x01020304, 0x01020304);
-	/* The longest, one more than it, and again five more. */
+	/* These are the longest run, one tuple more, and five more. */
 	EXPECT(is(zero, 255, "0 0 011 11111111"));
 	EXPECT(is(zero, 256, "0 0 011 11111111 0 0 1"));
 	EXPECT(is(zero, 260, "0 0 011 11111111 0 0 011 00000101"));

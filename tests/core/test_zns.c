@@ -112,7 +112,7 @@ static void times(void)
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 1, 2, true), 2 * PROGRAM + BUFFERED);
 	zr_drain(&first);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + 100 + 70000 + FRONT);
-	/* Two stripes: the second is in the buffer when the first is on flash. */
+	/* There are two stripes: the second is in the buffer when the first is on flash. */
 	began = first.now_ns;
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 0, 8, false), PROGRAM2 + BUFFERED);
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), began + 2 * PROGRAM2 + FRONT - (began + PROGRAM2 + BUFFERED));
@@ -158,7 +158,7 @@ static void counters(void)
 	zr_free(&first);
 }
 
-/* Four dies on two channels: a reset takes as long as that of one die. */
+/* A reset of four dies on two channels takes as long as that of one die. */
 static void dies_are_erased_in_parallel(void)
 {
 	struct zr_shape s = small;
@@ -168,12 +168,12 @@ static void dies_are_erased_in_parallel(void)
 	EXPECT_EQ(first.capacity, 64);
 	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 64), SSD_OK);
 	zr_drain(&first);
-	/* Two dies of a channel: the command cycles of the second follow those of the first. */
+	/* Two dies share a channel: the command cycles of the second follow those of the first. */
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + 200 + ERASE2 + FRONT);
 	zr_free(&first);
 }
 
-/* What a cut leaves of parts, ends and resets. */
+/* A mount finds what a cut leaves of parts, ends and resets. */
 static void flash_says_where_zones_end(void)
 {
 	begin(&small);
@@ -403,7 +403,7 @@ static void bad_settings(void)
 
 #define WINDOWS 1000000u	/* drives with higher seeds have random write areas */
 
-/* More pages in a block, so that the log can keep the areas of all zones with a buffer. */
+/* Blocks have more pages, so that the log can keep the areas of all zones with a buffer. */
 static void draw_windows(struct zr_shape *s, uint64_t rng)
 {
 	uint32_t slots = (s->zone_dies ? s->zone_dies : geo_dies(&s->g)) * s->g.planes_per_die, most;
@@ -643,7 +643,7 @@ static void failing(uint64_t seed, uint32_t ops)
 	zr_free(&first);
 }
 
-/* Cuts before, in and after each command of a drive whose medium fails. */
+/* Cut before, in and after each command of a drive whose medium fails. */
 static void cut_failing(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	uint64_t command = outer.command++;

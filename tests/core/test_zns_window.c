@@ -12,7 +12,7 @@
 #define PROGRAM (TRANSFER + 20000u)
 #define PROGRAM2 (2 * TRANSFER + 20000u)	/* of both planes: cells together */
 
-/* One die of two planes, pages of two sectors, blocks of eight pages: zones of 32 sectors, areas of four. */
+/* The die has two planes, pages of two sectors, blocks of eight pages: zones of 32 sectors, areas of four. */
 static const struct zr_shape areas = {
 	.g = { 1, 1, 1, 2, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
 	.zones = 5, .zone_blocks = 1, .active_max = 2, .open_max = 2, .window = 2, .step = 1, .power2 = true,
@@ -33,7 +33,7 @@ static enum ssd_err commit(uint32_t zone, uint32_t end)
 	return status_of(FTL_TRIM, FTL_ZONE_COMMIT, zone * 32ull, end);
 }
 
-/* The write pointer in the zone, sectors. */
+/* Returns the write pointer in the zone, in sectors. */
 static uint32_t pointer(uint32_t zone)
 {
 	return (uint32_t)((report(zone).wp - report(zone).start) / 512);
@@ -77,7 +77,7 @@ static void errors(void)
 	zr_free(&first);
 }
 
-/* A drive with two active zones, of which one may have an area; areas are committed by two pages. */
+/* The drive has two active zones, of which one may have an area; areas are committed by two pages. */
 static void limits(void)
 {
 	struct zr_shape s = areas;
@@ -100,7 +100,7 @@ static void limits(void)
 	zr_free(&first);
 }
 
-/* To the zone's end: the area shrinks there, and the last commit makes the zone full. */
+/* Near the zone's end the area shrinks, and the last commit makes the zone full. */
 static void the_end_of_a_zone(void)
 {
 	begin(&areas);
@@ -148,7 +148,7 @@ static void times(void)
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), 2 * PROGRAM + FRONT);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_COMMIT, 0, 4, false), FRONT);	/* the programs go on ... */
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), PROGRAM2);		/* ... since FRONT ago */
-	/* A write of four pages: the first two are committed as the others come, and these wait for their places. */
+	/* Of a write of four pages the first two are committed as the others come, and these wait for their places. */
 	EXPECT_EQ(time_of(FTL_WRITE, 0, 4, 8, false), PROGRAM2 + BUFFERED);
 	EXPECT_EQ(pointer(0), 8);
 	EXPECT_EQ(first.ops->stats(first.f)->zone_implicit_commits, 1);
@@ -310,7 +310,7 @@ static void records_of_zones_that_are_reset(void)
 	for (uint32_t zone = 1; zone < 4; zone++)
 		zr_submit(&first, FTL_TRIM, FTL_ZONE_RESET, zone * 32ull, 0, false);
 	zr_drain(&first);
-	/* Pages; records of them, two of which move; of resets; erases of the log's block and of zones. */
+	/* Cuts meet programs of pages, of records of them (two move) and of resets, and erases of the log and of zones. */
 	EXPECT_EQ(cuts, 3 * (4 + 4 + 4 + 2 + 3 + 1 + 3));
 	zr_free(&first);
 	zr_free(&second);

@@ -23,7 +23,7 @@
 
 static struct test_array t;
 
-/* Options of the drive; reset when it is freed. */
+/* The drive has these options; they are reset when it is freed. */
 static struct ways {
 	bool held;			/* GC holds the bus */
 	bool copyback;

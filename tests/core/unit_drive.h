@@ -18,7 +18,7 @@ static size_t len;
 static struct ftl_config c;
 static uint64_t now, next;
 
-/* Move bytes of a request between the test's buffer and the drive, as ftl_host.copy. */
+/* Move bytes of a request between the test's buffer and the drive, as ftl_host.copy does. */
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t bytes);
 
 static inline void on_done(void *opaque, struct ftl_io *io)

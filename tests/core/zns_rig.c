@@ -137,7 +137,7 @@ static void settle(struct zr_zone *s)
 	s->durable = 0;
 }
 
-/* The zone's changes up to this number are promised. */
+/* Promise the zone's changes up to this number. */
 static void promise(struct zr_zone *s, uint64_t number)
 {
 	uint64_t first = s->number - s->changes;
@@ -173,7 +173,7 @@ static void add_change(struct zr_zone *s, enum zr_kind kind, uint32_t at, uint32
 	s->number++;
 }
 
-/* The content after all changes. */
+/* Returns the content after all changes. */
 static struct zr_content now(const struct zr_zone *s)
 {
 	struct zr_content c = s->base;
