@@ -192,6 +192,11 @@ class Scenes(BareTest):
         self.assertEqual(self.numbers("shst"), [1, 2])
         self.assertGreater(self.numbers("shutdown")[0], PROGRAM_NS)
 
+    def test_crc32(self) -> None:
+        """The checksum of these digits by which implementations of CRC-32C are checked."""
+        self.play("crc32")
+        self.assertEqual(self.numbers("crc"), [0xE3069283] * 3)
+
 
 class Interference(BareTest):
     """Run endless scenes, with commands from outside."""

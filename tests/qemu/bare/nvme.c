@@ -357,6 +357,25 @@ static void scene_ring(void)
 	check_writes();
 }
 
+/* CRC-32C of nine digits by operands of 8, 16 and 32 bits; the last digit always by 8. */
+static void scene_crc32(void)
+{
+	static const char text[] = "123456789";
+	uint32_t by8 = ~0u, by16 = ~0u, by32 = ~0u;
+
+	for (uint32_t i = 0; i < 9; i++)
+		__asm__("crc32b %1, %0" : "+r"(by8) : "m"(text[i]));
+	for (uint32_t i = 0; i < 8; i += 2)
+		__asm__("crc32w %1, %0" : "+r"(by16) : "m"(*(const uint16_t *)&text[i]));
+	for (uint32_t i = 0; i < 8; i += 4)
+		__asm__("crc32l %1, %0" : "+r"(by32) : "m"(*(const uint32_t *)&text[i]));
+	__asm__("crc32b %1, %0" : "+r"(by16) : "m"(text[8]));
+	__asm__("crc32b %1, %0" : "+r"(by32) : "m"(text[8]));
+	print_number("crc", ~by8);
+	print_number("crc", ~by16);
+	print_number("crc", ~by32);
+}
+
 __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 {
 	const char *scene = (const char *)(uint32_t)info->command_line;
@@ -365,7 +384,7 @@ __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 		{ "reset", scene_reset }, { "reset-real", scene_reset_real },
 		{ "delete", scene_delete }, { "delete-real", scene_delete_real },
 		{ "shutdown", scene_shutdown }, { "ring", scene_ring },
-		{ "spin", scene_spin }, { "halt", scene_halt },
+		{ "spin", scene_spin }, { "halt", scene_halt }, { "crc32", scene_crc32 },
 	};
 
 	find_controller();
