@@ -9,8 +9,8 @@
 #
 # The programs of `replay` are a target of build/core. For `qemu` the core and QEMU are built once
 # more with sanitizers, in build/core-asan and build/qemu-asan; ASAN_CC is gcc or clang.
-# WORD: only tests whose name has it. TAP on stdout; the last test is that no process left a report
-# (build/log/asan-SUITE).
+# WORD: only tests whose name has it; core takes several. TAP on stdout; the last test is that no
+# process left a report (build/log/asan-SUITE).
 set -euo pipefail
 # shellcheck source=qemu-patches/instrument.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../qemu-patches/instrument.sh"
@@ -23,7 +23,11 @@ flags=(--enable-tcg --enable-tools --enable-asan --enable-ubsan --enable-linux-a
 	--enable-vhost-user-blk-server)
 
 case $suite in
-core) exec ctest --test-dir "$build/core" -C Long -R "^long\..*${2:-}" -j "$jobs" --output-on-failure --no-tests=error ;;
+core)
+	words=${*:2}
+	exec ctest --test-dir "$build/core" -C Long -R "^long\..*(${words// /|})" -j "$jobs" \
+		--output-on-failure --no-tests=error
+	;;
 replay) together=$jobs ;;
 qemu) instrument_check ;;
 *) echo "usage: asan.sh core|replay|qemu [WORD]" >&2 && exit 2 ;;

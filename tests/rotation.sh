@@ -11,14 +11,15 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-turns=(gcc replay-asan clang core-asan valgrind small-smp cppcheck)
+turns=(gcc replay-asan clang core-asan valgrind cut-asan small-smp cppcheck)
 parts=("${turns[@]}" qemu-asan qemu-tsan qemu-fuzz)
 declare -A what=(
 	[gcc]="tests/analyse.sh gcc|gcc -fanalyzer over the C code"
 	[clang]="tests/analyse.sh clang|clang --analyze over the C code"
 	[cppcheck]="tests/analyse.sh cppcheck|cppcheck over the C code"
 	[replay-asan]="tests/asan.sh replay|tests/replay under ASan and UBSan"
-	[core-asan]="tests/asan.sh core|the core's long tests under ASan and UBSan"
+	[core-asan]="tests/asan.sh core odd direct|half of the core's long tests under ASan and UBSan"
+	[cut-asan]="tests/asan.sh core model cut power superblock|the other half"
 	[valgrind]="tests/valgrind.sh test_loop test_merges test_ctl_options|some of tests/replay under Valgrind"
 	[small-smp]="tests/guest/small_smp.sh|guests with several processors on the small kernel"
 	[qemu-asan]="tests/asan.sh qemu|tests/qemu under ASan and UBSan"

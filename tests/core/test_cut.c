@@ -772,7 +772,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc >= 3 && !strcmp(argv[1], "-n"))
-		ops = (uint32_t)strtoul(argv[2], NULL, 10);
+		ops = test_times((uint32_t)strtoul(argv[2], NULL, 10));
 	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
 		if (is_for(&shapes[shape], argc < 4 ? NULL : argv[3]))
 			RUN_AS(shapes[shape].name, run(shape, argc < 5 ? 1 : strtoull(argv[4], NULL, 10), ops));

@@ -472,7 +472,7 @@ static void cut_shapes(uint32_t only, uint64_t seed)
 
 static void cuts_without_end(void)
 {
-	for (uint64_t seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= test_times(4); seed++)
 		cut_shapes(~0u, seed);
 }
 

@@ -100,13 +100,14 @@ class Makefile(unittest.TestCase):
 class Rotation(unittest.TestCase):
     """Run tests/rotation.sh in a repository whose long checks are short."""
 
-    TURNS = ("gcc", "replay-asan", "clang", "core-asan", "valgrind", "small-smp", "cppcheck")
+    TURNS = ("gcc", "replay-asan", "clang", "core-asan", "valgrind", "cut-asan", "small-smp", "cppcheck")
     PARTS: ClassVar = {
         "gcc": "tests/analyse.sh",
         "replay-asan": "tests/asan.sh",
         "clang": "tests/analyse.sh",
         "core-asan": "tests/asan.sh",
         "valgrind": "tests/valgrind.sh",
+        "cut-asan": "tests/asan.sh",
         "small-smp": "tests/guest/small_smp.sh",
         "cppcheck": "tests/analyse.sh",
         "qemu-asan": "tests/asan.sh",
@@ -150,12 +151,12 @@ class Rotation(unittest.TestCase):
     def test_each_commit_has_its_part(self) -> None:
         self.git("init", "-q")
         found = []
-        for _ in range(8):
+        for _ in range(9):
             self.git("commit", "-q", "--allow-empty", "-m", "x")
             found += self.names()
         turns = [*self.TURNS[1:], *self.TURNS[:2]]
         self.assertEqual(found, [(name, True) for name in turns])
-        note = f"# note: at 8 commits replay-asan has its turn, of {' '.join(self.TURNS)}; every part: "
+        note = f"# note: at 9 commits replay-asan has its turn, of {' '.join(self.TURNS)}; every part: "
         self.assertIn(note + "tests/rotation.sh all\n", self.rotate().stdout)
 
     def test_a_shallow_clone_has_turns(self) -> None:
@@ -179,7 +180,7 @@ class Rotation(unittest.TestCase):
 
     def test_all_go_on_behind_one_that_fails(self) -> None:
         self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
-        good = [(name, name not in ("replay-asan", "core-asan")) for name in self.PARTS]
+        good = [(name, name not in ("replay-asan", "core-asan", "cut-asan")) for name in self.PARTS]
         self.assertEqual(self.names("all", code=1), good)
         self.assertIn("# what is wrong", self.rotate("replay-asan", code=1).stdout)
 
