@@ -408,7 +408,7 @@ struct ftl {
 };
 
 /*
- * All FTLs, NULL-terminated (ftl_list.c). The table is constant: there are no constructors and no
+ * The table has all FTLs and ends with NULL (ftl_list.c). It is constant: there are no constructors and no
  * registration.
  */
 extern const struct ftl_ops *const ftl_list[];

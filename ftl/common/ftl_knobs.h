@@ -54,18 +54,18 @@
 	  "ssdsim, to compare with published figures: an unbuffered write completes with its transfer and is " \
 	  "durable when flushed; GC holds the channel during cell times, too (not with suspend_ns)")
 
-/* parallel_erase, for FTLs that choose two victims. */
+/* FTLs with parallel_erase that choose two victims have this setting. */
 #define FTL_SECOND_VICTIM_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(second_victim_pages, 0, 65536, "65536", \
 	  "maximum of valid pages of the second victim; the copies of both must fit beside gc_urgent_blocks")
 
-/* page, parity, rtf, flex, dac. */
+/* page, parity, rtf, flex and dac have these settings. */
 #define FTL_IDLE_GC_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(idle_gc_permille, 0, 1000, "0", \
 	  "below this share of free blocks in a plane, GC runs when the drive is idle; 0: never") \
 	NUMBER(idle_gc_ns, 0, KNOB_NS_MAX, "1000000", "idle: no I/O and no full buffer page for this time")
 
-/* The frontiers rtf and flex (front.h). */
+/* The frontiers rtf and flex have these settings (front.h). */
 #define FTL_RTF_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(active_blocks, 1, 16, "8", "open blocks of a plane")
 
@@ -102,7 +102,7 @@
 	  "10^6 bytes per second of the controller's memory, which host data, copies and map pages cross once; 0: " \
 	  "unlimited; only with cores")
 
-/* ftl/page: page, parity, rtf and flex. */
+/* ftl/page: page, parity, rtf and flex have these settings. */
 #define PAGE_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(gc_choices, 1, 1024, "10", "d-choices: blocks drawn") \
 	NUMBER(gc_window_blocks, 1, 1 << 20, "64", "windowed-greedy: blocks of a plane among which it chooses") \
@@ -151,7 +151,7 @@
 	  "0: the whole map is in memory, and flash has none of it")
 
 #define PAGE_METADATA_ROWS(NUMBER, YES_NO, CHOICE) \
-	/* A multiple of the unit's sectors. */ \
+	/* The value is a multiple of the unit's sectors. */ \
 	NUMBER(metadata_bytes, 0, 4096, "0", \
 	  "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must " \
 	  "have room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of 512 + " \
@@ -163,13 +163,13 @@
 	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle GC takes MSB " \
 	  "pages")
 
-/* ftl/page: parity, rtf and flex. */
+/* ftl/page: parity, rtf and flex have this setting. */
 #define PAGE_BACKUP_ROWS(NUMBER, YES_NO, CHOICE) \
 	CHOICE(backup_channel, backup_channel, backup_channels, "same", \
 	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, " \
 	  "which programs them meanwhile. A drive keeps its setting")
 
-/* ftl/direct: nftl and superblock. */
+/* ftl/direct: nftl and superblock have these settings. */
 #define DIRECT_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(stripe_pages, 1, 65536, "1", \
 	  "consecutive pages per plane before the next plane; divides pages_per_block") \
@@ -237,7 +237,7 @@
 	NUMBER(zrwa_zones, 0, 65536, "0", \
 	  "zones that may have a random write area (ZRWA resources), at most as many as may be active; 0: as many")
 
-/* All of them: the fields of struct ftl_config. */
+/* The rows of all tables are the fields of struct ftl_config. */
 #define FTL_ROWS(NUMBER, YES_NO, CHOICE) \
 	FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
 	FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \

@@ -35,7 +35,7 @@ struct xmatch {
 	uint64_t holds[XMATCH_TUPLE_BYTES][256];	/* slots that have this byte value at this position */
 };
 
-/* dict: XMATCH_DICT_MIN .. XMATCH_DICT_MAX. */
+/* Set the size of the dictionary, XMATCH_DICT_MIN .. XMATCH_DICT_MAX. */
 void xmatch_init(struct xmatch *x, uint32_t dict);
 
 /* Returns an upper bound of the compressed size of len bytes. */

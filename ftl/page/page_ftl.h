@@ -659,7 +659,7 @@ void read_init(struct page_ftl *f);
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: there is nothing to do */
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
-/* The die's time in turn.ends has come, but its command continues. */
+/* The die's command continues, but its time in turn.ends has come: a read may suspend the command now. */
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void read_bases_arrived(struct page_ftl *f, struct die *d);	/* bases, or a map page */

@@ -291,7 +291,7 @@ static void erase_oldest(struct zns *z, uint32_t die)
 	z->die[die].failed = c.status == NAND_ERASE_FAIL;
 }
 
-/* Do what the log has for this idle die. */
+/* Begin the log's next command on this idle die: an erase, or a record. Returns false if there is none for it. */
 bool zns_log_go(struct zns *z, uint32_t die)
 {
 	struct want w = { 0 };

@@ -467,9 +467,9 @@ static bool write_states(struct zns *z)
 }
 
 /*
- * Erase old blocks of the log. early: only those without a reset, a needed part or state, or the newest
- * record, which has the floor. Nothing of them will be needed, so the log does not grow over mounts
- * that are cut again and again.
+ * Erase old blocks of the log. early: only blocks that this mount does not need, which have no reset, no
+ * needed part or state, and not the newest record (it has the floor). Without this the log would grow if
+ * the power were cut in one mount after another.
  */
 static void erase_log(struct zns *z, bool early)
 {

@@ -28,7 +28,7 @@ const struct profile_key *profile_key_at(size_t i);
 /* Returns NULL if there is no such key. */
 const struct profile_key *profile_key_find(const char *section, const char *name);
 /*
- * For a message about a key with a missing or wrong section: writes "; did you mean
+ * Writes a part of a message about a key with a missing or wrong section: "; did you mean
  * ftl.buffer_units?", or "" if no key has a similar name. Keys with exactly this name come first,
  * in all sections that have one. Returns out.
  */

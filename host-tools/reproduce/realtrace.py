@@ -21,9 +21,9 @@ from pathlib import Path
 
 import standin
 
-# Whole volumes or disks with at least 10,000 writes. One trace of many small volumes
-# (tencent_cbs) and traces with fewer writes say nothing of GC. ycsb_rocksdb_writes has no times,
-# and is left out for its search takes as long as all others together.
+# These traces are of whole volumes or disks and have at least 10,000 writes. A trace of many
+# small volumes (tencent_cbs) and traces with fewer writes say nothing about GC.
+# ycsb_rocksdb_writes has no times, and its search would take as long as all others together.
 NAMES = (
     "cloudphysics", "desktop_32k", "jpeg_copy_50k", "msps_msnfs", "msr_rsrch_1", "msr_web_3_excel",
     "postmark_62k", "spc_fin1_50k",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Abilities of devices beyond read, program and erase: each rule at its limit and one step beyond
+ * Test abilities of devices beyond read, program and erase: each rule at its limit and one step beyond
  * it, and times computed by hand.
  */
 #include "abilities_array.h"

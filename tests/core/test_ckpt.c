@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The checkpoint of a cached map (ftl/page/ckpt.c): what a mount reads with one, by arithmetic; the same state as
+ * Test the checkpoint of a cached map (ftl/page/ckpt.c): what a mount reads with one, by arithmetic; the same state as
  * without, after random work, at every NAND command from a checkpoint's begin to its end, and at some of the others;
  * with another cache; how old the newest one is on a drive that is never idle. Power cuts of all kinds are in test_cut
  * and test_odd, damaged drives in fuzz_drive.

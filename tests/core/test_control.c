@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A drive's controls: ordered GC in every FTL, settings that change online, ordered faults.
+ * Test a drive's controls: ordered GC in every FTL, settings that change online, ordered faults.
  * test_control [SEED]
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The controller's cores: times computed by hand, maximum rates by arithmetic, and random work
+ * Test the controller's cores: times computed by hand, maximum rates by arithmetic, and random work
  * against a model that advances by single nanoseconds. Reads of unwritten units take no time of the
  * FTL, so all their time is that of the cores.
  */

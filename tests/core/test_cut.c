@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Power cuts: before, inside and after every NAND command of a random workload
+ * Test power cuts: before, inside and after every NAND command of a random workload
  * with GC, and a second one during or after the recovery.
  *
  * At each command the array is copied, the copy loses power, and a fresh FTL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAC FTL: exact times, exact bytes, and references between objects. test_dac_loss tests the
+ * Test the DAC FTL: exact times, exact bytes, and references between objects. test_dac_loss tests the
  * effects of lost pages and blocks; test_direct has models, power cuts and failing media.
  *
  * Numbers. A unit and page has 1024 bytes and 64 spare ones, a bus byte takes 1 ns, commands

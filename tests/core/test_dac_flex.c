@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAC FTL over word lines (ftl.frontiers): the exact order of pages and times, and the effect
+ * Test the DAC FTL over word lines (ftl.frontiers): the exact order of pages and times, and the effect
  * of a torn program of an MSB page on the LSB page. test_direct has models, cuts and failing media
  * of such drives.
  *
@@ -347,10 +347,10 @@ static void one_and_its_deltas(uint32_t i)
 }
 
 /*
- * Page 0 has a compressed unit, page 2 one that is stored against it; the program of page 1 is
- * torn. The die begins to erase a block for the rescue (after a mount it may be half erased): block
- * 2, for 1 is the backup block. Then a read is served, which finds the unit in memory for the price of a
- * flash read (which fails); then the page is programmed again. Block 1 is free from then on.
+ * Page 0 has a compressed unit, page 2 one that is stored against it; the program of page 1 is torn, which
+ * destroys page 0. For the rescue the die begins to erase block 2, because a free block may be half erased
+ * after a mount; block 1 is the backup block. Then the die serves a read. It reads the lost page from flash,
+ * which fails, and finds the unit in memory. Then the page is programmed again, and block 1 becomes free.
  */
 static void a_reference_is_rescued(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Losses of the DAC FTL: blocks that fail until the drive is read-only; unreadable references and
+ * Test losses of the DAC FTL: blocks that fail until the drive is read-only; unreadable references and
  * pages, and mounts after them; torn erases. No read may return wrong content.
  *
  *   test_dac_loss        every case

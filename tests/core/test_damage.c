@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Drive files with wrong numbers. A file is either refused with a sentence that names the fault,
+ * Test drive files with wrong numbers. A file is either refused with a sentence that names the fault,
  * and not changed; or it opens, all of it can be read, and the host's data are right. No number
  * ends the program. If a byte of a page, of its spare area or of their checksums is wrong, reads of
  * that page return an error.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * FTLs that write through (FTL_WRITE_THROUGH), and the DAC FTL (FTL_FLUSHED), each on small
+ * Test FTLs that write through (FTL_WRITE_THROUGH), and the DAC FTL (FTL_FLUSHED), each on small
  * drives of several shapes, sized so that merges and GC never stop:
  *
  *   model   random I/O; each read is checked, and check() is called around every call;

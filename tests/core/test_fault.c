@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Failures of the medium: programs and erases that fail at random, retired blocks, unreadable
+ * Test failures of the medium: programs and erases that fail at random, retired blocks, unreadable
  * pages, used up spare blocks. Content is compared with a tag per unit. The host must get an error,
  * and never a wrong byte. test_fault [SEED]
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Drive files: written data survive a close and a kill at any moment; invalid files are refused and
+ * Test drive files: written data survive a close and a kill at any moment; invalid files are refused and
  * not changed.
  *
  *   test_file [-n KILLS] [-r ID]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The hash engine of the port, and the store of fingerprints: examples by hand, and random
+ * Test the hash engine of the port, and the store of fingerprints: examples by hand, and random
  * operations compared with a list that is searched completely.  test_fpstore [-n rounds] [-s seed]
  */
 #include "fpstore.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Times of the page FTL on the array of timing_drive.h. Schedules are computed by hand and compared
+ * Test times of the page FTL on the array of timing_drive.h. Schedules are computed by hand and compared
  * exactly, except in one case, which says so.
  */
 #include "timing_drive.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The physics' integer functions, compared with floating point. */
+/* Test the physics' integer functions, compared with floating point. */
 #include "fxp.h"
 #include "test.h"
 

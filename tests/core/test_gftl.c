@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * NFTL's write buffer, which makes it GFTL, on the drive of nftl_drive.h: schedules computed by hand and compared
+ * Test NFTL's write buffer, which makes it GFTL, on the drive of nftl_drive.h: schedules computed by hand and compared
  * exactly. Cuts and random work are test_direct's.
  */
 #include "nftl_drive.h"

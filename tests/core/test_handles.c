@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Placement handles: which blocks hold what, when buffer pages are closed, reclaim units, mounts,
+ * Test placement handles: which blocks hold what, when buffer pages are closed, reclaim units, mounts,
  * and what is refused. test_cut and test_odd cut the power.
  */
 #include "controller.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hot regions, by count and by recency: which write makes a region hot or cold, by hand. */
+/* Test hot regions, by count and by recency: which write makes a region hot or cold, by hand. */
 #include "heat.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that GC collects to level wear, and because a read was corrected. One die, pages of one
+ * Test blocks that GC collects to level wear, and because a read was corrected. One die, pages of one
  * unit, four pages a block; commands take 100 ns on the bus, a page 4160 ns, cells 50 us, 200 us
  * and 1 ms.
  */
@@ -165,13 +165,12 @@ static const struct ftl_stats *stats(void)
 /* ---- wear ----------------------------------------------------------------------- */
 
 /*
- * LPNs 0 to 7 fill blocks 0 and 1; LPN 8, which is written again and again, fills the others in
- * turn. From the
- * 13th write on each block that is opened leaves two free, and GC, which of equal victims takes the
- * one that became equal last, erases the block that was filled just before: 4, 5, 6, 7, 4 ... (2
- * and 3 stay full of old versions). The 45th write opens block 5 and has block 4 erased for the
- * third time: with threshold 2 that is one too many beside the 0 of block 0. Its four pages go to a
- * new frontier of GC, the most worn free block, 4 (6 and 7 have 2).
+ * LPNs 0 to 7 fill blocks 0 and 1. LPN 8, which is written again and again, fills the others in turn.
+ * From the 13th write on, each block that is opened leaves two free, so GC erases a block: of equal
+ * victims it takes the one that became equal last, which is the block filled just before. This gives 4,
+ * 5, 6, 7, 4 ...; blocks 2 and 3 stay full of old versions. At the 45th write block 5 is opened and block
+ * 4 is erased for the third time. With threshold 2 that is one erase too many, because block 0 has none:
+ * the four pages of block 0 move to a new frontier of GC, the most worn free block, 4 (6 and 7 have 2).
  */
 static void the_first_move(void)
 {
@@ -294,9 +293,9 @@ static void a_corrected_block_moves(void)
 }
 
 /*
- * A read always waits, so the die is never idle; even so one copy follows each read. The first read
- * flags the block. Four reads follow, each with a copy, then a fifth and the erase, and with its
- * end the sixth begins.
+ * A read always waits, so the die is never idle. Nevertheless one command of GC follows each read. The
+ * first read flags the block. Four reads follow, each with a copy, and then a fifth with the erase. The
+ * sixth begins when the erase has ended.
  */
 static void reads_without_end_do_not_keep_a_block(void)
 {
@@ -348,11 +347,12 @@ static void not_by_copyback(void)
 }
 
 /*
- * 8 blocks, two of them the urgent reserve: LPNs 0 .. 11 in blocks 0 .. 2; 0, 1, 2, 4, 5, 6, 8, 9 again in 3
- * and 4; so LPN 3 is left of block 0, 7 of block 1. LPN 12 opens block 5, two are free, and GC wants
- * three: block 1 first, which got to one valid page last. Meanwhile reads flag block 0. The copy
- * of LPN 7 opened block 6, so two are free when block 1 is erased: none for relocation, and block 0
- * is the next for space. It is counted as that.
+ * The drive has 8 blocks, two of which are the urgent reserve. LPNs 0 .. 11 are written to blocks 0 .. 2, and
+ * 0, 1, 2, 4, 5, 6, 8, 9 again to 3 and 4. So only LPN 3 is valid in block 0, and LPN 7 in block 1. LPN 12
+ * opens block 5: two blocks are free, and GC wants three. It takes block 1, which became equal last, while
+ * reads flag block 0. The copy of LPN 7 opened block 6, so two blocks are free when block 1 has been erased.
+ * These are the reserve, which relocation must not use. Block 0 is therefore collected for space, and counted
+ * as such.
  */
 static void a_flagged_block_that_gc_wants_for_space(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The host link: its calendar compared with a simple one, and an I/O's times computed by hand. */
+/* Test the host link: its calendar compared with a simple one, and an I/O's times computed by hand. */
 #include "ftl.h"
 #include "gc_policy.h"
 #include "link.h"

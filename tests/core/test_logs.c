@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A drive's logs: counters, latencies, blocks, wear, identity, errors and health. */
+/* Test a drive's logs: counters, latencies, blocks, wear, identity, errors and health. */
 #include "control_host.h"
 
 static const uint64_t *group(const struct slate_log_counters *l, unsigned int n)

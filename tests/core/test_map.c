@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The cached map of the page FTL: times of look-ups that hit and miss, computed by hand; the share
+ * Test the cached map of the page FTL: times of look-ups that hit and miss, computed by hand; the share
  * of misses; memory; settings that are refused; map pages that are lost; drives whose cache changes.
  * Power cuts are in test_cut and test_odd, contents in test_model.
  *
@@ -470,8 +470,9 @@ static void trim_of_a_lost_map_page(void)
 }
 
 /*
- * A mount in which map page 0 cannot be read finds its entries by the spare areas. all: also the comparison
- * fails; else only the read that a trim needs, whose map page was not in memory when the power was cut.
+ * A mount that cannot read map page 0 finds its entries by the spare areas. all: every read of the page fails,
+ * also the one that compares it with flash. Otherwise only one read fails: a trim needs the map page, which was
+ * not in memory when the power was cut.
  */
 static void mount_without(bool all, bool trim)
 {

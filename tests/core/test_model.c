@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random reads, writes, trims and flushes, compared with the simplest model: an array of sector
+ * Test random reads, writes, trims and flushes, compared with the simplest model: an array of sector
  * tags. The FTL's own check() runs around every step.
  *
  * The oracle allows what ftl.h allows: a sector read while writes to it are in

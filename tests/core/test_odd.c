@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Odd drives: random small geometries and configurations, random I/O twelve deep,
+ * Test odd drives: random small geometries and configurations, random I/O twelve deep,
  * the power cut anywhere (also while it mounts), programs and erases that fail,
  * and all of it together. Every read is checked, every mount must find a prefix of
  * what was submitted that holds all that is durable (odd_host.c), and the FTL's

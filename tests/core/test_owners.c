@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waiting behind another namespace (owners.h), on the array of timing_drive.h. Schedules are computed by hand and
+ * Test waiting behind another namespace (owners.h), on the array of timing_drive.h. Schedules are computed by hand and
  * compared exactly.
  */
 #include "timing_drive.h"

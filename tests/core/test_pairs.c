@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every pair of commands, one after the other at the same moment, on two dies of one
+ * Test every pair of commands, one after the other at the same moment, on two dies of one
  * channel, on one die, and on two planes of one die. The times were computed by
  * hand from
  *

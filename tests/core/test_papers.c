@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The papers' worked examples and tables, on the array:
+ * Test the papers' worked examples and tables, on the array:
  *   PEN     Liu et al., FAST 2018: PB numbering (4.3), Table 1, Figure 11
  *   IPPBE   ISLPED 2018: several blocks of a plane in one erase time, linear energy
  *   RPS     large-capacity NAND dissertation, 3.1: program orders, paired pages

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The M-Merge planner: PEN's figures 10 and 11, every choice of PBs of small trees, and plans
+ * Test the M-Merge planner: PEN's figures 10 and 11, every choice of PBs of small trees, and plans
  * executed on the array, where cells disturbed too often lose their data.  test_pen_plan [-n
  * rounds] [-s seed]
  */

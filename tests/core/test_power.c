@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Power cuts of a drive whose shell continues (slate_power.h): their exact time, the data that are
+ * Test power cuts of a drive whose shell continues (slate_power.h): their exact time, the data that are
  * lost, and the result and cost of a mount.
  *
  *   test_power [-n CUTS] [-r ID]

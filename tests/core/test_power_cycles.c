@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A drive whose power is cut a thousand times in a row, with little written in between: the list of
+ * Test a drive whose power is cut a thousand times in a row, with little written in between: the list of
  * dead pages (ftl/page/mount.c) becomes full long before GC collects their blocks. The drive must
  * mount each time, accept writes, and keep all flushed data.
  *

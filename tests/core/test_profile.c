@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Profiles: every key accepts exactly its range, and the message for each kind of bad file or value
+ * Test profiles: every key accepts exactly its range, and the message for each kind of bad file or value
  * names the fix.
  */
 #include "profile_load.h"

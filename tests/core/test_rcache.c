@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The controller's read cache and read-ahead: times computed by hand, which unit gives way, and
+ * Test the controller's read cache and read-ahead: times computed by hand, which unit gives way, and
  * content after writes and failures. Units 0 to 31 are written and flushed first, four to a page,
  * pages on two dies in turn.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The controller's read cache in front of an FTL that uses all the freedom that ftl.h gives: `stub`
+ * Test the controller's read cache in front of an FTL that uses all the freedom that ftl.h gives: `stub`
  * keeps sectors in memory. Each unit of a write changes at a random time between its submission
  * and its completion, each unit of a read is looked at likewise, and done() is called at any time
  * before the completion. Reads and writes fail now and then. The stub notes when each sector changed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Word lines of two pages: the page that each choice rule takes, the places of parity pages and
+ * Test word lines of two pages: the page that each choice rule takes, the places of parity pages and
  * copies, and their times.
  */
 #include "rps_drive.h"
@@ -175,9 +175,10 @@ static void flex_copies(void)
 }
 
 /*
- * One write at a time without a buffer: one of three buffer pages, u = 333, so it
- * alternates. No slow block at first: L0 .. L3, and their parity page. Then M0, L0 of a
- * new block, M1, L1 ... q: 16 blocks * 4 LSB pages * 30 % = 19; -8 LSB, +4 MSB.
+ * The host writes one page at a time without a buffer. One of three buffer pages is in use, so u = 333
+ * and the types alternate. At first there is no slow block: L0 .. L3 are programmed, and their parity
+ * page. Then follow M0, L0 of a new block, M1, L1 ... The quota q begins at 16 blocks * 4 LSB pages *
+ * 30 % = 19; 8 LSB pages take from it, and 4 MSB pages give back.
  */
 static void flex_alternates(void)
 {
@@ -261,9 +262,10 @@ static void flex_by_utilisation(void)
 }
 
 /*
- * The same burst with u above u_high = 100 but for the last page, and q = 16 * 4 * 62 / 1000
- * = 3: L L L, and q is 0. Alternate: MSB wanted, no slow block, so L3 (q = -1). Its parity
- * page; M0 (q = 0), L (q = -1), M (q = 0), L, M and, u = 100, alternate: L.
+ * The burst is the same, u is above u_high = 100 except for the last page, and q = 16 * 4 * 62 / 1000
+ * = 3. Three LSB pages reduce q to 0, so the types alternate from now on. An MSB page would be next, but
+ * there is no slow block, so L3 is taken (q = -1), and the block's parity page is programmed. M0 (q = 0),
+ * L (q = -1), M (q = 0), L and M follow. At u = 100 the types alternate, too, so the last page is L.
  */
 static void flex_quota_runs_out(void)
 {
@@ -287,9 +289,10 @@ static void flex_quota_runs_out(void)
 /* ---- idle GC ------------------------------------------------------------------------ */
 
 /*
- * LPNs 0 .. 7 twice: 0L0 .. 0L3 1L0* 0M0 2L0 0M1 2L1 0M2 2L2 0M3 2L3 1L1* 2M0 3L0 2M1 3L1.
- * Of block 0, 0M2 and 0M3 are valid. A read 10 us after the last write's end takes 5 us; 30 us
- * after it the drive is idle: GC reads an MSB page (6 us), programs 2M2, again, 2M3; erases 0.
+ * LPNs 0 .. 7 are written twice, to 0L0 .. 0L3 1L0* 0M0 2L0 0M1 2L1 0M2 2L2 0M3 2L3 1L1* 2M0 3L0 2M1
+ * 3L1. In block 0 the pages 0M2 and 0M3 are valid. A read 10 us after the last write's end takes 5 us.
+ * 30 us after the read the drive counts as idle: GC reads an MSB page (6 us) and programs 2M2, reads the
+ * next and programs 2M3, and erases block 0.
  */
 static void idle_gc_takes_slow_pages(void)
 {
@@ -320,10 +323,12 @@ static void idle_gc_takes_slow_pages(void)
 /* ---- where copies go --------------------------------------------------------------------- */
 
 /*
- * 8 blocks, GC below 4 free ones. LPNs 0 .. 15 in blocks 0 and 1, then 0 .. 5 and 8 .. 13 anew:
- * two valid pages are left of each, the last ones: 3L, 3M. LPNs 16 .. 20 fill block 3 and open
- * block 4, so 3 are free. Of equals, block 1 got there last. With its own block GC opens 5 for
- * the copies (2 free), erases 1 (3), and wants 0, too. In the host's block 4 two copies do.
+ * The plane has 8 blocks, and GC starts when fewer than 4 are free. LPNs 0 .. 15 are written to blocks 0
+ * and 1, and then LPNs 0 .. 5 and 8 .. 13 again, so that each block has two valid pages, 3L and 3M. LPNs
+ * 16 .. 20 fill block 3 and open block 4, so that 3 are free. Of the two equal blocks GC takes block 1,
+ * which got its number of valid pages last. If GC has its own block, it opens block 5 for the copies (2
+ * are free), erases block 1 (3 are free) and must collect block 0, too. If the copies go to the host's
+ * block 4, the two copies of block 1 are enough.
  */
 static void two_of_each_block_are_valid(enum ftl_gc_frontier where)
 {
@@ -365,9 +370,10 @@ static void page_ftl_copies_to_the_hosts_block(void)
 }
 
 /*
- * As in flex_alternates, LPNs 0 .. 11: block 0 is full, backup block 1 has two pages, block 2 its
- * LSB pages. Then 0 to 2M0, and 1 to 3L0, the fourth of 12 blocks, so GC, with 9 as its threshold,
- * takes block 0. In the order of the pages are valid 0M0, 0M1, 0L2, 0M2, 0L3, 0M3.
+ * LPNs 0 .. 11 are written as in flex_alternates: block 0 is full, backup block 1 has two pages, and
+ * block 2 has its LSB pages. Then LPN 0 goes to 2M0, and LPN 1 to 3L0, which opens the fourth of 12
+ * blocks. GC, with 9 as its threshold, takes block 0. Its valid pages, in the order of the pages, are
+ * 0M0, 0M1, 0L2, 0M2, 0L3 and 0M3.
  */
 static void six_pages_of_the_first_block_are_valid(enum ftl_gc_frontier where, enum ftl_gc_pages pages)
 {
@@ -437,9 +443,10 @@ static void flex_copies_to_its_own_block(void)
 }
 
 /*
- * As in rtf_ftl_order, but 2L0 and 2L1 are LPNs 0 and 1 again. 4L0 opens the fifth of 17 blocks: GC,
- * with 13 as its threshold, copies six pages of block 0. Own: to block 5, in fixed order, with its
- * parity pages. Shared: MSB pages are 2M0 and 3M0 alone; the rest goes to the first block, 4.
+ * Writes are those of rtf_ftl_order, but 2L0 and 2L1 are LPNs 0 and 1 again. 4L0 opens the fifth of 17
+ * blocks, so GC, with 13 as its threshold, copies six pages of block 0. With a block of its own it copies
+ * to block 5, in fixed order, with parity pages. In shared blocks only the MSB pages 2M0 and 3M0 may be
+ * taken, and the other copies go to the first block, 4.
  */
 static void rtf_writes(enum ftl_gc_frontier where)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Word lines of two pages: the effects of power cuts and failing pages, and what is rebuilt. */
+/* Test word lines of two pages: the effects of power cuts and failing pages, and what is rebuilt. */
 #include "rps_drive.h"
 
 /* ---- power ------------------------------------------------------------------------ */
@@ -49,9 +49,9 @@ static void page_ftl_loses_the_paired_page(void)
 }
 
 /*
- * The same with parity: block 0 is held, and its lost page goes to block 2, which is erased first
- * (after a cut every blank block is). Programs after the parity page 1L0 could destroy it, so a new
- * one without the lost page goes to block 3. Then block 0 is written further: 0L2.
+ * With parity, block 0 is held, and its lost page is written to block 2, which is erased first, as every
+ * blank block is after a cut. Programs after the parity page 1L0 in its block could destroy it, so a new
+ * parity page, which leaves out the lost page, goes to block 3. Then block 0 is written further: 0L2.
  */
 static void parity_ftl_rebuilds(void)
 {
@@ -78,9 +78,9 @@ static void parity_ftl_rebuilds(void)
 }
 
 /*
- * 0L0 .. 0L3 and their parity page, and a torn 0M0. The rebuilt page goes to an LSB page of a
- * new block; a second parity page covers 0L1 .. 0L3; block 0 goes on with 0M1, for the last
- * page was LSB. That torn, too, the other three of block 0 are still there.
+ * 0L0 .. 0L3 and their parity page are programmed, and 0M0 is torn. The rebuilt page goes to an LSB page
+ * of a new block, and a second parity page covers 0L1 .. 0L3. Block 0 is continued with 0M1, because the
+ * last page was LSB. If 0M1 is torn, too, the other three pages of block 0 can still be read.
  */
 static void flex_rebuilds(void)
 {

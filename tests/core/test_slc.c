@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SLC mode and the SLC cache: what each page takes, where the cliff in the bandwidth is, what
+ * Test SLC mode and the SLC cache: what each page takes, where the cliff in the bandwidth is, what
  * folding gives back. Every number is computed by hand from the times below.
  */
 #include "gc_policy.h"

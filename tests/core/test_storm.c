@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random commands, times, power cuts, reopened images and copies against the
+ * Test random commands, times, power cuts, reopened images and copies against the
  * naive model of nand.h (naive.h), on every device of storm_table.c. Legal and
  * illegal: each rule is broken in every run, which is asserted.
  *

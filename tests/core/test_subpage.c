@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SPREAD's three FTLs (spread.ini's pages and times): schedules of host reads and of
+ * Test SPREAD's three FTLs (spread.ini's pages and times): schedules of host reads and of
  * reads that complete partial writes, computed by hand, the words that each command requests, and
  * the data. The FTL sees only the words that it requested.
  *

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The Superblock FTL, and page mapping of a plane: schedules computed by hand, compared
- * exactly; disturbance that is ignored; endless power cuts; configurations that are refused. A page
- * is
- * 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a read 5 us in the
- * cells, a program 20 us, an erase 70 us and 5 us less for each level of PBs. Map and
- * firmware take 20 ns an I/O.
+ * Test the Superblock FTL, and page mapping of a plane: schedules computed by hand, compared
+ * exactly; disturbance that is ignored; endless power cuts; configurations that are refused.
+ *
+ * A page has 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a read 5 us in the cells, a
+ * program 20 us, an erase 70 us and 5 us less for each level of PBs. Map and firmware take 20 ns an I/O.
  *
  *   test_superblock [cuts:SHAPE:SEED | odd:SEED]
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Host reads that suspend programs and erases: every time is computed by hand, on one die. */
+/* Test host reads that suspend programs and erases: every time is computed by hand, on one die. */
 #include "gc_policy.h"
 #include "page_drive.h"
 

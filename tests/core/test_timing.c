@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Schedules of the array computed by hand, compared exactly. */
+/* Test schedules of the array computed by hand, compared exactly. */
 #include "timing_drive.h"
 
 static uint8_t page[2][4096], oob[2][64];

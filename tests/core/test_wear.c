@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Raw bit errors by the published formula, the effects of ECC and retries, and wear. */
+/* Test raw bit errors by the published formula, the effects of ECC and retries, and wear. */
 #include "abilities_array.h"
 
 #ifdef TEST_FLOAT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * XMatchPRO: streams derived by hand, bit by bit; random blocks compared with a second coder,
+ * Test XMatchPRO: streams derived by hand, bit by bit; random blocks compared with a second coder,
  * written from the description and based on a list; and invalid streams.  test_xmatch [-n rounds]
  * [-s seed]
  */

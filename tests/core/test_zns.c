@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Zones (ftl/zns). By hand: write pointers, errors, limits, times to the nanosecond. At random, on drives
+ * Test zones (ftl/zns). By hand: write pointers, errors, limits, times to the nanosecond. At random, on drives
  * of random shapes: every answer, report and read is compared with a model; power cuts before, inside and
  * after every command, some with a second one in the mount or the work after it; failing programs and erases.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Zones that the drive changes itself (ftl/zns): read-only after a failed program, offline after failed erases. The
- * drive reports both states, and both are permanent.
+ * Test zones that the drive changes itself (ftl/zns): read-only after a failed program, offline after failed erases.
+ * The drive reports both states, and both are permanent.
  */
 #include "zns.h"
 #include "zns_drive.h"

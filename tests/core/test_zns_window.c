@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads across zones, and random write areas of zones (ftl/zns/zns_window.c), by hand: errors, write pointers,
+ * Test reads across zones, and random write areas of zones (ftl/zns/zns_window.c), by hand: errors, write pointers,
  * times to the nanosecond, what survives. test_zns runs drives with such areas at random and through power cuts.
  */
 #include "zns.h"
@@ -310,7 +310,7 @@ static void records_of_zones_that_are_reset(void)
 	for (uint32_t zone = 1; zone < 4; zone++)
 		zr_submit(&first, FTL_TRIM, FTL_ZONE_RESET, zone * 32ull, 0, false);
 	zr_drain(&first);
-	/* Cuts meet programs of pages, of records of them (two move) and of resets, and erases of the log and of zones. */
+	/* Cuts meet programs of pages, of records of them (two move) and of resets; and erases of the log, of zones. */
 	EXPECT_EQ(cuts, 3 * (4 + 4 + 4 + 2 + 3 + 1 + 3));
 	zr_free(&first);
 	zr_free(&second);

@@ -93,7 +93,7 @@ class Install(unittest.TestCase):
 
     def test_drives(self) -> None:
         self.call("slate", "age", "small", "--writes", "1x", "--content", "zero", "-o", "a.slate")
-        # 320.9 MiB, 8 bytes of checksums for each of 20,480 pages, and the head again
+        # the file has 320.9 MiB, 8 bytes of checksums for each of 20,480 pages, and the head again
         self.assertIn("a.slate: 321.1 MiB, ", self.call("slate", "drive", "show", "a.slate"))
 
     def test_a_page(self) -> None:

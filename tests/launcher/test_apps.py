@@ -153,7 +153,7 @@ class Readers(unittest.TestCase):
         return apps.results(app, app.values([]), files)["parts"]
 
     def test_sysbench(self) -> None:
-        # sum 4.64 ms / 4; the median: the first bucket with half of the four
+        # the mean is 4.64 ms / 4; the median is the first bucket with half of the four
         (part,) = self.parts("sysbench-fileio", {"sysbench.txt": SYSBENCH})
         self.assertEqual((part["name"], part["operations"], part["seconds"]), ("run", 4, 0.05))
         self.assertEqual(

@@ -248,7 +248,7 @@ class Measured(Case):
 
     def test_the_curve_is_printed(self) -> None:
         search = fit.Fit(self.results(measured()), lambda _: None)
-        # 4 in flight for 86 us in the drive and 2.62 us in the host: 45,137 a second
+        # 4 reads in flight take 86 us in the drive and 2.62 us in the host: 45,137 a second
         with mock.patch.object(fit.Drive, "rand_read_mean_us", lambda _, depth: {4: 86.0}[depth]):
             curve = {depth: search.reads_at(depth) for depth in search.sheet.curve}
         self.assertAlmostEqual(curve[4], 4e6 / 88.62)

@@ -108,7 +108,7 @@ class Jobs(unittest.TestCase):
         for depth, window in ((16, (100, 400)), (256, (640, 2560))):  # 2,000 reads; 12,800
             sheet.qd["read_qd"] = depth
             self.assertEqual(fitguest.window_ms(sheet, drive("p4500-1tb"), reads), window)
-        # 50 queues of 256 at 13,000 MB/s: 129.06 ms
+        # 50 queues of 256 take 129.06 ms at 13,000 MB/s
         self.assertEqual(self.windows("pm1743", "full", "seq-read"), ("32ms", "130ms"))
 
     def test_an_slc_cache(self) -> None:

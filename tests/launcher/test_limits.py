@@ -271,7 +271,7 @@ class Golden(unittest.TestCase):
         self.text = self.report.text()
 
     def test_processors(self) -> None:
-        """1,000,000,000 ns of 1,677,026,202; 20, 50 and 30 % of the jobs' own times."""
+        """The vCPU is busy for 1,000,000,000 ns of 1,677,026,202, and for 20, 50 and 30 % of the jobs' own times."""
         self.assertIn("\nvCPUs     59.6 % busy, each at 4 GIPS\n", self.text)
         shares = {job: limit.use.processor() for job, limit in self.report.limits.items()}
         self.assertEqual({job: round(share, 7) for job, share in shares.items()},

@@ -212,7 +212,7 @@ class Showing(Case):
         self.assertIn("erase 9 pages           9270.0       0.0    9270.0\n", out)
 
     def test_ippbe(self) -> None:
-        # 175 ns of cycles, 2048 bytes of 25 ns; two planes share the bus, then program together.
+        # A transfer takes 175 ns of cycles and 25 ns a byte for 2048; two planes share the bus, then program together.
         found = facts("ippbe")
         self.assertEqual(found["program"], {"bus_ns": 51375, "cell_ns": [1500000]})
         die = 2 * 2048 * 1e9 / (2 * 51375 + 1500000)
@@ -264,7 +264,7 @@ class Showing(Case):
             self.assertEqual(facts(profile, sets[1])["not_safe"], "")
 
     def test_one_shot(self) -> None:
-        # Six transfers, then a word line of each of two planes.
+        # Six transfers take place, then each of two planes programs a word line.
         one_shot = ("ftl.type=none", "geometry.bits_per_cell=3", "geometry.pages_per_block=66",
                     "geometry.one_shot=yes", "timing.program_ns=2100000")  # fmt: skip
         found = facts("small", *one_shot)

@@ -93,7 +93,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(fioresult.rows(result)[0].percentile_ns(999), 147_708)
 
     def test_percentiles_of_all_clones(self) -> None:
-        """9 I/Os of 2,048 ns and one of 5,000: buckets of 2 and of 4 ns, named by their middles."""
+        """9 I/Os take 2,048 ns and one takes 5,000: their buckets have 2 and 4 ns, and are named by their middles."""
         result = {"jobs": [fio("job-a", "read", 5, 2048.0), fio("job-a", "read", 5, 2638.4, 5000)]}
         for job, bins in zip(result["jobs"], ({"2049": 5}, {"2049": 4, "5002": 1})):
             job["read"]["lat_ns"] |= {"bins": bins, "percentile": {"50.000000": 1}}

@@ -163,7 +163,7 @@ class PowerCuts(RealTime):
         self.assertEqual(len(done), len(submitted))
         good = [int(ns) for ns, status in done if status == "0"]
         self.assertLessEqual(max(good), power["cut-ns"])
-        # Further requests: the monitor's, and those between the cut and the notification of the controller.
+        # Other requests are the monitor's, and those between the cut and the notification of the controller.
         self.assertGreater(len(done) - len(good), power["lost-requests"])
         vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
         vm.qmp("system_reset")

@@ -360,7 +360,7 @@ class Attachment(TrustTest):
         self.assertEqual(nvme.do_write(0, PAGE).code, 0)
 
     def test_detached_in_flight(self) -> None:
-        """The following reset waited for the write while virtual time stood still, and QEMU hung."""
+        """A detach once left a write in flight: the reset after it waited for it in stopped time, and QEMU hung."""
         nvme = self.start()
         self.prepare()
         nvme.start(WRITE, 0, data=PAGE, flags=FUA)

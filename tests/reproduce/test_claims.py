@@ -129,7 +129,7 @@ class Rules(unittest.TestCase):
             self.assertEqual(claims.check(claim(paper=1.43), table(("a", "w", "x", ours))), want, ours)
 
     def test_a_share(self) -> None:
-        # ratio 1.2 and 16 points; 1.15 and 9 points; a change of the same numbers would agree
+        # the ratios are 1.2 with 16 points and 1.15 with 9 points; a change of the same numbers would agree
         self.assertEqual(claims.check(claim(paper=79, form="share"), table(("a", "w", "%", 95))), "size")
         self.assertEqual(claims.check(claim(paper=60, form="share"), table(("a", "w", "%", 69))), "agrees")
         self.assertEqual(claims.check(claim(paper=0.18, form="share"), table(("a", "w", "share", 0.27))), "size")

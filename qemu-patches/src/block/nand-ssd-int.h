@@ -188,7 +188,7 @@ void nand_ssd_arm_row(BDRVNandSsdState *s);
 int coroutine_fn nand_ssd_co_ioctl(BlockDriverState *bs,
                                    unsigned long int request, void *buf);
 
-/* nand-ssd.c: called by the thread with s->lock held */
+/* nand-ssd.c: the thread calls these with s->lock held. */
 bool nand_ssd_busy(BDRVNandSsdState *s);
 uint64_t nand_ssd_finish_all(BDRVNandSsdState *s);
 uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns);

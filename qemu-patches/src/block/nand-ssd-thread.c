@@ -102,7 +102,7 @@ struct NandSsdThread {
     RealTime at_mark[SLATE_MARKS_MAX];
 };
 
-/* Lateness. Called with t->lock held. */
+/* Lateness: the caller holds t->lock. */
 
 static void lateness_count(Lateness *l, uint64_t ns)
 {
@@ -176,7 +176,7 @@ NandSsdRealTime *nand_ssd_thread_mark_stats(NandSsdThread *t, uint32_t mark)
     return real_time_qapi(&t->at_mark[mark]);
 }
 
-/* The clock. Called with t->lock held. */
+/* The clock: the caller holds t->lock. */
 
 static uint64_t clock_ns(const NandSsdThread *t)
 {
@@ -195,7 +195,7 @@ static bool wake_wanted(NandSsdThread *t)
     return wake;
 }
 
-/* The drive. Called with s->lock held. */
+/* The drive: the caller holds s->lock. */
 
 static void pass_time(NandSsdThread *t, uint64_t until_ns)
 {

@@ -93,7 +93,7 @@ static const char *const nand_ssd_op_name[FTL_NOPS] = {
     [FTL_TRIM] = "trim", [FTL_FLUSH] = "flush",
 };
 
-/* Callback of the drive, called with the lock held from submit and step. */
+/* The drive calls this from submit and step, with the lock held. */
 
 void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req)
 {
