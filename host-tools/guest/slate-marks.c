@@ -3,7 +3,7 @@
  * slate-marks KIND LABEL: tell every drive that something begins or ends now.
  *
  * In a guest with several drives this is what "slate-mark" finds in PATH (drives.sh). The
- * drives are marked one after another, in the order of their numbers, some 10 us apart.
+ * drives of $SLATE_DEVS, block devices, are marked one after another, some 10 us apart.
  *
  * A drive that lost its power takes no mark; that is no error, for the others go on. Arguments
  * after LABEL are ignored, as by slate-mark.
@@ -11,12 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "slate-mark.h"
-
-#define MOST_DRIVES 8
 
 static int mark(const char *path, struct nvme_admin_cmd *cmd)
 {
@@ -25,7 +24,11 @@ static int mark(const char *path, struct nvme_admin_cmd *cmd)
 
 	if (fd < 0)
 		return 0;
-	status = ioctl(fd, NVME_IOCTL_ADMIN_CMD, cmd);
+	status = ioctl(fd, NVME_IOCTL_ID);
+	if (status > 0) {
+		cmd->nsid = (unsigned int)status;
+		status = ioctl(fd, NVME_IOCTL_ADMIN_CMD, cmd);
+	}
 	close(fd);
 	if (!status || (status < 0 && (errno == ENODEV || errno == EIO)))
 		return 0;
@@ -39,8 +42,8 @@ static int mark(const char *path, struct nvme_admin_cmd *cmd)
 
 int main(int argc, char **argv)
 {
-	struct nvme_admin_cmd cmd = { .opcode = MARK_OPCODE, .nsid = 1 };
-	char label[LABEL_BYTES] = "", path[] = "/dev/nvme0";
+	struct nvme_admin_cmd cmd = { .opcode = MARK_OPCODE };
+	char label[LABEL_BYTES] = "", *drives = getenv("SLATE_DEVS");
 	int kind, failed = 0;
 
 	if (argc < 3 || (kind = parse_kind(argv[1])) < 0) {
@@ -53,9 +56,7 @@ int main(int argc, char **argv)
 	cmd.cdw13 = label_dword(label, 1);
 	cmd.cdw14 = label_dword(label, 2);
 	cmd.cdw15 = label_dword(label, 3);
-	for (int i = 0; i < MOST_DRIVES; i++) {
-		path[sizeof(path) - 2] = (char)('0' + i);
+	for (char *path = drives ? strtok(drives, " ") : NULL; path; path = strtok(NULL, " "))
 		failed |= mark(path, &cmd);
-	}
 	return failed;
 }

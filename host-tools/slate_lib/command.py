@@ -106,7 +106,7 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     ]
     environment += [f"APP_{name.upper()}={shlex.quote(value)}" for name, value in options.app_values.items()]
     if options.more:
-        devices = " ".join(f"/dev/{drive.label}n1" for drive in options.drives)
+        devices = " ".join(f"/dev/{drive.block}" for drive in options.drives)
         environment += [f"SLATE_DEVS='{devices}'", ". ./drives.sh"]
         entries += [
             ("job/drives.sh", text, paths.DRIVES_SCRIPT.read_bytes()),
@@ -257,6 +257,9 @@ def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
 
 def device(drive: Drive, front: str, **more: str) -> list[str]:
     """Return the words of the guest's device. The one namespace of a drive with placement handles has all of them."""
+    if drive.one_controller:
+        words = keyval(drive=drive.node, bus="controller", nsid=str(drive.number + 1), **more)
+        return _controller(drive.number) + ["-device", f"nvme-ns,{words}"]
     count = drive.handles() if front == "nvme" and not drive.has_table() else 0
     if not count:
         more |= namespaces.device_property(drive.namespaces)
@@ -269,6 +272,11 @@ def device(drive: Drive, front: str, **more: str) -> list[str]:
         *("-device", f"nvme,id={controller},serial={drive.serial},subsys={group}"),
         *("-device", f"nvme-ns,{words}"),
     ]
+
+
+def _controller(number: int) -> list[str]:
+    """Return the words of the controller of several drives, which stand before the first drive's."""
+    return [] if number else ["-device", "nvme,id=controller,serial=slate"]
 
 
 def machine_words(options: RunOptions) -> list[str]:

@@ -2,7 +2,7 @@
 """Makes the drives of one guest, and assigns options to drives.
 
 A run has one drive, or as many as --profile (or --drive) is given: nvme0n1, nvme1n1 and so on in
-the guest, in the order given. docs/running.md ("Several drives") describes the meaning of each
+the guest, in the order given; or nvme0n1, nvme0n2 with --one-controller. docs/running.md ("Several drives") describes the meaning of each
 option for several drives; options that make sense only for one drive are refused here.
 """
 
@@ -55,11 +55,17 @@ class Drive:
     settings: list[str] = field(default_factory=list)
     namespaces: list[Namespace] = field(default_factory=list)  # made on a new drive; empty: one, over all of it
     number: int = 0  # in the guest: nvme0n1, nvme1n1, ...
+    one_controller: bool = False  # the drives are namespaces of one controller: nvme0n1, nvme0n2, ...
 
     @property
     def label(self) -> str:
-        """Return the controller's name in the guest, which is also the name of the folder of the drive's results."""
-        return f"nvme{self.number}"
+        """Return the name of the guest's controller or namespace, also that of the folder of the drive's results."""
+        return f"nvme0n{self.number + 1}" if self.one_controller else f"nvme{self.number}"
+
+    @property
+    def block(self) -> str:
+        """Return the name of the guest's block device."""
+        return self.label if self.one_controller else f"{self.label}n1"
 
     @property
     def node(self) -> str:
@@ -190,14 +196,28 @@ def check_alone(args: argparse.Namespace, count: int) -> None:
 def check_run(options: RunOptions) -> None:
     """Make the same check for options that a job file may set too."""
     count = len(options.drives)
+    if count == 1 and options.one_controller:
+        raise SlateError("--one-controller with one drive", "give --profile once for each of its namespaces")
     if count == 1:
         return
+    if options.one_controller:
+        _check_one_controller(options.drives)
     if options.precondition == "device":
         raise SlateError(
             f"--precondition device does not go with {count} drives", "use --precondition instant, or fill by a job"
         )
     if options.frontend != "nvme":
         raise SlateError(f"--frontend {options.frontend} does not go with {count} drives", "use --frontend nvme")
+
+
+def _check_one_controller(drives: list[Drive]) -> None:
+    for drive in drives:
+        for key, has in (("ftl.placement_handles", drive.handles()), (namespaces.KEY, drive.has_table())):
+            if has:
+                raise SlateError(
+                    f"--one-controller: {drive.label} has {key}, which is the work of a controller of its own",
+                    f"set {key} to 0, or leave --one-controller out",
+                )
 
 
 def settings_of(lines: list[str], number: int, count: int) -> list[str]:
@@ -260,14 +280,16 @@ def first(args: argparse.Namespace) -> Drive:
     """Return nvme0n1."""
     if args.ephemeral and not args.drive:
         raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
-    return of(args.profile, args.drive, settings_of(args.set, 0, 1 + len(args.more)), args)
+    drive = of(args.profile, args.drive, settings_of(args.set, 0, 1 + len(args.more)), args)
+    drive.one_controller = args.one_controller
+    return drive
 
 
 def others(args: argparse.Namespace) -> list[Drive]:
-    """Return nvme1n1 and the following drives."""
+    """Return the second drive and the following ones."""
     found = []
     for number, (profile, file) in enumerate(args.more, 1):
         drive = of(profile, file, settings_of(args.set, number, 1 + len(args.more)), args)
-        drive.number = number
+        drive.number, drive.one_controller = number, args.one_controller
         found.append(drive)
     return found

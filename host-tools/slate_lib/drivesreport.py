@@ -202,7 +202,7 @@ class DrivesReport(Report):
     def notes(self) -> list[str]:
         """Return explanations of the figures."""
         return [
-            f"all: the I/Os of all drives as if they were one drive's; nvme0/report.txt to "
+            f"all: the I/Os of all drives as if they were one drive's; {self.labels[0]}/report.txt to "
             f"{self.labels[-1]}/report.txt have the parts of each latency, the limits and the wear of each drive",
             "drives: the whole run, boot included; WAF: programmed / written by the host; a RAID writes to several "
             "drives what the guest wrote once",

@@ -112,6 +112,7 @@ def _drive_words(options: RunOptions) -> list[str]:
         words += ["--profile", paths.short(drive.profile)] if drive.profile else []
         words += ["--drive", paths.short(drive.drive)] if drive.drive else []
     words += ["--ephemeral"] if options.ephemeral else []
+    words += ["--one-controller"] if options.one_controller else []
     for drive in options.drives:
         words += ["--record", paths.short(drive.record)] if drive.record else []
         words += ["--record-content", paths.short(drive.record_content)] if drive.record_content else []

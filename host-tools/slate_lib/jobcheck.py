@@ -148,7 +148,8 @@ def _check_files(where: str, options: dict[str, str], drives: list[list[int | No
             count = len(drives[place.drive])
             raise SlateError(
                 f"{where}: filename={file}, and that drive has {count} namespace{'s' * (count > 1)}",
-                f"give --namespace {place.namespace + 1} times, once for each; or change the job"
+                f"give --namespace {place.namespace + 1} times, once for each (or --profile, with --one-controller); "
+                "or change the job"
                 if place.namespace > 0
                 else "namespaces count from 1: /dev/nvme0n1",
             )

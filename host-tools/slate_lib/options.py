@@ -123,6 +123,12 @@ WORK = (
         "/dev/nvme1n1 and so on (docs/running.md)",
         repeat=True,
     ),
+    Option(
+        "one-controller",
+        None,
+        "with several --profile: the drives are namespaces of one controller, /dev/nvme0n1, nvme0n2 and so on "
+        "(docs/namespaces.md)",
+    ),
     Option("job", "NAME|FILE", "a fio job file (default: quick; 'slate jobs' lists names)"),
     Option("cmd", "SCRIPT", "run a shell script in the guest instead of fio"),
     Option("cmd-arg", "WORD", "an argument for the script; repeatable", words=True),

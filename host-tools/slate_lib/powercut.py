@@ -134,6 +134,11 @@ def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts
             raise SlateError(
                 f"--{name.replace('_', '-')} does not go with a power cut", "leave one of them out"
             )
+    if args.cut_drive is not None and args.one_controller:
+        raise SlateError(
+            f"--cut-drive {args.cut_drive} with --one-controller: its drives lose their power together",
+            "leave --cut-drive out",
+        )
     drive = _drive(args, drives)
     then = args.cut_then or ("off" if drive is None else "vanish")
     if args.cut_seed is not None:

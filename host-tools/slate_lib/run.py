@@ -518,6 +518,8 @@ def check_job(options: RunOptions) -> None:
         return
     sizes = [drive.get("exported_bytes") for drive in derived]
     several = [_namespaces(drive, found) for drive, found in zip(options.drives, derived)]
+    if options.one_controller:
+        sizes, several = sizes[:1], [sizes]
     jobfile.check_on_drives(options.job, options.environment, sizes, several, options.files)
 
 

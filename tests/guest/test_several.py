@@ -81,6 +81,18 @@ class Several(SeveralTest):
         self.assertIn(int(result.text("whole.txt")), (synced, synced + 1))
         self.assertEqual([path.name for path in result.folder.glob(".*")], [])
 
+    def test_one_controller(self) -> None:
+        """Two namespaces of one controller have a flash each, and lose their power at the same nanosecond."""
+        result = self.several("--one-controller", *EMPTY, "--cmd", HERE / "cut-write.sh", "--cut-at", "800ms",
+                              "--after-cut", HERE / "cut-write.sh")
+        cuts = result.json("run.json")["power_cuts"]
+        self.assertEqual(
+            [(cut["drive"], cut["cut-ns"]) for cut in cuts], [("nvme0n1", 800_000_000), ("nvme0n2", 800_000_000)]
+        )
+        self.assertEqual([cut["mounts"] for cut in cuts], [1, 1])
+        synced = int(_SYNCED.findall(result.text("console-1.log"))[-1])
+        self.assertIn(int(result.text("whole.txt")), (synced, synced + 1))
+
 
 class Volumes(SeveralTest):
     """Test md, device mapper, LVM and Btrfs with Debian's kernel and the image of applications."""

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# zones-files.sh: file systems on zones. An f2fs with its metadata on nvme0 and its data on nvme1, which has
-# zones; a zonefs on nvme1. files.txt: a line per step, "ok" or "FAIL".
+# zones-files.sh: file systems on zones. An f2fs with its metadata on the first drive and its data on the last,
+# which has zones; a zonefs on the last. files.txt: a line per step, "ok" or "FAIL".
 #
 # zonefs-tools is not in Debian: the super block is a constant (Documentation/filesystems/zonefs.rst): magic, checksum,
 # label, UUID, no features.
@@ -10,7 +10,7 @@ report=$OUT/files.txt
 log=$OUT/files.log
 mnt=/run/mnt
 meta=/dev/nvme0n1
-zoned=/dev/nvme1n1
+zoned=${SLATE_DEVS##* }
 failed=0
 
 step() # NAME COMMAND...

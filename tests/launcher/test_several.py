@@ -74,6 +74,26 @@ class Options(test_options.Case):
         fronts = [value for option, value in itertools.pairwise(line) if option == "-device"]
         self.assertEqual(fronts, ["nvme,serial=slate,drive=ssd0", "nvme,serial=slate1,drive=ssd1"])
 
+    def test_one_controller(self) -> None:
+        some = self.parse(*self.two, "--one-controller")
+        line = command.build(some, files())
+        fronts = [value for option, value in itertools.pairwise(line) if option == "-device"]
+        self.assertEqual(
+            fronts,
+            [
+                "nvme,id=controller,serial=slate",
+                "nvme-ns,drive=ssd0,bus=controller,nsid=1",
+                "nvme-ns,drive=ssd1,bus=controller,nsid=2",
+            ],
+        )
+        self.assertEqual([drive.label for drive in some.drives], ["nvme0n1", "nvme0n2"])
+        self.assertIn("--one-controller", shlex.split(facts.repeat_command(some)))
+        self.refused("--one-controller", words=["--one-controller with one drive", "give --profile once for each"])
+        cut = ("--cut-at", "1s", "--cut-drive", "1")
+        self.refused(*self.two, "--one-controller", *cut, words=["lose their power together", "leave --cut-drive out"])
+        for key in ("ftl.placement_handles", "drive.namespaces"):
+            self.refused(*self.two, "--one-controller", "--set", f"1:{key}=2", words=[f"nvme0n2 has {key}", "set"])
+
     def test_at_most_eight(self) -> None:
         self.assertEqual(len(self.parse(*self.two * 7).drives), 8)
         self.refused(*self.two * 8, words=["9 drives: a run has 8 at most", "fix: give --profile 8 times at most"])
