@@ -259,7 +259,7 @@ def device(drive: Drive, front: str, **more: str) -> list[str]:
     """Return the words of the guest's device. The one namespace of a drive with placement handles has all of them."""
     if drive.one_controller:
         words = keyval(drive=drive.node, bus="controller", nsid=str(drive.number + 1), **more)
-        return _controller(drive.number) + ["-device", f"nvme-ns,{words}"]
+        return [*_controller(drive.number), "-device", f"nvme-ns,{words}"]
     count = drive.handles() if front == "nvme" and not drive.has_table() else 0
     if not count:
         more |= namespaces.device_property(drive.namespaces)

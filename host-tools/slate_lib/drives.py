@@ -2,8 +2,9 @@
 """Makes the drives of one guest, and assigns options to drives.
 
 A run has one drive, or as many as --profile (or --drive) is given: nvme0n1, nvme1n1 and so on in
-the guest, in the order given; or nvme0n1, nvme0n2 with --one-controller. docs/running.md ("Several drives") describes the meaning of each
-option for several drives; options that make sense only for one drive are refused here.
+the guest, in the order given; or nvme0n1, nvme0n2 with --one-controller. docs/running.md ("Several
+drives") describes the meaning of each option for several drives; options that make sense only for
+one drive are refused here.
 """
 
 from __future__ import annotations

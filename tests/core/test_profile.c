@@ -155,8 +155,9 @@ static void gc_keys(void)
 	refused("ftl.gc_copyback=yes", "override: ftl.gc_copyback = yes: gc_copyback must be no: the "
 		"array has no copyback; or set copyback = yes");
 
-	refused("ftl.gc_frontier=own ftl.map_cache_pages=1", "override: ftl.map_cache_pages = 1: map_cache_pages is too "
-		"small: it must be 0, or at least (planes + 1) * units per page + 1 (4 planes, 4 units per page)");
+	refused("ftl.gc_frontier=own ftl.map_cache_pages=1",
+		"override: ftl.map_cache_pages = 1: map_cache_pages is too small: it must be 0, or at least "
+		"(planes + 1) * units per page + 1 (4 planes, 4 units per page)");
 
 	accepted("ftl.suspend=all timing.suspend_ns=5000 timing.suspends_max=4");
 	EXPECT_EQ(p.ftl.suspend, FTL_SUSPEND_ALL);
