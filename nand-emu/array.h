@@ -41,7 +41,7 @@ struct nand_hooks {
 	/* A rule was broken. */
 	void (*violation)(void *opaque, enum nand_rule rule, const struct nand_cmd *cmd);
 	/*
-	 * Called before each command takes effect. Returns NAND_OK, or the failure to simulate:
+	 * The array calls this before each command takes effect. Returns NAND_OK, or the failure to simulate:
 	 * NAND_PROG_FAIL (PROGRAM, COPYBACK), NAND_ERASE_FAIL (ERASE), NAND_UNCORR or
 	 * NAND_CORRECTED (READ).
 	 */
@@ -56,7 +56,7 @@ struct nand_hooks {
 	void (*done)(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds,
 		     unsigned int count);
 	/*
-	 * Called before a page's content is stored at this offset of the image, so that the owner can
+	 * The array calls this before a page's content is stored at this offset of the image, so that the owner can
 	 * reserve memory first.
 	 */
 	void (*reserve)(void *opaque, uint64_t offset);
@@ -82,7 +82,7 @@ size_t nand_array_table_bytes(const struct nand_array_config *c);
 int nand_array_check_image(const struct nand_array_config *c, const void *image,
 			   const char **why) SSD_MUST_CHECK;
 /*
- * mem: footprint() zeroed bytes. image: image_bytes() bytes, zeroed or left by an array of the same
+ * Make an array. mem: footprint() zeroed bytes. image: image_bytes() bytes, zeroed or left by an array of the same
  * config (geometry, payload and sums; timing may differ). A used image is treated as if its power
  * had been cut at the last time passed to submit() or nand_array_passed(). The array is powered, at
  * time 0.

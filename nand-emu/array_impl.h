@@ -302,7 +302,7 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 		order_set_next(a, p, p->pb_page + 1);
 }
 
-/* rules.c. The caller has checked the addresses and settled what has ended. */
+/* rules.c: the caller has checked the addresses and settled what has ended. */
 /* May these reads suspend the command of the die? */
 bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 		 const struct nand_cmd *c, unsigned int count);

@@ -13,7 +13,7 @@
 __extension__ typedef unsigned __int128 fxp_wide;
 
 /*
- * Division by a number known early: exact for every 32-bit n and d >= 1, without a branch. Proof:
+ * Divide by a number known early. The result is exact for every 32-bit n and d >= 1, without a branch. Proof:
  * with n = qd + r and m = (2^64 - 1 - e) / d, e < d, m(n + 1) / 2^64 is (n + 1) / d less at most
  * 2^-32, and more than 0: so it lies in [q, q + 1), as 1 / d > 2^-32.
  */

@@ -46,7 +46,7 @@ uint32_t ssd_crc32c(const void *data, uint32_t len);
 
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
 /*
- * For code that runs so rarely that its registers and instructions should not burden the common
+ * Marks code that runs so rarely that its registers and instructions should not burden the common
  * path.
  */
 #define SSD_SELDOM __attribute__((__noinline__, __cold__))

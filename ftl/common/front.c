@@ -390,7 +390,7 @@ void front_drop(struct front *fr, uint32_t b)
 }
 
 /*
- * Called after an LSB page of word line w was taken. Depending on the policy, the block becomes
+ * An LSB page of word line w was taken. Depending on the policy, the block becomes
  * slow, or its plane owes a parity page.
  */
 static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)

@@ -65,7 +65,7 @@ enum ftl_zone_op {
 };
 
 /*
- * What of an I/O crosses the host link. The FTL moves data between host and buffer for all of them
+ * This part of an I/O crosses the host link. The FTL moves data between host and buffer for all of them
  * (ftl_host.copy()); the shell decides what it does with them.
  */
 enum ftl_crossing {
@@ -389,7 +389,10 @@ int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const stru
 		 const char **why) SSD_MUST_CHECK;
 /* Returns the bytes of memory that the FTL needs. The configuration is valid. */
 size_t ftl_footprint(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
-/* mem: zeroed. Returns an error if the configuration is not valid or the memory too small. */
+/*
+ * Initialise the FTL in mem, which is zeroed. Returns an error if the configuration is not valid or the
+ * memory too small.
+ */
 int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_config *c, struct nand *n,
 	     const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
 
@@ -400,7 +403,7 @@ static inline uint32_t ftl_lost_bytes(const struct ftl_ops *t, const struct ftl_
 }
 
 /*
- * First member of every implementation's struct. Behind a controller with a read cache it is the
+ * This is the first member of every implementation's struct. Behind a controller with a read cache it is the
  * first member of a struct host (host.h), whose link the cache's answers cross.
  */
 struct ftl {

@@ -38,7 +38,7 @@
 #include "blk.h"
 
 /*
- * Functions of a policy. They do not change the state, except that they may sort lists, which
+ * A policy has these functions. They do not change the state, except that they may sort lists, which
  * changes no result.
  */
 struct gc_policy {

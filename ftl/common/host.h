@@ -253,8 +253,8 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status);
 
 /*
- * Mapping look-up and firmware (spent_ns) begin now. Time so far that io->where does not hold was
- * waiting: of a read for other I/O, of other I/Os for the buffer.
+ * End the I/O: mapping look-up and firmware (spent_ns) begin now. The time so far that io->where does not
+ * hold was a wait: a read waited for other I/O, any other I/O for the buffer.
  */
 void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status);
 

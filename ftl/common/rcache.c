@@ -59,7 +59,7 @@ static uint64_t first_unit(const struct rcache *c, const struct ftl_io *io)
 	return io->offset / c->unit_bytes;
 }
 
-/* The unit after the last one that the I/O touches. */
+/* Returns the unit after the last one that the I/O touches. */
 static uint64_t end_unit(const struct rcache *c, const struct ftl_io *io)
 {
 	return (io->offset + io->bytes + c->unit_bytes - 1) / c->unit_bytes;

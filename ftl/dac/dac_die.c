@@ -67,7 +67,7 @@ bool dac_prepared(struct dac *d, struct dac_die *x)
 }
 
 /*
- * Used if host and GC share blocks and fewer than the reserve are free. The host may then use only
+ * Choose the host's page if host and GC share blocks and fewer than the reserve are free. The host may then use only
  * MSB pages, and only while GC finds no victim: they fill blocks, and full blocks become victims.
  */
 static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac_die *x)

@@ -22,7 +22,7 @@
 /* ---- the victim ---------------------------------------------------------------- */
 
 /*
- * An upper bound of the pages that hold the block's live entries after GC, which merges
+ * Returns an upper bound of the pages that hold the block's live entries after GC, which merges
  * neighbouring pages by next fit.
  */
 static uint32_t pages_after(const struct dac *d, uint32_t block)

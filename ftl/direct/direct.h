@@ -68,7 +68,7 @@
 #define DIRECT_TAG_MAX 0x7fu
 
 /*
- * Little-endian: bytes 0..3 lpn, 4..8 sequence, 9 tag. Bits 0..6 of the tag are the scheme's; bit
+ * The bytes are little-endian: 0..3 lpn, 4..8 sequence, 9 tag. Bits 0..6 of the tag are the scheme's; bit
  * 7: the content is lost (a copy of a page that could not be read).
  */
 struct direct_oob {
@@ -403,7 +403,7 @@ void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
 /* Begin GC for the plane's order. Returns false if GC cannot free anything. */
 bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
-/* The settings that all schemes share. `auto` for sub-page reads means no here. */
+/* All schemes share these settings. `auto` for sub-page reads means no here. */
 extern const struct knob_table direct_knobs;
 extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that do M-Merges */
 #define DIRECT_KNOBS &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs

@@ -33,7 +33,7 @@
 #define PEN_NO_PLAN (~(uint64_t)0)	/* cost of an impossible plan, higher than all others */
 
 /*
- * Disturbance of one smallest PB, as the array counts it (nand.h). An edge is made by a partial
+ * The array counts the disturbance of one smallest PB in this way (nand.h). An edge is made by a partial
  * erase and lasts until it has been programmed: the first page programmed in this PB disturbs the
  * PB beyond the edge. An erase of the block sets all fields to zero.
  */

@@ -375,7 +375,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t 
 	die_start(f, die, DIE_MAP, &cmd);
 }
 
-/* Take the block of part j if it has none yet. Returns false if it is not there now. */
+/* Take a block for part j, unless it has one. Returns false if the part has no block that can be used now. */
 static bool have_block(struct page_ftl *f, uint64_t now_ns, uint32_t j)
 {
 	struct page_ckpt *c = &f->cache.ckpt;

@@ -112,7 +112,7 @@ struct page_cache {			/* all zero with the whole map in memory */
 	bool lost;			/* a map page could not be read: the host writes nothing more */
 };
 
-/* Functions of map.c. All but map_init() are called only if the map is cached. */
+/* These functions are in map.c. All but map_init() are called only if the map is cached. */
 uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
 uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);

@@ -238,7 +238,7 @@ static void load_with_tail(struct page_mount *s, uint32_t page)
 		s->tail = s->f->cache.found[page].order;
 }
 
-/* Steps 2 (no tails) and 3. If step 2 could not read a map page, step 3 reads its tail. */
+/* Execute step 2 (no tails) or 3. If step 2 could not read a map page, step 3 reads its tail. */
 static int find_entries(struct page_mount *s, bool tails)
 {
 	struct page_ftl *f = s->f;

@@ -615,7 +615,10 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 	word_clear(f->turn.idle_stripe, d->stripe_at);
 }
 
-/* wbuf.c. Neighbouring LPNs share a cache line, because requests cover consecutive LPNs. */
+/*
+ * Returns the head of the LPN's hash list. Neighbouring LPNs share a cache line, because requests cover
+ * consecutive LPNs.
+ */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
 	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];

@@ -63,8 +63,8 @@ enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_STATES = 3, ZNS_WINDOW = 32, Z
 		ZNS_BY_DRIVE = 16 };	/* with ZNS_END: a mount has ended the zone */
 
 /*
- * Little-endian, 26 bytes: 0 kind and flags, 1..4 zone, 5..9 generation, 10..14 serial, 15..19 mark, 20..23
- * page, 24..25 sectors.
+ * The spare area has 26 bytes, little-endian: 0 kind and flags, 1..4 zone, 5..9 generation, 10..14 serial, 15..19 mark,
+ * 20..23 page, 24..25 sectors.
  *
  *             DATA                                       RECORD
  *   zone      the page's zone                            the zone, or ZNS_NONE: only the mark counts
@@ -210,7 +210,10 @@ struct zns_log {
 	uint64_t floor;			/* of the records on flash */
 	uint64_t record_floor;		/* of the record under way */
 	uint64_t record_serial, record_gen;
-	/* What the record that is being programmed has: states of zones, a reset, or a part of a buffered page. */
+	/*
+	 * The record that is being programmed has one of these: states of zones, a reset, or a part of a
+	 * buffered page.
+	 */
 	uint32_t chunk;			/* chunk whose states it has; ZNS_NONE: it has no states */
 	uint32_t read_only, offline;	/* those states, by zone of the chunk */
 	uint32_t zone;			/* zone that is reset; ZNS_NONE: the record is of a part of a page */

@@ -420,7 +420,7 @@ void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes)
 
 	drive_file_unreserve(f, offset, bytes);
 	/*
-	 * Skipped while the drive is being made, because most of these bytes would be written
+	 * This is skipped while the drive is being made, because most of these bytes would be written
 	 * again. If the file system cannot punch holes, the bytes stay, which does no harm.
 	 */
 	if (!f->ephemeral && !f->fresh && to > from)

@@ -54,8 +54,8 @@ int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 void *drive_file_image(const struct drive_file *f);
 /*
- * drive_room.c. Returns 0, or errno if there is no disk space for the tables, or no memory. The file
- * is mapped.
+ * drive_room.c: reserves disk space for the tables. Returns 0, or errno if there is no disk space for the tables, or no
+ * memory. The file is mapped.
  */
 int drive_file_room_init(struct drive_file *f, const struct profile *p) SSD_MUST_CHECK;
 /*

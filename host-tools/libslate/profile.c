@@ -506,7 +506,7 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 }
 
 /*
- * Each generation's Mbit/s of data per lane: 2.5 and 5 GT/s carry 8 bits in 10,
+ * Each generation carries these Mbit/s of data per lane: 2.5 and 5 GT/s carry 8 bits in 10,
  * 8, 16 and 32 GT/s 128 in 130, 64 GT/s (flits) 236 bytes in 256. Of these,
  * data_permille are payload (PCI Express Base Specification: 256-byte packets with 26
  * bytes of framing, sequence number, header and CRC leave 907).

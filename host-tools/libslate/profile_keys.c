@@ -17,7 +17,7 @@ static struct profile_key *keys;	/* made once, by the first call */
 static size_t key_count;
 static pthread_once_t keys_listed = PTHREAD_ONCE_INIT;
 
-/* base: offset in struct profile of the struct that the table describes. */
+/* List a table's keys. base: offset in struct profile of the struct that the table describes. */
 static void list_table(const struct knob_table *t, size_t base, bool of_some)
 {
 	struct profile_key *more;

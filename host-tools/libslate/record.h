@@ -22,7 +22,7 @@ struct record *record_open(const char *path, const char *settings, bool mounted,
 			   char err[SLATE_ERR_BYTES]);
 void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io);
 void record_step(struct record *r, uint64_t now_ns);
-/* Called during the submit or step that was recorded last. */
+/* Record a completion. The drive calls this during the submit or step that was recorded last. */
 void record_done(struct record *r, const struct ftl_io *io);
 void record_mark(struct record *r, uint64_t now_ns, const struct slate_mark *mark);
 /*

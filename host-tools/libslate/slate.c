@@ -732,7 +732,7 @@ static void guarded_step(void *arg)
 	c->ns = step(c->d, c->now_ns);
 }
 
-/* Called when an assertion has failed. */
+/* An assertion has failed: the drive loses its power for good. */
 static void breaks(struct slate_dev *d, uint64_t now_ns)
 {
 	fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: the drive is off; restore "

@@ -167,7 +167,7 @@ static uint32_t control(struct slate_dev *d, uint64_t now_ns, const struct slate
 	}
 }
 
-/* Arguments and results of slate_control() or slate_set(), for the function that executes the order. */
+/* slate_control() and slate_set() pass arguments and results to the function that executes the order. */
 struct call {
 	struct slate_dev *d;
 	uint64_t now_ns;

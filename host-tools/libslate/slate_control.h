@@ -70,7 +70,7 @@ void slate_get_health(const struct slate_dev *d, struct slate_health *out);
 #define SLATE_COPY_MAX (1u << 30)
 
 /*
- * The sizes that suit the drive best and those that a power cut does not tear, in bytes; see also
+ * These sizes, in bytes, suit the drive best, or are not torn by a power cut; see also
  * slate_has_write_cache().
  */
 struct slate_sizes {

@@ -131,7 +131,7 @@ uint32_t slate_channels(const struct slate_dev *d)
 	return d->profile.array.geo.channels;
 }
 
-/* i: index as in busy_before. */
+/* Returns a busy time since the last mark. i: index as in busy_before. */
 static uint64_t busy_since_mark(const struct slate_dev *d, uint32_t i)
 {
 	const struct nand_array *a = nand_array_of(d->nand);

@@ -205,7 +205,7 @@ struct slate_log_error {		/* 560 bytes */
 };
 
 /*
- * A row of SLATE_LOG_SERIES: what was counted in one interval, as 64-bit words. SLATE_WIRE_OPS
+ * A row of SLATE_LOG_SERIES has what was counted in one interval, as 64-bit words. SLATE_WIRE_OPS
  * times SLATE_SERIES_OP_COUNTERS (an I/O counts when the drive knows its end), then
  * SLATE_SERIES_DRIVE_COUNTERS, then for each die and each channel how long the commands that
  * were given to it occupy it, then for each of the host's processors how long it was busy.
@@ -306,7 +306,7 @@ enum slate_wire_cut_when {
 enum slate_wire_cut_then { SLATE_WIRE_VANISH, SLATE_WIRE_RESET, SLATE_WIRE_SHUTDOWN };
 
 /*
- * Status of a refused command, type << 8 | code: Invalid Field if a number makes no sense, Invalid
+ * A refused command gets this status, type << 8 | code: Invalid Field if a number makes no sense, Invalid
  * Namespace if there is no such namespace, Invalid Opcode if the drive is not Slate's, or one of
  * these (type 1, command specific). SLATE_LOG_ERROR has the reason in words, also for Invalid
  * Field.

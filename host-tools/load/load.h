@@ -56,7 +56,7 @@ struct load_device {
 	uint64_t capacity;		/* capacity in bytes */
 };
 
-/* A request in flight. It uses the registered buffer number `index`. */
+/* A slot holds a request in flight. It uses the registered buffer number `index`. */
 struct slot {
 	struct trace_row row;		/* the row after trace_place(); at_ns: its due time, by load->clock */
 	uint64_t number;		/* number of the request, from 0 on */

@@ -26,7 +26,7 @@ LABEL = 62  # characters of a figure that are drawn
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure and ours; the error as the page has it."""
+    """Holds a published figure and ours; the error is as the page has it."""
 
     drive: str
     what: str

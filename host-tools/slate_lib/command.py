@@ -47,7 +47,7 @@ SMALL_WORDS = ("nohz=off",)
 # which ends where memory does. Blocks of persistent memory begin at multiples of 2 MiB.
 IMAGES_AT = 256 << 20
 IMAGE_ALIGN = 2 << 20
-# CPU features that are off in virtual time. A vCPU that waits by MWAIT would spin. Each step of a
+# These CPU features are off in virtual time. A vCPU that waits by MWAIT would spin. Each step of a
 # repeated string instruction counts as an instruction. Without ERMS and FSRM Linux copies and
 # clears 8 bytes in a step, 32 GB/s at a rate of 4; with them it would be one byte.
 VIRTUAL_CPU = "max,-monitor,-erms,-fsrm"

@@ -152,7 +152,7 @@ class Campaign:
         )
 
     def _modules(self) -> str:
-        """Load ext4, which is built into the small kernel."""
+        """Return the head of a script, which loads ext4 if it is not built into the kernel."""
         return "#!/bin/sh\nmodprobe ext4\n" if self.base.kernel == "debian" else ""
 
     def prepare(self) -> None:
@@ -270,7 +270,7 @@ def small_root(initrd: Path, kernel: str) -> bytes:
 
 
 def drives_at_once(file_bytes: int) -> int:
-    """Return how many drives one boot checks; bytes: size of a drive file on the disk."""
+    """Return how many drives one boot checks; file_bytes: size of a drive file on the disk."""
     return max(1, min(GROUP, ROOM // max(1, file_bytes)))
 
 

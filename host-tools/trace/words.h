@@ -36,7 +36,7 @@ struct trace_choice {
 };
 
 /*
- * The options for that choice. They are numbered from TRACE_OPT on; a program's own options have lower
+ * These options make that choice. They are numbered from TRACE_OPT on; a program's own options have lower
  * numbers.
  */
 enum trace_option {

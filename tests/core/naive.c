@@ -676,7 +676,7 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 	return paired_either;
 }
 
-/* A counter that nand.h leaves open after a cut: adopt the array's if it is in range. */
+/* nand.h leaves this counter open after a cut: adopt the array's if it is in range. */
 static void adopt_counter(struct naive *n, uint64_t *counter, uint64_t shown, uint64_t low,
 			  uint64_t high, const char *name)
 {

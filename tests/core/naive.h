@@ -117,7 +117,7 @@ bool naive_suspends(const struct naive *n, uint64_t now_ns, const struct nand_cm
 		    unsigned int count);
 
 /*
- * c: inputs, and receives the outputs; hint: the array's results; fault: the results of its hook.
+ * Execute a legal call. c: inputs, and receives the outputs; hint: the array's results; fault: the results of its hook.
  */
 void naive_submit(struct naive *n, uint64_t now_ns, struct nand_cmd *c, const struct nand_cmd *hint,
 		  const enum nand_status *fault, unsigned int count);

@@ -136,7 +136,7 @@ static inline uint32_t unit_sectors(const struct odd *o)
 	return o->fc.unit_bytes / FTL_SECTOR_BYTES;
 }
 
-/* The FTL under test with -f, with units of a sector; NULL: the flags choose the FTL. */
+/* -f names this FTL for the test, with units of a sector; NULL: the flags choose the FTL. */
 extern const struct ftl_ops *odd_other;
 
 /* Print the reason and how to replay it, and end the program. */

@@ -85,7 +85,7 @@ static void draw_config(struct odd *o)
 	c->overhead_ns = roll(o, 2) * 10;
 	c->max_unit_reads = roll(o, 2) ? 8 : 256;
 	/*
-	 * Not drawn, for the same reason. A worn drive refuses requests that cores execute later,
+	 * This is not drawn, for the same reason. A worn drive refuses requests that cores execute later,
 	 * when more have been submitted.
 	 */
 	if (o->seed % 4 == 1 && !flag(o, 'f') && !flag(o, 'e')) {
@@ -234,7 +234,7 @@ static void draw_handles(struct odd *o)
 }
 
 /*
- * Not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets most of
+ * Suspension is not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets most of
  * their phases.
  */
 static void add_suspension(struct odd *o)

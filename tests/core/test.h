@@ -42,7 +42,7 @@ __attribute__((weak)) int failures;
 	} while (0)
 
 #ifdef __KERNEL__
-/* tests/kunit/core.c. Returns true if this case is to run. */
+/* tests/kunit/core.c: returns true if this case is to run. */
 bool test_begins(const char *name);
 void test_ends(const char *name, int new_failures);
 /*

@@ -192,9 +192,9 @@ static void five_units_and_a_checkpoint(struct drive *d)
 /* ---- what a mount reads ---------------------------------------------------------- */
 
 /*
- * The first page of each block; the checkpoint's pages; of the blocks of units, of map pages and of the checkpoint the
- * first erased page, and the first page of each other block, which is erased; and each map page twice, to load it and
- * to compare.
+ * A mount reads the first page of each block; the checkpoint's pages; of the blocks of units, of map pages and of the
+ * checkpoint the first erased page, and the first page of each other block, which is erased; and each map page twice,
+ * to load it and to compare.
  *
  * Then a unit is written, and its map page is not: the mount reads that unit's page, too. So the map page has a tail.
  * To find what changed, the mount loads it, reads the tail (two pages of one block, one of them erased) and the unit's
@@ -349,8 +349,8 @@ static void random_work(struct drive *d, uint32_t requests)
 }
 
 /*
- * A checkpoint every 60 programmed pages. Each is compared with the survey from its begin to its end, and so are some
- * mounts after further work, with GC and trims, up to the next one.
+ * A checkpoint is due every 60 programmed pages. Each is compared with the survey from its begin to its end, and so are
+ * some mounts after further work, with GC and trims, up to the next one.
  */
 static void as_without(const struct shape *s)
 {

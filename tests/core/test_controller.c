@@ -135,7 +135,7 @@ static void each_unit_is_looked_up(void)
 }
 
 /*
- * Two cores. The first write's look-ups take 2600 ns. The second write's command ends at 1200 and
+ * There are two cores. The first write's look-ups take 2600 ns. The second write's command ends at 1200 and
  * waits until then for its turn. Its core does not wait, and ends a read's command at 2400.
  */
 static void writes_in_order(enum ftl_arbitration how)

@@ -536,7 +536,7 @@ static void begin(struct ftl_io *io, enum ftl_op op, uint32_t sector, uint32_t b
 }
 
 /*
- * Units 0, 1 on die 0, 2, 3 on die 1, 4, 5 and 8, 9 on die 0 again. While die 0 reads unit 8,
+ * Units 0, 1 are on die 0, 2, 3 on die 1, 4, 5 and 8, 9 on die 0 again. While die 0 reads unit 8,
  * the first half of unit 0 is written, and after a read of unit 4 once more: two bases with a
  * read between them. The page of the first write is programmed on die 1 during the second
  * read, and fails; so the second base finds a page in the map that cannot be read, of which

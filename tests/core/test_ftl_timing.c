@@ -281,7 +281,7 @@ static void ftl_sliced_gc(void)
 /* ---- IPPBE ---------------------------------------------------------------- */
 
 /*
- * Ten LPNs in four blocks. Valid are LPN 3 in block 0, LPNs 6 and 7 in block 1, and at least three
+ * Ten LPNs are in four blocks. Valid are LPN 3 in block 0, LPNs 6 and 7 in block 1, and at least three
  * LPNs in each other block. The 17th write opens the fifth of eight blocks. GC takes a sixth for
  * the copies and needs four free blocks, so both blocks must be collected. Returns how long a read
  * waited that came meanwhile.
@@ -378,7 +378,7 @@ static void note_words(void *opaque, uint64_t at_ns, const struct nand_cmd *c, u
 }
 
 /*
- * fill_to_the_brink() with pages of four units. The 17th write overwrites the units from and from +
+ * Do as fill_to_the_brink() does, with pages of four units. The 17th write overwrites the units from and from +
  * 1 of the last valid page of block 0. Returns the time of its GC.
  */
 static uint64_t gc_of_half_a_page(enum nand_subpage subpage, uint32_t from)

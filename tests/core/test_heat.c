@@ -43,8 +43,8 @@ static void by_count(void)
 }
 
 /*
- * 64 regions of an LPN: the clock advances with the first unit, and then with each fourth. Region 5 is written first;
- * its age is 8 ticks from unit 33 on. With two LPNs each a tick has eight units, so this is unit 65.
+ * Each of 64 regions has an LPN: the clock advances with the first unit, and then with each fourth. Region 5 is written
+ * first; its age is 8 ticks from unit 33 on. With two LPNs each a tick has eight units, so this is unit 65.
  */
 static void by_recency(void)
 {

@@ -484,7 +484,7 @@ static void it_ends_without_host_writes(void)
 }
 
 /*
- * Retention: the model and table of the FAST 2019 paper (nand.h). A page of 32768 bits has 48.5 raw
+ * Retention follows the model and table of the FAST 2019 paper (nand.h). A page of 32768 bits has 48.5 raw
  * errors when fresh, 134 after 1,000 hours; more than 100 request relocation. Each block is
  * collected after its corrected reads, one of the host and four of GC, and is then as good as new.
  */

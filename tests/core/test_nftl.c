@@ -302,7 +302,7 @@ static void which_pair_is_merged(void)
 }
 
 /*
- * A full U-block of four pages and a D-block of four: eight spare areas, of which one block's are
+ * A U-block and a D-block of four pages each are full: they have eight spare areas, of which one block's are
  * not read.
  */
 static void a_merge_reads_all_spare_areas(void)

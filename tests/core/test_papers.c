@@ -161,7 +161,7 @@ static void fill_block(void)
 }
 
 /*
- * Figure 11, tolerance 1. PB 9 is pages 72 .. 143; its neighbours are the leaves
+ * This is figure 11 with tolerance 1. PB 9 is pages 72 .. 143; its neighbours are the leaves
  * 71 (63 .. 71) and 80 (144 .. 152), theirs 70 and 81.
  */
 static void pen_figure_11(void)

@@ -5,7 +5,7 @@
  *
  *   test_power [-n CUTS] [-r ID]
  *
- * One die, no overheads, 1 ns a byte: a page of 8192 + 256 bytes is on the bus for
+ * The drive has one die, no overheads, 1 ns a byte: a page of 8192 + 256 bytes is on the bus for
  * 8448 ns and in its cell phase for 200000 ns more, so the first program of a drive
  * that writes through runs in (8448, 208448].
  */

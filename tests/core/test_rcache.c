@@ -322,7 +322,7 @@ static void sectors_in_order(void)
 }
 
 /*
- * Three sequences at once on one die, and a cache of six units. The second read of the first, unit 1,
+ * Three sequences run at once on one die, with a cache of six units. The second read of the first, unit 1,
  * begins at once and gives way. Units 2, 3, 9 to 11 and 17 wait for the die and fill the cache, so that
  * 18 and 19 are not read ahead. Unit 19 is read ahead at the third sequence's next read.
  */

@@ -23,7 +23,7 @@ static void page_ftl_fixed_order(void)
 }
 
 /*
- * A parity page for L0, L1 after L1 and before M0; for L2, L3 before M2. Backup block 1 is opened
+ * A parity page for L0, L1 follows after L1 and before M0; for L2, L3 before M2. Backup block 1 is opened
  * for the first one. Its pages have the fixed order, too.
  */
 static void parity_ftl_order(void)
@@ -38,7 +38,7 @@ static void parity_ftl_order(void)
 }
 
 /*
- * Three active blocks. The host takes LSB pages while there are any: L0, L1 of each; then MSB pages
+ * There are three active blocks. The host takes LSB pages while there are any: L0, L1 of each; then MSB pages
  * of the first block until its next page is LSB again. A full block is replaced by block 4.
  */
 static void rtf_ftl_order(void)
@@ -203,7 +203,7 @@ static void flex_alternates(void)
 }
 
 /*
- * Two channels of one die and 16 blocks each, u = 250. Block 0's parity page goes to block 17, on the other
+ * Two channels have one die and 16 blocks each, u = 250. Block 0's parity page goes to block 17, on the other
  * die, while 0L3 is programmed there; block 16's to block 1. The last MSB page of block 0 is the
  * eleventh page of its die; its parity page is invalid from the twelfth on, 2L3, whose parity
  * page follows in block 17.
@@ -240,7 +240,7 @@ static void flex_backs_up_in_the_next_channel(void)
 }
 
 /*
- * A buffer of 10 pages, written in one go. Pages leave when they are programmed, so u is
+ * A buffer of 10 pages is written in one go. Pages leave when they are programmed, so u is
  * 1000, 900, 800 ... at the programs. q = 16 * 4 * 10 % = 6: two LSB pages, then alternate,
  * but there is no slow block before the fourth. Then, last LSB and u = 600: M, L, M, L; at
  * u = 200 and 100, below 250: M, M.

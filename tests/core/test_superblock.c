@@ -71,7 +71,7 @@ static enum nand_status hide_two(void *opaque, const struct nand_cmd *c)
 }
 
 /*
- * Units 0, 1, 1, 0 in block 0. A mount cannot read the last two; unit 0 is written again; the next
+ * Block 0 has units 0, 1, 1, 0. A mount cannot read the last two; unit 0 is written again; the next
  * mount reads all.
  */
 static void a_page_that_comes_back_is_not_the_newest(void)
@@ -126,7 +126,7 @@ static void intra_group(void)
 }
 
 /*
- * Three groups, seven blocks. Group 0 has two blocks, with 3 valid pages and 1. Group 1 needs a
+ * There are three groups and seven blocks. Group 0 has two blocks, with 3 valid pages and 1. Group 1 needs a
  * second block when two are free. Group 0 has the most stale pages and is compacted: its emptier
  * block is copied to a new one, and the other fits behind it.
  */

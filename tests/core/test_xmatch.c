@@ -128,7 +128,7 @@ static void runs(void)
 	EXPECT(is(zero, 256, "0 0 011 11111111 0 0 1"));
 	EXPECT(is(zero, 260, "0 0 011 11111111 0 0 011 00000101"));
 	/*
-	 * A page of zeroes, which is the XOR of two equal pages. Its 1,024 tuples are four runs of
+	 * A page of zeroes is the XOR of two equal pages. Its 1,024 tuples are four runs of
 	 * 255, of 13 bits each, and four single tuples of 3 bits each: 64 bits. The 4,096 tuples of
 	 * 16 KiB are 16 runs of 255 and one of 16: 221 bits.
 	 */

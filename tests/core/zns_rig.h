@@ -109,7 +109,7 @@ void zr_work(struct zr *r, uint32_t requests);
 void zr_drain(struct zr *r);
 /* Submit one operation and do not wait for it. */
 void zr_submit(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua);
-/* Zones that are open or closed, as the drive reports them; *any: those that are not empty. */
+/* Returns the zones that are open or closed, as the drive reports them; *any: those that are not empty. */
 uint32_t zr_active(const struct zr *r, uint32_t *any);
 /* Apply a change; of a write only the first `sectors`. */
 void zr_apply(struct zr_content *c, const struct zr_change *h, uint32_t sectors);

@@ -64,7 +64,7 @@ handle() # N: what makes a section of the job name handle N
 	[ "${FDP:-1}" = 0 ] || printf 'fdp=1\nplids=%s\n' "$1"
 }
 
-# A ring of 64 MiB, and 192 MiB behind it that a quarter as much is written to, at the same pace (flow).
+# The job has a ring of 64 MiB, and 192 MiB behind it that a quarter as much is written to, at the same pace (flow).
 job()
 {
 	cat <<-EOF

@@ -12,7 +12,7 @@ try() # NAME COMMAND...
 	if "$@" >>"$OUT/small.log" 2>&1; then echo "$name: ok"; else echo "$name: FAIL"; fi >>"$OUT/small.txt"
 }
 
-# Through a loop device, so that blktrace below has the drive to itself.
+# Mount through a loop device, so that blktrace below has the drive to itself.
 file_system() # NAME MKFS...
 {
 	"$@" /dev/loop0 && mount -t "$fs" /dev/loop0 /run/mnt && cp /bin/busybox /run/mnt/ &&

@@ -225,7 +225,7 @@ class Debian(OwnGuest):
 
 
 class Kernels(OwnGuest):
-    """--kernel FILE, with Slate's own initramfs, which powers off when it finds no job."""
+    """Test --kernel FILE with Slate's own initramfs, which powers off when it finds no job."""
 
     def test_in_virtual_time(self) -> None:
         command, out = self.own(*KERNEL)

@@ -66,7 +66,7 @@ class Zones(GuestTest):
         self.assertEqual(result.device.total.violations(), 0)
 
     def test_fio_and_equal_runs(self) -> None:
-        """The job as a user types it, on full zones; what two runs leave is equal to the byte."""
+        """The job runs as a user types it, on full zones; two runs leave equal bytes."""
         runs = [self.slate("--job", JOBS / "zones.fio", profile=ZNS) for _ in range(2)]
         self.assertEqual([job["error"] for job in runs[0].json("fio.json")["jobs"]], [0] * 4)
         for name in ("device.json", "report.txt", "fio.json"):

@@ -340,8 +340,8 @@ class Search(Case):
         keys = search.drive.settings
         self.assertAlmostEqual(float(keys["timing.slc_program_ns"]) / (5e8 / 1050), 1, delta=0.005)
         self.assertAlmostEqual(float(keys["timing.program_ns"]) / 1e6, 1, delta=0.005)
-        # 128 blocks with three bits a cell and 190 permille of spare: 0.042 x 128 x 3 / 1.19 = 13.55. The erase of a
-        # block cut to 24 of 2,112 pages takes 10 ms x 24 / 2112.
+        # There are 128 blocks with three bits a cell and 190 permille of spare: 0.042 x 128 x 3 / 1.19 = 13.55. The
+        # erase of a block cut to 24 of 2,112 pages takes 10 ms x 24 / 2112.
         for key, value in (
             ("ftl.slc_cache", "dynamic"),
             ("ftl.slc_blocks", "14"),

@@ -90,7 +90,7 @@ class Monitor:
     def accept(self) -> None:
         """Wait for QEMU."""
         self.connection, _ = self.listener.accept()
-        # The kernel's limit, because Python's costs a further system call for each one.
+        # This is the kernel's limit, because Python's costs a further system call for each one.
         self.connection.settimeout(None)
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 50, 0))
         self.listener.close()
@@ -277,7 +277,7 @@ class Machine:
 
 
 class MachineTest(unittest.TestCase):
-    """A test with machines. It closes them, and prints QEMU's last output if it failed."""
+    """Tests with machines. It closes them, and prints QEMU's last output if it failed."""
 
     def machine(self, blockdevs: list[Json], *args: str, **options: Any) -> Machine:
         """Start a machine."""

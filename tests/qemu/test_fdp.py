@@ -409,7 +409,7 @@ class Orders(FdpTest):
         self.assert_pages(0, 0, 0)
 
     def test_lengths_of_a_receive(self) -> None:
-        """Exactly what was asked for is transferred, at most the whole."""
+        """A receive transfers exactly the requested length, at most the whole."""
         self.begin()
         whole = STATUS_HEAD + 3 * STATUS_ROW
         for words in (1, 3, 5, whole // 4 - 1, whole // 4, whole // 4 + 1, 1024, 1 << 30, 1 << 32):

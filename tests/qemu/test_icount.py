@@ -193,7 +193,7 @@ class Scenes(BareTest):
         self.assertGreater(self.numbers("shutdown")[0], PROGRAM_NS)
 
     def test_crc32(self) -> None:
-        """The checksum of these digits by which implementations of CRC-32C are checked."""
+        """The checksum of these digits is the one by which implementations of CRC-32C are checked."""
         self.play("crc32")
         self.assertEqual(self.numbers("crc"), [0xE3069283] * 3)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PEN on the Superblock FTL on real traces (docs/results/superblock): the drives, the arithmetic, the stored table."""
+"""Test PEN on the Superblock FTL on real traces (docs/results/superblock): drives, arithmetic, the stored table."""
 
 import csv
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SPREAD with real volumes beside its mixes: which files are taken, which are refused, and the rows of a volume."""
+"""Test SPREAD with real volumes beside its mixes: which files are taken, which are refused, and a volume's rows."""
 
 import csv
 import gzip

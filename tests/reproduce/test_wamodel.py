@@ -18,7 +18,7 @@ class Model(unittest.TestCase):
     """Test known values of the model's functions."""
 
     def test_blocks_of_two_pages_by_hand(self) -> None:
-        """Full blocks: 0.9 / (2 - v). With one valid page: p 1.8 / (2 - v). Their sum is 1, v = 1 - p: p = 1 / 8."""
+        """Full blocks are 0.9 / (2 - v). With one valid page: p 1.8 / (2 - v). Their sum is 1, v = 1 - p: p = 1 / 8."""
         self.assertAlmostEqual(greedy(0.9, 2), 2 / (2 - 7 / 8), places=12)
 
     def test_a_drive_with_much_room_moves_nothing(self) -> None:

@@ -518,7 +518,7 @@ int nand_ssd_thread_start(BDRVNandSsdState *s,
     return 0;
 }
 
-/* Called when no request is in flight. */
+/* Stop the thread. No request is in flight. */
 void nand_ssd_thread_stop(BDRVNandSsdState *s)
 {
     NandSsdThread *t = s->thread;

@@ -232,7 +232,7 @@ static void scene_closed(void)
 	}
 }
 
-/* A batch at a time, so that completions come while others are in flight. */
+/* Submit a batch at a time, so that completions come while others are in flight. */
 static void scene_batches(void)
 {
 	for (uint32_t round = 0; round < 20; round++) {

@@ -296,7 +296,7 @@ static void scene_init(void)
 }
 
 /*
- * A timer of the HPET, which processor 0 sets and which interrupts processor 1, busy. The HPET
+ * Processor 0 sets a timer of the HPET, which interrupts processor 1, busy. The HPET
  * counts 10 ns at a time. Prints how late the interrupt comes after the comparator's time, beside
  * that of the first round, which is set far ahead; ahead_ns goes up with the rounds.
  */

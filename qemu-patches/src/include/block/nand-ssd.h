@@ -324,7 +324,7 @@ void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
                      uint32_t command, uint32_t status, const char *why);
 void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health);
 void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
-/* Called when the front end is told of a shutdown. */
+/* Tell the drive that the host shuts down. */
 void nand_ssd_shut_down(BlockDriverState *bs);
 #else
 static inline bool nand_ssd_guest_sees(BlockDriverState *bs)
