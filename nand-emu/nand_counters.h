@@ -10,7 +10,7 @@
 #define SLATE_NAND_COUNTERS_H
 
 /*
- * Who issues commands: X(ID, name, shown, label, sentence). enum nand_source, group 3 of the counters'
+ * A source issues commands. A row is X(ID, name, shown, label, sentence). enum nand_source, group 3 of the counters'
  * log, QMP with its schema, the end of a recording, the keys of JSON and the reports are made from
  * the rows. A replay's JSON has an ALWAYS source in each list by source, an IF_ANY source only where
  * its number is not 0. The label is the name in a sentence. A new row comes last and is IF_ANY, so
@@ -25,7 +25,7 @@
 	X(MAP, map, IF_ANY, "map", "Map pages of a map that does not fit in memory.") \
 	/* a new row goes here */
 
-/* By source: X(name, field of struct nand_stats, sentence). */
+/* These are counted by source. A row is X(name, field of struct nand_stats, sentence). */
 #define NAND_COMMAND_COUNTERS(X) \
 	X(reads, ops[NAND_READ], "Pages read.") \
 	X(programs, ops[NAND_PROGRAM], "Pages programmed.") \
@@ -36,14 +36,14 @@
 	X(erase_nj, energy_nj[NAND_ERASE], "Energy of the erases.") \
 	X(copyback_nj, energy_nj[NAND_COPYBACK], "Energy of the copybacks.")
 
-/* By source, behind the former in the log: X(name, sentence). */
+/* These are also counted by source, and come after those in the log. A row is X(name, sentence). */
 #define NAND_SOURCE_COUNTERS(X) \
 	X(die_busy_ns, "Time for which dies were busy, summed over dies.") \
 	X(bus_busy_ns, "Time for which channels were busy, summed over channels.") \
 	X(user_read_bytes, "Bytes of ECC words read, without spare bytes.")
 
 /*
- * Of the whole array: X(name, kind, sentence). A COUNT only grows until it is reset. A LEVEL
+ * These are of the whole array. A row is X(name, kind, sentence). A COUNT only grows until it is reset. A LEVEL
  * describes the present state, and a reset does not change it.
  */
 #define NAND_COUNTERS(X) \

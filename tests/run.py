@@ -329,7 +329,7 @@ def parse_junit(path: Path) -> list[Test]:
 
 
 def lanes(chosen: list[Suite]) -> list[list[Suite]]:
-    """Return which suites run one after another, beside the other lane's."""
+    """Return the suites of each lane, which run one after another beside the other lane."""
     guests = [suite for suite in chosen if suite.name == "guest"]
     others = [suite for suite in chosen if suite.name != "guest"]
     return [lane for lane in (others, guests) if lane]

@@ -69,7 +69,7 @@ static inline void die_suspended(struct die_turn *t, bool gc, uint64_t until_ns)
 	t->ready_ns = until_ns;
 }
 
-/* Returns GC's clock at now_ns. gc: the running command is GC's. */
+/* Returns GC's clock at now_ns. gc: GC has issued the running command. */
 static inline uint64_t die_gc_clock(const struct die_turn *t, bool gc, uint64_t now_ns)
 {
 	return t->gc_ns - (gc && t->ready_ns > now_ns ? t->ready_ns - now_ns : 0);

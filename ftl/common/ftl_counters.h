@@ -21,7 +21,7 @@
 	X(latency_min_ns, MIN, "The shortest latency, 0 without I/Os.") \
 	X(latency_max_ns, MAX, "The longest latency.")
 
-/* The parts of an I/O's latency; their sum equals it exactly. X(name, sentence) */
+/* These are the parts of an I/O's latency; their sum equals it exactly. A row is X(name, sentence). */
 #define FTL_CAUSES(X) \
 	X(cell_ns, "The part spent in the cells: t_R and t_PROG of the I/O's own commands.") \
 	X(bus_ns, "The part spent in transfers of its own on the channel.") \
@@ -34,7 +34,7 @@
 	X(controller_ns, "The part spent waiting for a core of the controller.") \
 	X(namespace_queue_ns, "The part spent waiting for a die, a channel or the buffer held by another namespace.")
 
-/* Of the FTL: X(name, sentence). They only grow until they are reset. */
+/* These counters are of the FTL, and only grow until they are reset. A row is X(name, sentence). */
 #define FTL_COUNTERS(X) \
 	X(fua_writes, "Writes that had to be durable before they completed.") \
 	X(unwritten_reads, "Read I/Os that touched no flash and no buffer.") \

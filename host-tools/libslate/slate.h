@@ -104,13 +104,13 @@ struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
 void slate_zone_told(struct slate_dev *d, uint32_t zone);	/* with power */
 
 /*
- * The number of namespaces that a host may create (drive.namespaces), at most 16; 0: it has one over the whole
+ * Returns how many namespaces a host may create (drive.namespaces), at most 16; 0: it has one over the whole
  * capacity. The shell keeps them, and writes their table to the last mapping unit.
  */
 uint32_t slate_namespaces(const struct slate_dev *d);
 
 /*
- * The number of placement handles (ftl.h); 0: the drive has none. The functions after the next take a
+ * Returns the number of placement handles (ftl.h); 0: the drive has none. The functions after the next take a
  * handle below that number. Without power, all fields of a handle are 0, and renewing it does nothing.
  */
 uint32_t slate_handles(const struct slate_dev *d);

@@ -210,7 +210,7 @@ struct slate_log_error {		/* 560 bytes */
  * SLATE_SERIES_DRIVE_COUNTERS, then for each die and each channel how long the commands that
  * were given to it occupy it, then for each of the host's processors how long it was busy.
  */
-/* X(name, kind, sentence), and behind them the FTL_CAUSES. */
+/* A row is X(name, kind, sentence). The FTL_CAUSES follow these rows. */
 #define SLATE_SERIES_OP_COUNTERS(X) \
 	X(ios, COUNT, "I/Os that ended.") \
 	X(bytes, COUNT, "Their bytes.") \
@@ -218,7 +218,7 @@ struct slate_log_error {		/* 560 bytes */
 	X(latency_max_ns, MAX, "The longest latency.")
 
 /*
- * X(name, kind, value, sentence). The value is a term in slate_series.c, of the drive d and its
+ * A row is X(name, kind, value, sentence). The value is a term in slate_series.c, of the drive d and its
  * statistics s. A COUNT is the growth in the interval, a LEVEL the value at its end. Rows behind
  * free_blocks are of features that most drives lack: tools leave out those that are 0 throughout.
  */

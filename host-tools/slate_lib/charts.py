@@ -157,7 +157,8 @@ def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
 def log_ticks(low: float, high: float) -> tuple[tuple[float, float], list[float]]:
     """Return the ends of a logarithmic axis that holds low .. high, 1, 2 or 5 times a power of ten, and its ticks.
 
-    Each 1, 2 and 5 is a tick. If these are more than MOST_TICKS, the powers of ten are; if there are only two, FINE is.
+    Ticks are at 1, 2 and 5 times a power of ten. If these are more than MOST_TICKS, only the powers of ten have a
+    tick; if they are fewer than three, the digits in FINE have.
     """
     decades = [10.0**power for power in range(-4, 13)]
     steps = [digit * decade for decade in decades for digit in (1, 2, 5)]

@@ -2,7 +2,7 @@
 """Checks what a JSON file looks like before anything is computed from it.
 
 A report reads files that were copied, edited, cut short, or written by a job in the guest.
-A SHAPE says what may be in one:
+A SHAPE says what a file may hold:
 
     int, float     a whole number from 0; any number
     str, bool      these; None: null; object: anything
@@ -10,8 +10,8 @@ A SHAPE says what may be in one:
     {key: shape}   at least these keys; 'key?': may be missing; '*': all others
     (shape, ...)   one of these
 
-read() and parse() read one, clean() takes from its text what no terminal and no page should get, and
-check() says where the first thing is that does not fit.
+read() and parse() read a file, clean() removes characters that a terminal or a page must not get from its
+text, and check() names the first value that does not fit.
 """
 
 from __future__ import annotations

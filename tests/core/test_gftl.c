@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Test NFTL's write buffer, which makes it GFTL, on the drive of nftl_drive.h: schedules computed by hand and compared
- * exactly. Cuts and random work are test_direct's.
+ * exactly. test_direct has cuts and random work.
  */
 #include "nftl_drive.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Test units with lost sectors (ftl/page/lost.c): in the buffer, on flash, after GC and after a mount. Cuts at every
- * command are test_cut's, random work is test_model's.
+ * command are in test_cut, random work is in test_model.
  */
 #include "sector_tag.h"
 #include "unit_drive.h"

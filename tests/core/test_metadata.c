@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Test metadata of logical blocks in the spare area (ftl/page/metadata.h): where they are, and what each way of writing
- * and of reading makes of them. Cuts at every command are test_cut's.
+ * and of reading makes of them. test_cut cuts the power at every command.
  */
 #include "unit_drive.h"
 #include "nand_geom.h"

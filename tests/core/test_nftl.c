@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Test NFTL, also with PEN, on the drive of nftl_drive.h: schedules computed by hand and compared exactly, and states
- * that must survive a mount. Its write buffer is test_gftl's.
+ * that must survive a mount. test_gftl has its write buffer.
  */
 #include "nftl_drive.h"
 

@@ -184,7 +184,7 @@ static void a_read_waits_for_the_channel(void)
 	drive_free();
 }
 
-/* A page has units of namespaces 0 and 1: both count it as their own, and namespace 2 as another's. */
+/* A page has units of namespaces 0 and 1: both are its owners, and only namespace 2 waits behind others. */
 static void a_page_of_two_namespaces_is_of_both(void)
 {
 	struct ftl_config c;

@@ -138,7 +138,10 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && rnd(s) % 16 == 0 ? NAND_CORRECTED : NAND_OK;
 }
 
-/* Did the cases occur for which the test exists? most: dead pages listed at once, of `room`. */
+/*
+ * Check that the cases occurred for which the test exists. most: the most dead pages that the list has had;
+ * room: how many it can have.
+ */
 static void expect_seen(uint32_t most, uint32_t room, uint64_t relocated, uint64_t levelled)
 {
 	nand_stats(&paired);

@@ -149,7 +149,7 @@ static void a_second_read_costs_no_flash(void)
 	done_with_it();
 }
 
-/* A hit takes its own time, if there is one; a write still takes the buffer's. */
+/* A hit takes its own time, if one is set; a write still takes the buffer's time. */
 static void a_hit_with_a_time_of_its_own(void)
 {
 	struct slot *s;

@@ -104,7 +104,7 @@ class Load(GuestTest):
                 check()
 
     def check_reads(self) -> None:
-        """At queue depth 1 the drive's latency is the profile's, and the kernel adds its own time."""
+        """At queue depth 1 the drive's latency follows from the profile, and the kernel adds its own time."""
         wanted = list(random_offsets(128 << 20, 4096, 1000))
         for name, engine in (("block", "io_uring"), ("passthrough", "nvme-passthrough")):
             found, rows = self.found(name), self.rows(name)

@@ -126,7 +126,7 @@ def tried(run: Callable[..., list[ktap.Case]], *args: str) -> list[ktap.Case]:
 
 
 def say(cases: list[ktap.Case], first: int) -> None:
-    """Print lines of TAP. Times are the guest's."""
+    """Print lines of TAP. Times are those of the guest's clock."""
     for number, case in enumerate(cases, first):
         skip = f" # SKIP {case.skipped}" if case.skipped else ""
         print(f"{'ok' if case.passed else 'not ok'} {number} - {case.name}{skip} # time={case.seconds:.2f}")

@@ -161,7 +161,7 @@ class Depth(unittest.TestCase):
         self.assertIsNone(limit_of(options={"ioengine": "libaio", "iodepth": "many"}).depth)
 
     def test_the_largest_part_is_named(self) -> None:
-        """Of 4 ms in all, 0.75 are in the cells and 0.25 elsewhere in the drive; the rest is the guest's."""
+        """Of 4 ms in all, 0.75 are in the cells and 0.25 elsewhere in the drive; the guest takes the rest."""
         drive = op([250_000] * 4, cell=750_000, bus=250_000)
         self.assertEqual(limit_of(drive, options={}).why, "latency 75 % path; dies 0 % busy")
         found = limit_of(drive, mean=312_500, options={})

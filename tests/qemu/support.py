@@ -52,7 +52,7 @@ def file_opts(path: Path, profile: bool = False, **options: object) -> str:
 
 
 def tool(name: str, *args: str, code: int | None = 0) -> str:
-    """Run a tool of QEMU's; returns its output on both channels."""
+    """Run a tool of QEMU; returns its output on both channels."""
     done = subprocess.run(
         [*TIMEOUT, str(QEMU / name), *args],
         stdin=subprocess.DEVNULL,

@@ -343,7 +343,7 @@ class Refused(MachineTest):
         self.assertEqual(vm.quit(), 0)
 
     def test_a_machine_takes_no_state(self) -> None:
-        """The state is that of a machine without a rate; another machine without a rate accepts it."""
+        """A machine with a rate refuses the state of one without; another machine without a rate accepts it."""
         folder = Path(tempfile.mkdtemp(prefix="slate-state-"))
         self.addCleanup(shutil.rmtree, folder)
         vm = self.machine([], "-S", accel=("-accel", "tcg"), trace=False)

@@ -49,7 +49,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(dac_long.Part("pc", Path("p"), 4096, 1, 1 << 20).prints, 20971)
 
     def test_command(self) -> None:
-        """The drive is the study's, larger, and the last setting of a key counts."""
+        """The drive is a larger one than the study's, and the last setting of a key counts."""
         part = dac_long.Part("pc", Path("p"), 1024, 77, 1 << 18)
         for name, kept in (("dac", "ftl.fingerprints=5242"), ("unlimited", "ftl.fingerprints_permille=1000")):
             words = dac_long.command(part, name)

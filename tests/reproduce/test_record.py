@@ -221,7 +221,7 @@ class Signals(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg here")
 class Packages(unittest.TestCase):
-    """pc unpacks packages as dpkg does, but runs none of their scripts: they are the archive's, and run as root."""
+    """pc unpacks packages as dpkg does, but does not run their scripts, which would run as root."""
 
     def test_no_script_runs(self) -> None:
         with tempfile.TemporaryDirectory() as made:

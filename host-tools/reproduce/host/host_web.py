@@ -87,7 +87,7 @@ class Web:
         )  # fmt: skip
 
     def script(self, site: int) -> str:
-        """Return a site's library, of which a part is every site's. A release every 400 visits changes functions."""
+        """Return a site's library. All sites share a part of it. A release every 400 visits changes functions."""
         common, own = generator("library"), generator(f"library {site} {self.visits // 400}")
         rows = []
         for number in range(1500):

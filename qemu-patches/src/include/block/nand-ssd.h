@@ -26,7 +26,7 @@ typedef struct NandSsdMarkRequest {
 
 /*
  * Zones. The block layer's zoned operations, and writes to zones, end with
- * these errors. Limits of zones have Linux's.
+ * these errors. Those for limits of zones are the errors that Linux uses.
  */
 #define NAND_SSD_EZONE_WP       EILSEQ          /* not at the write pointer */
 #define NAND_SSD_EZONE_BOUNDARY ERANGE          /* beyond the capacity */
@@ -139,10 +139,10 @@ int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
 int nand_ssd_power_on(BlockDriverState *bs, Error **errp);
 
 /*
- * Controls: logs and vendor commands (SPEC.md). Numbers pass through as they
- * come, and statuses are NVMe's, type << 8 | code, 0 for done. Called with the
- * BQL; nothing yields and nothing takes device time. Without the driver in the
- * build there is no node to call them with.
+ * Controls: logs and vendor commands (SPEC.md). Numbers pass through unchanged.
+ * A status has NVMe's form, type << 8 | code; 0 means done. The caller holds
+ * the BQL. No function yields or takes device time. A build without the driver
+ * has no node for these functions.
  */
 #define NAND_SSD_LOG_FIRST 0xd0
 #define NAND_SSD_LOG_LAST 0xd7
