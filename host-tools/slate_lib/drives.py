@@ -113,11 +113,15 @@ class Drive:
         """Tell whether the drive has a table of namespaces."""
         return bool(self.namespaces or self._count(namespaces.KEY))
 
-    def _count(self, key: str) -> int:
+    def setting(self, key: str) -> str:
+        """Return the value of section.key; empty if it has the default."""
         lines = self.drive_kept.settings if self.drive_kept else [f"{key}={profile_value(self.profile, key)}"]
         found = [line.partition("=")[2] for line in lines + self.settings if line.startswith(key + "=")]
-        value = found[-1] if found else ""
-        return int(value) if value.strip().isdecimal() else 0
+        return found[-1].strip() if found else ""
+
+    def _count(self, key: str) -> int:
+        value = self.setting(key)
+        return int(value) if value.isdecimal() else 0
 
 
 def check_profile(word: str) -> Path:

@@ -43,7 +43,7 @@ def parse(word: str) -> Namespace:
     if "type" in given:
         raise SlateError(
             f"--namespace {word}: all namespaces of a drive are of the type of its FTL",
-            "leave type out; zones are a drive of their own, with --set ftl.type=zns and no --namespace",
+            "leave type out; with --one-controller each --profile is a namespace, of its own type",
         )
     if given.get("lba", "512") not in _BLOCKS:
         raise SlateError(f"--namespace {word}: lba={given['lba']} is no size of logical blocks", "give 512 or 4096")
@@ -64,6 +64,11 @@ def from_arguments(options: RunOptions, args: argparse.Namespace) -> None:
     options.namespaces = [parse(word) for word in words]
     if len(words) > MOST:
         raise SlateError(f"--namespace {len(words)} times: a drive has {MOST} at most", f"give it {MOST} times at most")
+    if options.setting("ftl.type") == "zns":
+        raise SlateError(
+            "--namespace: a drive with zones is one namespace",
+            "leave it out; with --one-controller a further --profile is a namespace beside it",
+        )
     if options.frontend != "nvme":
         raise SlateError(
             f"--namespace does not go with --frontend {options.frontend}, which has one disk", "use --frontend nvme"

@@ -114,7 +114,7 @@ class Namespaces(GuestTest):
             (("lba=520", "512 or 4096"), ("--namespace", "size=1M,lba=520")),
             (("of the type of its FTL", "leave type out"), ("--namespace", "size=1M,type=zns")),
             (("17 times: a drive has 16",), ("--namespace", "size=1M") * 17),
-            (("ftl.type = zns has zones",), ("--namespace", "size=1M", "--set", "ftl.type=zns")),
+            (("a drive with zones", "--one-controller"), ("--namespace", "size=1M", "--set", "ftl.type=zns")),
             (("--frontend virtio-blk",), ("--namespace", "size=1M", "--frontend", "virtio-blk")),
             (("does not go with 2 drives",), ("--namespace", "size=1M", *("--profile", "small") * 2)),
             (("that drive has 1 namespace", "--namespace 3 times"), ("--job", job)),
