@@ -17,7 +17,10 @@
 
 /* ---- the settings ---------------------------------------------------------- */
 
-/* Of every FTL. gc_stop_blocks is common, because every shipped profile sets it and all FTLs but nftl change it online. */
+/*
+ * Every FTL has these settings. gc_stop_blocks is common, because every shipped profile sets it and all
+ * FTLs but nftl change it online.
+ */
 #define FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes") \
 	NUMBER(buffer_units, 0, 1 << 22, "1024", "write buffer; 0: a write completes when programmed") \

@@ -29,7 +29,7 @@ static const struct front_policy *const fronts[FTL_NFRONTIERS] = {
 };
 
 /*
- * Free blocks of a die reserved for backup, in addition to the configured ones (ftl/dac/DESIGN.md):
+ * Returns the free blocks that a die reserves for backup, besides the configured ones (ftl/dac/DESIGN.md):
  * a backup block, a block for the copy of a rebuilt page, a block that such a copy has left nearly
  * empty, and rtf's open blocks beyond two.
  */

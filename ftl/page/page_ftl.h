@@ -408,10 +408,7 @@ static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 	return f->buf.data + (size_t)slot * f->host.c.unit_bytes;
 }
 
-/*
- * Returns NULL without metadata. It adds integers, because C does not define arithmetic on a null
- * pointer.
- */
+/* Returns NULL without metadata. Integers are added, because arithmetic on a null pointer is undefined. */
 static inline uint8_t *metadata_of_slot(const struct page_ftl *f, uint32_t slot)
 {
 	return (uint8_t *)((uintptr_t)f->metadata.slot + (size_t)slot * f->metadata.bytes);
@@ -615,10 +612,7 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 	word_clear(f->turn.idle_stripe, d->stripe_at);
 }
 
-/*
- * Returns the head of the LPN's hash list. Neighbouring LPNs share a cache line, because requests cover
- * consecutive LPNs.
- */
+/* Returns the head of the LPN's hash list. Consecutive LPNs, as in a request, share a cache line. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
 	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];

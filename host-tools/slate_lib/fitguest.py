@@ -136,12 +136,12 @@ def window_ms(sheet: Sheet, drive: Drive, one: Measure) -> tuple[int, int]:
 
 
 def depth_of(one: Measure, sheet: Sheet) -> int:
-    """Return the queue depth of a number."""
+    """Return the queue depth at which a value of the data sheet is measured."""
     return sheet.qd[one.depth] if one.depth else 1
 
 
 def section(one: Measure, sheet: Sheet, drive: Drive, guest: Guest) -> str:
-    """Return fio's section of a number."""
+    """Return the section of fio's job that measures a value of the data sheet."""
     sequential = one.target.endswith("_mb_s")
     lines = [f"[{one.job}]", *guest.engine(one), f"rw={one.rw}", f"bs={(SEQ_BYTES if sequential else IO_BYTES) >> 10}k"]
     if one.depth is None:

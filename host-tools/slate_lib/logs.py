@@ -57,5 +57,5 @@ def read(structure: str, log: bytes, at: int = 0) -> dict[str, int]:
 
 
 def words(structure: str, log: bytes, count: int, at: int = 0) -> tuple[int, ...]:
-    """Return 64-bit numbers that follow the structure, from this byte behind it on."""
+    """Return count 64-bit numbers that begin `at` bytes after the structure's end."""
     return struct.unpack_from(f"<{count}Q", log, layouts()[structure].bytes + at)

@@ -378,7 +378,7 @@ static const struct shape planes = { 1, 2, 96, 1024, 2000, 7 };
 
 /* ---- another cache --------------------------------------------------------------------- */
 
-/* A checkpoint holds of any size of the cache, and after a time with the whole map in memory. */
+/* Checkpoints stay valid if a mount changes the size of the map's cache, or has the whole map in memory. */
 static void another_cache(void)
 {
 	static const uint32_t sizes[] = { 5, 3, 0, 4, 0, 0, 3 };

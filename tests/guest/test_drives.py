@@ -23,7 +23,7 @@ MAP_PAGES = 12  # of 48 MiB
 
 
 class Drives(GuestTest):
-    """Compute each time that fio's log has."""
+    """Compare fio's log of latencies with times that are computed from the geometry and the settings."""
 
     def log(self, result: Result, name: str) -> list[tuple[int, ...]]:
         """Return (ms, ns, offset) of each request of fio's log."""
