@@ -23,7 +23,7 @@
  */
 #include "page_ftl.h"
 
-/* A look at the map: the entries of one map page at a time. */
+/* Shows the entries of one map page at a time. */
 struct look {
 	uint32_t first, end;		/* LPNs that `at` has */
 	const uint32_t *at;		/* NULL: no unit of them was ever written */

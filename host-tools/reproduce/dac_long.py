@@ -82,7 +82,7 @@ class Part:
 
     @property
     def prints(self) -> int:
-        """Return the fingerprints that 0.5 % of all are; a block has four."""
+        """Return the number of fingerprints that is 0.5 % of all; a block of 4 KiB has four."""
         return max(4, 4 * self.blocks * PERMILLE // 1000)
 
 
@@ -139,7 +139,7 @@ Found = dict[tuple[str, int, str], measures.Result]  # by recording, length and 
 
 
 def pages(found: Found, parts: list[Part], base: str, names: dict[str, str], percent: bool) -> Rows:
-    """Return pages written of those of another configuration, by length and recording, with averages by length."""
+    """Return the pages written, relative to those of `base`: a row for each recording and length, and averages."""
     form = change if percent else times
     rows = [["MiB", "trace", *names.values()]]
     for mib in sorted({part.mib for part in parts}):

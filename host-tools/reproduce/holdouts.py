@@ -73,7 +73,7 @@ def sweep(page: str) -> dict[str, list[Figure]]:
 
 
 def figures(page: str) -> list[Figure]:
-    """Return the figures that no sheet has. An empty cell of the drive means that of the row before."""
+    """Return the figures that no sheet has. A row without a drive is about the drive of the row before."""
     found: list[Figure] = []
     for drive, what, published, ours, error in cells(page, FIGURES):
         found.append(Figure(drive or found[-1].drive, what, number(published), number(ours), error))

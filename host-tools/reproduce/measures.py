@@ -114,7 +114,7 @@ def raf_host(result: Result) -> float | None:
 
 
 def reads_up_to(size: int) -> Callable[[Result], float]:
-    """Make a measure: share of the trace's reads that have at most `size` bytes, in per cent. Of mix.read_sizes()."""
+    """Make a measure: share of the trace's reads that have at most `size` bytes, in per cent, from mix.read_sizes()."""
 
     def measure(result: Result) -> float:
         sizes = result["read_sizes"]

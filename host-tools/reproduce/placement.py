@@ -163,10 +163,10 @@ def cut_times(seed: str, count: int) -> list[int]:
 
 
 def survived(consoles: list[str], batches: int) -> list[bool]:
-    """Return of each boot whether it found all batches that were acknowledged before, and whole batches only.
+    """Return for each boot: did it find all batches acknowledged before it, and no incomplete batch?
 
-    A batch that was being written at the cut may be there. A boot that a cut ends before it reports what it
-    found is judged by the next report.
+    A batch that was being written at the cut may be there. If a cut ends a boot before it reports what it
+    found, the next boot's report decides for both.
     """
     verdicts: list[bool] = []
     least = most = batches
@@ -180,7 +180,7 @@ def survived(consoles: list[str], batches: int) -> list[bool]:
 
 
 def percentile(samples: list[int], permille: int) -> int:
-    """Return the smallest sample that at least so many do not exceed."""
+    """Return the smallest sample that at least permille of all samples do not exceed."""
     return sorted(samples)[math.ceil(permille * len(samples) / 1000) - 1]
 
 

@@ -180,7 +180,7 @@ def up_to(kib: float) -> Rows:
 
 
 def at_depth(depth: int) -> Rows:
-    """Make rows of SU's share of ideal's bandwidth and its factors: busy dies, and pages for a read of 16 KiB."""
+    """Make rows: SU's bandwidth over ideal's, and its two factors, the busy dies and the pages for a read of 16 KiB."""
     config, label = f"page-q{depth}", f"{depth} in flight"
     busy = each(absolute(measures.dies_busy, {config: f"{label}: dies busy"}, "%"))
     ratio = of_ideal(config, f"{label}: bandwidth, of ideal", {})

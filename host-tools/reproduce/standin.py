@@ -304,7 +304,7 @@ class Extents:
 
 
 class Direction:
-    """Holds the counts of reads or writes that are still to be made, and of those made."""
+    """Holds how many reads (or writes) are made, and how many are still to be made."""
 
     def __init__(self, count: int, units: int, cover: int, exponent: float, mean_run_kib: float) -> None:
         requests = split_sizes(count, units)
@@ -580,7 +580,7 @@ def rows(
 
 
 def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1) -> Iterator[tuple[int, str, int, int]]:
-    """Generate the same rows for any marginals and shape; the span is divided by scale."""
+    """Generate (ns, op, offset bytes, bytes) of every request, for any marginals; the span is divided by scale."""
     maker = Maker(want, how, seed)
     requests = maker.requests()
     at = maker.addresses(scale)

@@ -256,7 +256,7 @@ def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
 
 
 def device(drive: Drive, front: str, **more: str) -> list[str]:
-    """Return the words of the guest's device. The one namespace of a drive with placement handles has all of them."""
+    """Return QEMU's options for the guest's device. With placement handles, the one namespace uses them all."""
     if drive.one_controller:
         words = keyval(drive=drive.node, bus="controller", nsid=str(drive.number + 1), **more)
         return [*_controller(drive.number), "-device", f"nvme-ns,{words}"]

@@ -60,7 +60,7 @@ class Drive:
 
     @property
     def label(self) -> str:
-        """Return the name of the guest's controller or namespace, also that of the folder of the drive's results."""
+        """Return the name of the guest's controller or namespace. The folder of results has the same name."""
         return f"nvme0n{self.number + 1}" if self.one_controller else f"nvme{self.number}"
 
     @property
@@ -199,7 +199,7 @@ def check_alone(args: argparse.Namespace, count: int) -> None:
 
 
 def check_run(options: RunOptions) -> None:
-    """Make the same check for options that a job file may set too."""
+    """Check the options that a job file may set, too, against the number of drives."""
     count = len(options.drives)
     if count == 1 and options.one_controller:
         raise SlateError("--one-controller with one drive", "give --profile once for each of its namespaces")
@@ -226,7 +226,7 @@ def _check_one_controller(drives: list[Drive]) -> None:
 
 
 def settings_of(lines: list[str], number: int, count: int) -> list[str]:
-    """Return the --set of one drive: those for all drives, and 'NUMBER:section.key=value'."""
+    """Return the settings of one drive: lines for all drives, and 'NUMBER:section.key=value' for this one."""
     found = []
     for line in lines:
         match = _ADDRESS.fullmatch(line)

@@ -345,7 +345,7 @@ class Fit:
         self.drive.settings.update({key: value for key, value in mode.items() if self._free(key)})
 
     def _assume_read_ahead(self) -> None:
-        """Give the controller a read cache, and read-ahead of all sequences."""
+        """Assume a read cache in the controller, and read-ahead for every sequential stream that it detects."""
         units = READ_AHEAD_BYTES // int(self.base["ftl.unit_bytes"])
         cache = {"read_cache_units": str(units * SEQUENCES), "read_ahead_units": str(units), "read_hit_ns": "1"}
         for key, value in cache.items():

@@ -37,7 +37,7 @@ class Asked(Protocol):
 
 @dataclass
 class RunOptions(Drive):
-    """Holds the options of one run. The attributes of Drive are those of the first drive."""
+    """Holds the options of one run. Attributes of Drive are read from the first drive."""
 
     more: list[Drive] = field(default_factory=list)  # the other drives
     job: jobfile.JobFile | None = None

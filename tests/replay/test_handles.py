@@ -41,7 +41,7 @@ class Handles(Case):
         self.assertGreater(self.waf(*rings), 1.1)
 
     def test_a_ring_and_random_writes(self) -> None:
-        """Together, GC copies what is still valid of the ring; apart, of the random units alone."""
+        """In shared blocks GC also copies valid units of the ring. With a handle for each it copies only random ones."""
         mix = ("gen:seq64k,foot=64MiB,n=20000", "gen:rand4k,from=64MiB,foot=192MiB,n=80000,fill=128KiB")
         together = self.waf(*mix)
         initially = self.waf(*TWO, "--handles", "stream", *mix)
@@ -69,7 +69,7 @@ class Handles(Case):
         self.assertEqual(found["nand"]["ops"]["program"]["host"], 1 + 1 + 1)
 
     def test_a_drive_keeps_its_handles_through_a_power_cut(self) -> None:
-        """Half-written blocks of both handles are continued, each by its own."""
+        """After a cut, each handle continues its own half-written block."""
         drive = ("--profile", SMALL, *APART, "--drive", "d.slate", "--set", "ftl.payload=yes")
         rows = [f"{i} 0 write {i * PAGE} {PAGE} handle={i % 2}" for i in range(40)]
         self.call(*drive, "--open", "--cut-at", 10**9, self.native(*rows, "100 0 flush"))

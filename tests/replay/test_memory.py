@@ -52,7 +52,7 @@ class Memory(Case):
         self.assertLess(abs(took - busy) / busy, 0.01)
 
     def test_every_ftl(self) -> None:
-        """The host's bytes cross the memory, and those of all reads that are not for the host."""
+        """These bytes cross the memory: the host's reads and writes, and all flash reads that are not for the host."""
         names = ("small", "qlc-small", "superblock-small", "pen-small", "rps-small", "tlc-slc-small", "spread-small")
         for name in names:
             found = self.json("--set", "controller.cores=2", *MEMORY, "--fill", 95, "--closed", 8, "--check",

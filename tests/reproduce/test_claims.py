@@ -116,15 +116,15 @@ class Rules(unittest.TestCase):
     """Test check() on rows made by hand."""
 
     def test_a_change(self) -> None:
-        # of -20 %: -16 is 4/5, -25 is 5/4, -17.5 is within 3 points of it as well; +1 has the other sign
+        # The paper has -20 %. -16 is 4/5 of it, -25 is 5/4, and +1 has the other sign.
         for ours, want in ((-16, "agrees"), (-25, "agrees"), (-15.9, "size"), (-25.1, "size"), (1, "sign")):
             self.assertEqual(claims.check(claim(paper=-20), table(("a", "w", "%", ours))), want, ours)
-        # of -4 %: -1.5 is 0.375 of it, but within 3 points
+        # The paper has -4 %. -1.5 is only 0.375 of it, but is within 3 percentage points.
         self.assertEqual(claims.check(claim(paper=-4), table(("a", "w", "%", -1.5))), "agrees")
         self.assertEqual(claims.check(claim(paper=-4), table(("a", "w", "%", 0.5))), "sign")
 
     def test_a_quotient(self) -> None:
-        # 1.43: an effect of 43 %; 1.344 has 34.4 (4/5), 1.5375 has 53.75 (5/4)
+        # 1.43 is an effect of 43 %. 1.344 has 34.4 %, 4/5 of it, and 1.5375 has 53.75 %, 5/4 of it.
         for ours, want in ((1.345, "agrees"), (1.34, "size"), (1.537, "agrees"), (1.54, "size"), (0.99, "sign")):
             self.assertEqual(claims.check(claim(paper=1.43), table(("a", "w", "x", ours))), want, ours)
 

@@ -65,7 +65,7 @@ class Mixes(unittest.TestCase):
                 self.assertTrue(all(offset >= 0 and offset + size <= 2**29 // 64 for _, _, offset, size in made))
 
     def test_skew(self) -> None:
-        """Zipf's law with exponent 1 over 16 chunks: the k-th most frequent has 1 / (k H) of all, H = 3.3807."""
+        """Zipf's law with exponent 1 over 16 chunks: the k-th gets 1 / (k H) of the requests, H = 3.3807."""
         made = rows("usr", 1, warm=0, foot_gib=2**-12, theta=1, requests_k=100)
         found = collections.Counter(offset // 16384 for _, _, offset, _ in made)
         self.assertEqual(len(found), 16)

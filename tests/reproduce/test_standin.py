@@ -130,7 +130,7 @@ class Fits(unittest.TestCase):
 
 
 class Sizes(unittest.TestCase):
-    """Requests by size."""
+    """Test the distribution of requests over the sizes."""
 
     def test_exact(self) -> None:
         for count in (100, 777, 12345):
