@@ -276,8 +276,8 @@ void front_open_backup(struct front *fr, uint32_t plane);	/* Open the free list'
 struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Describe the parity page that the plane
 									 * owes. */
 /*
- * Prepare the parity page of a group from the slot's parity in hand (of `what`: block, first, lost):
- * its place and its spare area. Returns its content.
+ * Prepare a group's parity page: set its place and its spare area (block, first and lost from `what`).
+ * Returns its content, which is the parity that the slot has accumulated.
  */
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);

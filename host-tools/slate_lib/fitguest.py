@@ -77,7 +77,7 @@ class Guest:
     polled: bool = False
 
     def engine(self, one: Measure) -> tuple[str, ...]:
-        """Return fio's options of the engine for a number."""
+        """Return fio's options for the I/O engine that measures a value of the data sheet."""
         return POLLED if self.polled and one.depth else ENGINE
 
     def words(self) -> list[str]:
@@ -88,7 +88,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Measure:
-    """Describes a number of a sheet: the drive's state, fio's job (as named in fitfio.JOBS), and its queue depth."""
+    """Describes how a value of a sheet is measured: the drive's state, fio's job (fitfio.JOBS), and the queue depth."""
 
     target: str
     state: str

@@ -385,7 +385,7 @@ static void slots_with_pending_bases(void)
 	drive_free();
 }
 
-/* GC moves them, and a mount finds them. */
+/* GC moves metadata with its units, and a mount finds it. */
 static void copied_and_mounted(void)
 {
 	begin(64);

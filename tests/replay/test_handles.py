@@ -41,7 +41,7 @@ class Handles(Case):
         self.assertGreater(self.waf(*rings), 1.1)
 
     def test_a_ring_and_random_writes(self) -> None:
-        """In shared blocks GC also copies valid units of the ring. With a handle for each it copies only random ones."""
+        """In shared blocks GC copies valid units of the ring, too. With a handle for each, only random ones."""
         mix = ("gen:seq64k,foot=64MiB,n=20000", "gen:rand4k,from=64MiB,foot=192MiB,n=80000,fill=128KiB")
         together = self.waf(*mix)
         initially = self.waf(*TWO, "--handles", "stream", *mix)
