@@ -35,16 +35,15 @@ struct buffered {
 	uint8_t *data, *oob;		/* of the ring; spare areas of its pages, and of the page read last */
 };
 
-/* Give the unit the next number. Returns where its data go. */
+/* Give the unit, or with NONE the rest of a page, the next number. Returns where its data go. */
 static uint8_t *put(struct buffered *b, uint32_t unit)
 {
-	uint32_t at = b->number % b->ring, i = at % b->upp;
-	uint8_t *oob = b->oob + at / b->upp * OOB_BYTES(b->upp);
+	uint32_t at = b->number % b->ring;
 
-	if (!i)
-		memset(oob, 0xff, OOB_BYTES(b->upp));	/* each place of the page: OOB_NO_LPN */
-	oob_put_unit(oob, i, unit, b->number);
-	b->seq[unit] = b->number++;
+	oob_put_unit(b->oob + at / b->upp * OOB_BYTES(b->upp), at % b->upp, unit, b->number);
+	if (unit != NONE)
+		b->seq[unit] = b->number;
+	b->number++;
 	return b->data + at * UNIT;
 }
 
@@ -136,7 +135,8 @@ static void program(struct buffered *b)
 	if (!count || (count < b->upp && !awaited))
 		return;
 	if (b->left) {
-		b->number = count < b->upp ? b->stable + b->upp : b->number;
+		while (b->number < b->stable + b->upp)
+			(void)put(b, NONE);
 		issue(b, NAND_PROGRAM, NAND_SRC_HOST, b->next, b->stable % b->ring);
 	} else if (b->free) {
 		issue(b, NAND_ERASE, NAND_SRC_GC, fewest(b, 0, 1) * b->n->geo.pages_per_block, 0);
@@ -191,7 +191,10 @@ static void copy(struct buffered *b, uint32_t ppn)
 
 static void gc(struct buffered *b)
 {
-	if (b->victim != NONE && !b->valid[b->victim]) {
+	uint32_t ppb = b->n->geo.pages_per_block;
+
+	if (b->victim != NONE && (!b->valid[b->victim] || (b->at == ppb && b->number == b->stable))) {
+		b->out[b->victim] = b->valid[b->victim];	/* it cannot read these, which the next mount finds again */
 		b->host.stats.gc_runs++;
 		b->victim = NONE;
 	}
@@ -199,16 +202,8 @@ static void gc(struct buffered *b)
 		b->victim = fewest(b, 1, b->upb - b->upp + 1);
 		b->at = 0;
 	}
-	if (b->victim == NONE)
-		return;
-	if (b->at < b->n->geo.pages_per_block) {
-		if (b->number - b->stable <= b->host.c.buffer_units)
-			copy(b, b->victim * b->n->geo.pages_per_block + b->at++);
-	} else if (b->number == b->stable) {	/* it cannot read the rest, which the next mount finds again */
-		b->out[b->victim] = true;
-		b->victim = NONE;
-		gc(b);
-	}
+	if (b->victim != NONE && b->at < ppb && b->number - b->stable <= b->host.c.buffer_units)
+		copy(b, b->victim * ppb + b->at++);
 }
 
 /* Serve the line, and issue a command if there is one to issue. */
