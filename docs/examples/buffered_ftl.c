@@ -15,15 +15,12 @@
 #include "host.h"
 #include "nand_geom.h"
 #include "oob.h"
-#include "survey.h"
 
 #define UNIT FTL_SECTOR_BYTES
 #define NONE OOB_NO_LPN
 
 struct buffered {
 	struct host host;
-	struct survey survey;
-	struct nand *n;
 	struct nand_cmd cmd;		/* the last command; it is under way if `busy` */
 	struct io_list line;
 	bool busy, *out;		/* out: the log's block, bad blocks, those left alone until the next mount */
@@ -76,7 +73,7 @@ static void issue(struct buffered *b, enum nand_op op, enum nand_source source, 
 	b->cmd = (struct nand_cmd){ .op = op, .source = source, .ppn = { ppn }, .ecc_words = NAND_WHOLE_PAGE,
 				    .pb = NAND_WHOLE_BLOCK, .data = b->data + ring * UNIT,
 				    .oob = b->oob + ring / b->upp * OOB_BYTES(b->upp) };
-	die_command(b->n, b->host.now_ns, &b->cmd, 1);
+	die_command(b->host.n, b->host.now_ns, &b->cmd, 1);
 	b->busy = true;
 }
 
@@ -130,7 +127,7 @@ static void program(struct buffered *b)
 {
 	uint64_t count = b->number - b->stable;
 	bool awaited = (b->line.first && b->line.first->at == b->line.first->bytes) ||
-		       (b->victim != NONE && b->at == b->n->geo.pages_per_block);
+		       (b->victim != NONE && b->at == b->host.n->geo.pages_per_block);
 
 	if (!count || (count < b->upp && !awaited))
 		return;
@@ -139,13 +136,13 @@ static void program(struct buffered *b)
 			(void)put(b, NONE);
 		issue(b, NAND_PROGRAM, NAND_SRC_HOST, b->next, b->stable % b->ring);
 	} else if (b->free) {
-		issue(b, NAND_ERASE, NAND_SRC_GC, fewest(b, 0, 1) * b->n->geo.pages_per_block, 0);
+		issue(b, NAND_ERASE, NAND_SRC_GC, fewest(b, 0, 1) * b->host.n->geo.pages_per_block, 0);
 	}
 }
 
 static void programmed(struct buffered *b)
 {
-	uint32_t block = b->next / b->n->geo.pages_per_block;
+	uint32_t block = b->next / b->host.n->geo.pages_per_block;
 
 	if (b->cmd.status != NAND_OK) {	/* the page is still in the ring, and is programmed in the next block */
 		b->host.worn = true;
@@ -162,15 +159,15 @@ static void programmed(struct buffered *b)
 
 static void erased(struct buffered *b)
 {
-	uint32_t block = b->cmd.ppn.v / b->n->geo.pages_per_block;
+	uint32_t block = b->cmd.ppn.v / b->host.n->geo.pages_per_block;
 
 	b->out[block] = true;
 	b->free--;
 	if (b->cmd.status == NAND_OK) {
 		b->next = b->cmd.ppn.v;
-		b->left = b->n->geo.pages_per_block;
+		b->left = b->host.n->geo.pages_per_block;
 	} else {
-		host_put_bad(&b->host, b->n, block);
+		host_put_bad(&b->host, block);
 		b->host.worn = true;
 	}
 }
@@ -191,7 +188,7 @@ static void copy(struct buffered *b, uint32_t ppn)
 
 static void gc(struct buffered *b)
 {
-	uint32_t ppb = b->n->geo.pages_per_block;
+	uint32_t ppb = b->host.n->geo.pages_per_block;
 
 	if (b->victim != NONE && (!b->valid[b->victim] || (b->at == ppb && b->number == b->stable))) {
 		b->out[b->victim] = b->valid[b->victim];	/* it cannot read these, which the next mount finds again */
@@ -258,8 +255,8 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 static int visit(void *ftl, uint32_t block, uint32_t page)
 {
 	struct buffered *b = ftl;
-	uint32_t ppn = block * b->n->geo.pages_per_block + page;
-	enum nand_status status = survey_oob(&b->survey, ppn, b->oob);
+	uint32_t ppn = block * b->host.n->geo.pages_per_block + page;
+	enum nand_status status = survey_oob(&b->host.survey, ppn, b->oob);
 
 	b->next += page && b->next == ppn && status != NAND_ERASED;	/* torn, after the log's end */
 	for (uint32_t i = 0; i < b->upp && survey_readable(status); i++) {
@@ -282,24 +279,23 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 	return SSD_OK;
 }
 
-static int mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+static int find(struct ftl *f)
 {
 	struct buffered *b = (struct buffered *)f;
-	uint32_t ppb = b->n->geo.pages_per_block;
+	uint32_t ppb = b->host.n->geo.pages_per_block;
 	int err;
 
-	survey_begin(&b->survey, b->n, now_ns);
-	err = survey_pages(&b->survey, visit, b);
+	memset(b->map, 0xff, b->units * sizeof(*b->map));
+	b->victim = b->next = b->cmd.ppn.v = NONE;
+	err = survey_pages(&b->host.survey, visit, b);
 	b->left = b->next == NONE ? 0 : (ppb - b->next % ppb) % ppb;	/* its erase was complete (B3) */
-	b->host.worn = b->host.frozen = !survey_number(&b->survey, &b->number, b->upp);
+	b->host.worn = b->host.frozen = !survey_number(&b->host.survey, &b->number, b->upp);
 	b->number = b->stable = (b->number / b->upp + 1) * b->upp;
 	b->free = 0;
 	for (uint32_t i = 0; i < b->blocks; i++) {
-		b->out[i] = b->n->ops->is_bad(b->n, (pbn_t){ i }) || (b->left && i == b->next / ppb);
+		b->out[i] = b->host.n->ops->is_bad(b->host.n, (pbn_t){ i }) || (b->left && i == b->next / ppb);
 		b->free += !b->out[i] && !b->valid[i];
 	}
-	b->host.stats.mounts++;
-	*ready_ns = b->host.now_ns = b->survey.ready_ns;
 	return err;
 }
 
@@ -332,8 +328,6 @@ static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, co
 	       host_fault(c) ? host_fault(c) :
 	       c->buffer_units < g->page_bytes / UNIT || c->gc_urgent_blocks < 2 ?
 		"buffer_units must hold a NAND page, and gc_urgent_blocks must be at least 2" :
-	       g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS || g->paired_loss ?
-		"order must be ascending or none, paired_loss no" :
 	       c->capacity_bytes / UNIT / (gain + 1) + 1 + c->gc_start_blocks > geo_blocks(g) ?
 		"the geometry cannot hold the exported capacity: lower capacity, or add blocks" : NULL;
 }
@@ -359,18 +353,9 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	return m.used;
 }
 
-static void begin(struct ftl *f, struct nand *n)
-{
-	struct buffered *b = (struct buffered *)f;
-
-	memset(b->map, 0xff, b->units * sizeof(*b->map));
-	b->victim = b->next = b->cmd.ppn.v = NONE;
-	b->n = n;
-}
-
 const struct ftl_ops buffered_ftl_ops = {
 	.name = "buffered", .durability = FTL_PREFIX,
 	.page_oob_bytes = OOB_HEAD_BYTES, .unit_oob_bytes = OOB_UNIT_BYTES, .fault = fault,
-	.lay_out = lay_out, .begin = begin, .mount = mount, .submit = submit, .step = step, .check = check,
+	.lay_out = lay_out, .find = find, .submit = submit, .step = step, .check = check,
 	HOST_OPS_COMMON,
 };

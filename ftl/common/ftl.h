@@ -307,9 +307,10 @@ struct ftl_ops {
 	bool loses_sectors;	/* of single sectors, if flash keeps content; else of whole mapping units */
 	/*
 	 * Returns NULL, or a sentence that says which flushed data a power cut may destroy on this
-	 * array. If the pointer is NULL, the FTL refuses such arrays.
+	 * array. If the pointer is NULL, an FTL without word_lines refuses arrays with paired_loss.
 	 */
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
+	bool word_lines;	/* knows pages that share cells: the orders fps and rps, and paired_loss */
 	const void *policy;	/* how this FTL differs from others of its engine, which knows the type */
 	/* The functions below are called by ftl_oob_bytes() to ftl_init(), with this table as `t`. */
 	/* Spare bytes that a page needs, and each mapping unit in it; not used if there is oob_bytes(). */
@@ -323,14 +324,19 @@ struct ftl_ops {
 	 */
 	size_t (*lay_out)(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
 			  const struct nand_geometry *g);
-	/* Set the state before the mount. The memory is divided and otherwise zeroed, and struct host is set. */
-	void (*begin)(struct ftl *f, struct nand *n);
+	/*
+	 * Set the state before the mount. The memory is divided and otherwise zeroed, and struct host is set. NULL:
+	 * that is all.
+	 */
+	void (*begin)(struct ftl *f);
 	/*
 	 * Find what flash holds, from OOB alone; a blank array mounts as an empty drive. It runs
 	 * its NAND commands one after another from now_ns on and sets *ready_ns to the time when
 	 * the drive accepts I/O.
 	 */
 	int (*mount)(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+	/* The FTL's part of host_mount() (host.h), whose survey has begun. */
+	int (*find)(struct ftl *f) SSD_MUST_CHECK;
 	void (*submit)(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 	/*
 	 * Do what is due at now_ns; returns the time of the next call, which is

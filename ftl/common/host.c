@@ -10,10 +10,11 @@ void host_reset_stats(struct ftl *f)
 	host_no_ops(h->stats.op);
 }
 
-void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
+void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c, struct nand *n,
 	       const struct ftl_host *shell)
 {
 	h->base.ops = ops;
+	h->n = n;
 	h->c = *c;
 	h->shell = *shell;
 	host_reset_stats(&h->base);
@@ -37,11 +38,23 @@ uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, cons
 	return t->page_oob_bytes + t->unit_oob_bytes * (g->page_bytes / c->unit_bytes);
 }
 
+static const char *array_fault(const struct ftl_ops *t, const struct nand_geometry *g)
+{
+	if (g->one_shot)
+		return "one_shot must be no: FTLs program pages singly; describe a word line as bits_per_cell "
+		       "programs of a share of its time each";
+	if (!t->word_lines && (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS))
+		return "order must be ascending or none: this FTL does not know fps and rps";
+	return !t->word_lines && !t->not_safe && g->paired_loss ?
+	       "paired_loss must be no: this FTL keeps no copy of paired pages" : NULL;
+}
+
 int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g,
 		 const char **why)
 {
-	*why = g->one_shot ? "one_shot must be no: FTLs program pages singly; describe a word line as bits_per_cell "
-			     "programs of a share of its time each" : t->fault(t, c, g);
+	*why = array_fault(t, g);
+	if (!*why)
+		*why = t->fault(t, c, g);
 	if (!*why && g->oob_bytes < ftl_oob_bytes(t, c, g))
 		*why = "oob_bytes is too small for this FTL: raise it";
 	return *why ? SSD_E_INVAL : SSD_OK;
@@ -64,10 +77,23 @@ int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_co
 	if (len < ftl_footprint(t, c, &n->geo))
 		return SSD_E_NOMEM;
 	(void)t->lay_out(t, mem, c, &n->geo);
-	host_init(h, t, c, host);
-	t->begin(&h->base, n);
+	host_init(h, t, c, n, host);
+	if (t->begin)
+		t->begin(&h->base);
 	*out = &h->base;
 	return SSD_OK;
+}
+
+int host_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct host *h = host_of(f);
+	int err;
+
+	survey_begin(&h->survey, h->n, now_ns);
+	err = f->ops->find(f);
+	h->stats.mounts += !err;
+	*ready_ns = h->now_ns = h->survey.ready_ns;
+	return err;
 }
 
 void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status)

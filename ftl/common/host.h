@@ -16,9 +16,11 @@
 
 #include "ftl.h"
 #include "link.h"
+#include "survey.h"
 
 struct host {
 	struct ftl base;
+	struct nand *n;
 	struct ftl_config c;
 	struct ftl_host shell;		/* is notified of each I/O that ends */
 	struct ftl_stats stats;
@@ -27,6 +29,7 @@ struct host {
 	uint32_t ios;
 	bool worn;			/* read-only: too few good blocks or sequence numbers are left */
 	bool frozen;			/* too few sequence numbers: GC programs no page either */
+	struct survey survey;		/* of the mount */
 };
 
 static inline struct host *host_of(struct ftl *f)
@@ -39,13 +42,13 @@ static inline struct host *host_of(struct ftl *f)
  * unit_bytes is valid.
  */
 const char *host_fault(const struct ftl_config *c);
-void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
+void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c, struct nand *n,
 	       const struct ftl_host *shell);
 
 /* Retire a block for good. */
-static inline void host_put_bad(struct host *h, struct nand *n, uint32_t block)
+static inline void host_put_bad(struct host *h, uint32_t block)
 {
-	n->ops->mark_bad(n, (pbn_t){ block });
+	h->n->ops->mark_bad(h->n, (pbn_t){ block });
 	h->stats.retired_blocks++;
 }
 
@@ -274,11 +277,13 @@ void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
 
 /* ---- entries of struct ftl_ops ---- */
 
+/* Begins the survey, calls find(), and ends the mount when all commands have ended. */
+int host_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 const struct ftl_stats *host_stats(const struct ftl *f);
 void host_reset_stats(struct ftl *f);
 uint32_t host_inflight(const struct ftl *f);
 bool host_read_only(const struct ftl *f);
-#define HOST_OPS_COMMON .stats = host_stats, .reset_stats = host_reset_stats, .inflight = host_inflight, \
-	.read_only = host_read_only
+#define HOST_OPS_COMMON .mount = host_mount, .stats = host_stats, .reset_stats = host_reset_stats, \
+	.inflight = host_inflight, .read_only = host_read_only
 
 #endif

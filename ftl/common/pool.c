@@ -53,7 +53,7 @@ void pool_put_free(struct pool *p, uint32_t block, bool needs_erase)
 void pool_put_bad(struct pool *p, struct host *h, uint32_t block)
 {
 	SSD_ASSERT(p->block[block].state == POOL_USED);
-	host_put_bad(h, p->n, block);
+	host_put_bad(h, block);
 	p->block[block] = (struct pool_block){ .next = POOL_NONE, .state = POOL_BAD };
 	pool_plane_of(p, block)->good--;
 }

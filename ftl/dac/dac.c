@@ -395,7 +395,7 @@ static void make_lists(struct dac *d)
 static void make_dies(struct dac *d)
 {
 	blk_init(&d->bt);
-	front_init(&d->fr, d->n, &d->bt, &d->host.stats);
+	front_init(&d->fr, d->host.n, &d->bt, &d->host.stats);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		struct dac_die *x = &d->die[i];
 
@@ -406,14 +406,13 @@ static void make_dies(struct dac *d)
 	}
 }
 
-static void begin(struct ftl *f, struct nand *n)
+static void begin(struct ftl *f)
 {
 	struct dac *d = dac_of(f);
 	const struct ftl_config *c = &d->host.c;
 
 	die_due_init(&d->ends);
-	d->n = n;
-	d->g = &n->geo;
+	d->g = &d->host.n->geo;
 	d->mode = &modes[c->reduction];
 	d->reserve = backup_reserve(c);
 	d->start = c->gc_start_blocks + d->reserve;
@@ -489,12 +488,13 @@ static struct ftl_block block_info(const struct ftl *f, pbn_t b)
 const struct ftl_ops dac_ftl_ops = {
 	.name = "dac",
 	.durability = FTL_FLUSHED,
+	.word_lines = true,
 	.writes_lost = true,
 	.oob_bytes = oob_bytes,
 	.fault = fault,
 	.lay_out = lay_out,
 	.begin = begin,
-	.mount = dac_mount,
+	.find = dac_find,
 	.submit = submit,
 	.step = step,
 	.check = dac_check,

@@ -64,7 +64,6 @@
 #include "fpstore.h"
 #include "front.h"
 #include "host.h"
-#include "survey.h"
 #include "nand_geom.h"
 #include "xmatch.h"
 
@@ -215,7 +214,6 @@ struct dac_cached {
 
 struct dac {
 	struct host host;
-	struct nand *n;
 	const struct nand_geometry *g;
 	const struct dac_mode *mode;
 	uint64_t seq;			/* last sequence given to a version of a unit */
@@ -231,7 +229,6 @@ struct dac {
 	uint32_t *map, *link_at;	/* object of each unit; page of the link entry, or DAC_NONE */
 	uint64_t *unit_seq;		/* 0: never written */
 	uint64_t *unit_ref_seq;		/* mount: sequence of the reference of the unit's newest entry */
-	struct survey survey;		/* mount */
 	uint32_t gone;			/* object that replaces objects which were lost altogether */
 	uint32_t *check_refs, *check_shares;	/* scratch memory of dac_check() */
 	struct dac_obj *obj;
@@ -424,7 +421,7 @@ int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *pag
 
 /* ---- dac.c ---------------------------------------------------------------------------- */
 
-int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+int dac_find(struct ftl *f) SSD_MUST_CHECK;
 void dac_check(const struct ftl *f);
 
 #endif

@@ -88,7 +88,7 @@ static void check_flash(const struct dac *d, uint32_t ppn)
 	struct dac_oob o;
 
 	if (!d->live[ppn].entries ||
-	    !survey_readable(d->n->ops->peek(d->n, (ppn_t){ ppn }, &data, &oob)))
+	    !survey_readable(d->host.n->ops->peek(d->host.n, (ppn_t){ ppn }, &data, &oob)))
 		return;
 	SSD_ASSERT(dac_get_oob(oob, &o));
 	if (o.kind == DAC_WHOLE) {
@@ -127,7 +127,7 @@ static void check_live(const struct dac *d)
 			}
 			SSD_ASSERT(k->valid == pages && d->block[b].live_bytes == bytes);	/* D4 */
 			SSD_ASSERT(!pages || (k->state != BLK_FREE && k->state != BLK_BAD));	/* D4 */
-			SSD_ASSERT((k->state == BLK_BAD) == d->n->ops->is_bad(d->n, (pbn_t){ b }));
+			SSD_ASSERT((k->state == BLK_BAD) == d->host.n->ops->is_bad(d->host.n, (pbn_t){ b }));
 			live_pages += pages;
 			good += k->state != BLK_BAD;
 		}

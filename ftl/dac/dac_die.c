@@ -41,7 +41,7 @@ static void prepare(struct dac *d, struct dac_die *x)
 	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
 
 	c.ppn.v = dac_free_of(d, x)->free_head * d->g->pages_per_block;
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	x->prepare_failed = c.status == NAND_ERASE_FAIL;
 	dac_die_start(d, x, DAC_CMD_PREPARE, c.done_ns);
 }
@@ -180,7 +180,7 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 		oob.entry = s->fill.entry[0];
 	dac_set_oob(d, &oob);
 	front_cover(&d->fr, plane_of(d, x), ppn, s->fill.data, d->oob);
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	s->state = DAC_S_FLIGHT;
 	d->closed_slots--;
 	s->ppn = ppn;
@@ -265,7 +265,7 @@ static void read_go(struct dac *d, struct dac_die *x)
 	x->read_first = o->next;
 	x->turn.reads_in_row++;
 	o->gc_ns += dac_gc_clock(d, x) - o->gc_mark;
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	o->cell_ns += c.cell_ns;
 	o->bus_ns += c.bus_ns;
 	o->wait_gc_ns += c.wait_gc_ns;

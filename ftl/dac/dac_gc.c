@@ -263,7 +263,7 @@ static void read_page(struct dac *d, struct dac_die *x)
 			      .ppn = { q->victim * d->g->pages_per_block + q->page++ },
 			      .oob = d->oob };
 
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	q->from = c.ppn.v;
 	q->has_held = false;
 	q->read = NULL;
@@ -301,7 +301,7 @@ static bool program(struct dac *d, struct dac_die *x)
 	dac_set_oob(d, &oob);
 	front_cover(&d->fr, (uint32_t)(x - d->die), c.ppn.v, c.data, d->oob);
 	q->to = c.ppn.v;
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	q->failed = c.status == NAND_PROG_FAIL;
 	d->host.stats.gc_pages++;
 	dac_die_start(d, x, DAC_CMD_GC_PROGRAM, c.done_ns);
@@ -315,7 +315,7 @@ static void wipe(struct dac *d, struct dac_die *x)
 	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK };
 
 	c.ppn.v = q->victim * d->g->pages_per_block;
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	q->erase_failed = c.status == NAND_ERASE_FAIL;
 	d->host.stats.gc_blocks++;
 	dac_die_start(d, x, DAC_CMD_GC_ERASE, c.done_ns);

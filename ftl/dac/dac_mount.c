@@ -20,7 +20,7 @@
 static void skip_bad(struct dac *d)
 {
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
-		if (!d->n->ops->is_bad(d->n, (pbn_t){ b }))
+		if (!d->host.n->ops->is_bad(d->host.n, (pbn_t){ b }))
 			continue;
 		d->bt.blk[b].state = BLK_BAD;
 		d->die[geo_die_of(d->g, (pbn_t){ b })].good_count--;
@@ -34,7 +34,7 @@ static int survey_page(void *ftl, uint32_t block, uint32_t page)
 	struct dac *d = ftl;
 	uint32_t ppn = block * d->g->pages_per_block + page;
 	struct dac_block *b = &d->block[block];
-	enum nand_status st = survey_oob(&d->survey, ppn, d->oob);
+	enum nand_status st = survey_oob(&d->host.survey, ppn, d->oob);
 	struct dac_oob o;
 
 	if (st == NAND_ERASED)
@@ -62,7 +62,7 @@ static uint64_t serial_of(struct dac *d, uint32_t ppn)
 {
 	struct dac_oob o;
 
-	return survey_readable(survey_read(&d->survey, ppn, NAND_OOB_ONLY, d->oob, NULL)) &&
+	return survey_readable(survey_read(&d->host.survey, ppn, NAND_OOB_ONLY, d->oob, NULL)) &&
 	       dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
@@ -151,11 +151,11 @@ static int mount_page(void *ftl, uint32_t block, uint32_t page)
 	if (page >= d->bt.blk[block].next_page || d->bt.blk[block].backup ||
 	    b->collected_serial > b->last_serial)
 		return SSD_OK;
-	st = survey_read(&d->survey, ppn, NAND_WHOLE_PAGE, d->oob, &content);
+	st = survey_read(&d->host.survey, ppn, NAND_WHOLE_PAGE, d->oob, &content);
 	if (st == NAND_ERASED && !d->fr.plain)	/* MSB pages not yet written */
 		return SSD_OK;
 	if (!survey_readable(st)) {
-		d->survey.unreadable++;
+		d->host.survey.unreadable++;
 		return SSD_OK;
 	}
 	if (!dac_get_oob(d->oob, &o))
@@ -244,24 +244,22 @@ static void settle_blocks(struct dac *d)
 	}
 }
 
-int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+int dac_find(struct ftl *f)
 {
 	struct dac *d = dac_of(f);
 	bool enough;
 	int err;
 
-	survey_begin(&d->survey, d->n, now_ns);
-	d->host.stats.mounts++;
 	skip_bad(d);
-	err = survey_pages(&d->survey, survey_page, d);
+	err = survey_pages(&d->host.survey, survey_page, d);
 	if (!err)
-		err = survey_pages(&d->survey, mount_page, d);
+		err = survey_pages(&d->host.survey, mount_page, d);
 	if (!err)
 		err = dac_rebuild(d);
 	if (err)
 		return err;
-	enough = survey_number(&d->survey, &d->seq, dac_entries_max(d->unit_bytes));
-	enough &= survey_number(&d->survey, &d->serial, 1);
+	enough = survey_number(&d->host.survey, &d->seq, dac_entries_max(d->unit_bytes));
+	enough &= survey_number(&d->host.survey, &d->serial, 1);
 	d->host.frozen = !enough;
 	d->gone = d->objects - 1;	/* an object id that is never stored on flash */
 	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
@@ -271,7 +269,7 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 			need_of_unit(d, l);
 	settle_objects(d);
 	dac_keep_rebuilt(d);
-	d->host.now_ns = *ready_ns = d->survey.ready_ns;
+	d->host.now_ns = d->host.survey.ready_ns;
 	settle_blocks(d);
 	dac_count_room(d);
 	d->host.worn |= d->host.frozen;

@@ -49,7 +49,7 @@ bool dac_backup_turn(struct dac *d, struct dac_die *x)
 		dac_gc_wanted(d, x);
 	}
 	c.data = front_backup(&d->fr, plane_of(d, x), p->debt_slot, &what, &c.ppn.v, d->oob);
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;
 	d->host.stats.backup_pages++;
@@ -94,13 +94,13 @@ static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page)
 	const uint8_t *in;
 
 	memset(page, 0, d->unit_bytes + d->oob_len);
-	if (!survey_readable(survey_read(&d->survey, d->bt.blk[block].parity - 1, NAND_WHOLE_PAGE, d->oob, &in)))
+	if (!survey_readable(survey_read(&d->host.survey, d->bt.blk[block].parity - 1, NAND_WHOLE_PAGE, d->oob, &in)))
 		return DAC_NONE;
 	p = front_get_parity(&d->fr, d->oob);
 	xor_into(page, in, d->unit_bytes);
 	front_xor_kept(&d->fr, oob, d->oob);
 	for (uint32_t w = p.first; w < front_group_end(&d->fr, p.first); w++) {
-		if (!survey_readable(survey_read(&d->survey, first_page + 2 * w, NAND_WHOLE_PAGE, d->oob, &in))) {
+		if (!survey_readable(survey_read(&d->host.survey, first_page + 2 * w, NAND_WHOLE_PAGE, d->oob, &in))) {
 			lost = first_page + 2 * w;
 			missing++;
 			continue;
@@ -108,7 +108,7 @@ static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page)
 		xor_into(page, in, d->unit_bytes);
 		xor_into(oob, d->oob, OOB_BYTES(DAC_OOB_UNITS));
 	}
-	if (missing != 1 || p.lost || survey_read(&d->survey, lost + 1, NAND_WHOLE_PAGE, d->oob, &in) != NAND_UNCORR)
+	if (missing != 1 || p.lost || survey_read(&d->host.survey, lost + 1, NAND_WHOLE_PAGE, d->oob, &in) != NAND_UNCORR)
 		return DAC_NONE;
 	return lost;
 }
@@ -196,7 +196,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	o.collected = DAC_NONE;		/* the named block has been erased since */
 	dac_set_oob(d, &o);
 	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
-	die_command(d->n, d->host.now_ns, &c, 1);
+	die_command(d->host.n, d->host.now_ns, &c, 1);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;
 	d->host.stats.backup_pages++;

@@ -168,7 +168,7 @@ void dac_count_room(struct dac *d)
 void dac_put_bad(struct dac *d, uint32_t block)
 {
 	SSD_ASSERT(!d->bt.blk[block].valid);
-	host_put_bad(&d->host, d->n, block);
+	host_put_bad(&d->host, block);
 	front_void(&d->fr, block);
 	d->bt.blk[block] = (struct blk){ .state = BLK_BAD };
 	die_of_block(d, block)->good_count--;

@@ -247,8 +247,6 @@ const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, co
 		return "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
 	if (c->buffer_units)
 		return "buffer_units must be 0: this FTL writes through";
-	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
-		return "order must be ascending or none: this FTL does not know fps and rps";
 	if (c->gc_subpage_reads == FTL_WORDS_YES)
 		return "gc_subpage_reads must be no: this FTL copies whole pages";
 	if (c->wl_threshold)
@@ -323,18 +321,17 @@ static void make_pool(struct direct *d)
 		direct_op_put(d, i);
 }
 
-void direct_begin(struct ftl *f, struct nand *n)
+void direct_begin(struct ftl *f)
 {
 	struct direct *d = direct_of(f);
 	const struct ftl_config *c = &d->host.c;
 
 	d->host.c.stripe_pages = direct_stripe(c);
-	d->n = n;
-	d->g = &n->geo;
+	d->g = &d->host.n->geo;
 	d->lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	d->plane_pages = direct_plane_pages(c, &n->geo);
+	d->plane_pages = direct_plane_pages(c, d->g);
 	d->seq = 1;
-	d->needed = d->scheme->blocks_needed(c, &n->geo);
+	d->needed = d->scheme->blocks_needed(c, d->g);
 	make_stripe(d);
 	make_pool(d);
 	die_due_init(&d->ends);
@@ -344,7 +341,7 @@ void direct_begin(struct ftl *f, struct nand *n)
 		x->read_first = x->write_first = DIRECT_NONE;
 		x->r.op = x->w.op = DIRECT_NONE;
 	}
-	pool_init(&d->pool, n);
+	pool_init(&d->pool, d->host.n);
 	d->scheme->init(d);
 }
 

@@ -56,7 +56,6 @@
 #include "die.h"
 #include "host.h"
 #include "pool.h"
-#include "survey.h"
 #include "nand_geom.h"
 
 #define DIRECT_NONE 0xffffffffu
@@ -261,12 +260,10 @@ struct direct_plane {
 
 struct direct {
 	struct host host;
-	struct nand *n;
 	const struct nand_geometry *g;
 	const struct direct_scheme *scheme;
 	void *s;			/* the scheme's struct */
 	uint64_t seq;			/* sequence of the next program */
-	struct survey survey;		/* mount */
 
 	uint32_t dies, planes;
 	uint32_t lpns;			/* exported pages */
@@ -373,8 +370,8 @@ const char *direct_not_safe(const struct ftl_config *c, const struct nand_geomet
 const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 size_t direct_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
 		      const struct nand_geometry *g);
-void direct_begin(struct ftl *f, struct nand *n);
-int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+void direct_begin(struct ftl *f);
+int direct_find(struct ftl *f) SSD_MUST_CHECK;
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 uint64_t direct_step(struct ftl *f, uint64_t now_ns);
 void direct_check(const struct ftl *f);
@@ -419,7 +416,7 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
 	.fault = direct_fault, \
 	.lay_out = direct_lay_out, \
 	.begin = direct_begin, \
-	.mount = direct_mount, \
+	.find = direct_find, \
 	.submit = direct_submit, \
 	.step = direct_step, \
 	.check = direct_check, \

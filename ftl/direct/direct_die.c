@@ -94,7 +94,7 @@ static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direc
 		return false;
 	r->searched++;
 	d->host.stats.search_reads++;
-	die_command(d->n, now_ns, &c, 1);
+	die_command(d->host.n, now_ns, &c, 1);
 	run_command(r, &c);
 	direct_die_start(d, die, DIRECT_CMD_READ, c.done_ns);
 	return true;
@@ -107,7 +107,7 @@ static void read_page(struct direct *d, uint64_t now_ns, uint32_t die, struct di
 				.ecc_words = NAND_WHOLE_PAGE };
 	c->ppn.v = d->scheme->lookup(d, plane_of(d, r->op), page_of(d, r->op));
 	SSD_ASSERT(c->ppn.v != DIRECT_NONE);
-	die_command(d->n, now_ns, c, 1);
+	die_command(d->host.n, now_ns, c, 1);
 	run_command(r, c);
 	direct_die_start(d, die, DIRECT_CMD_READ, c->done_ns);
 }
@@ -208,7 +208,7 @@ static void program(struct direct *d, uint64_t now_ns, uint32_t die, uint32_t pp
 	x->w.stage = DIRECT_FLIGHT;
 	x->w.ppn = ppn;
 	x->w.gc_ns = gc_clock(x, now_ns) - op->gc_mark;
-	die_command(d->n, now_ns, &c, 1);
+	die_command(d->host.n, now_ns, &c, 1);
 	x->w.failed = c.status == NAND_PROG_FAIL;
 	lost_set(d, ppn, x->w.lost);
 	d->host.stats.host_units++;
@@ -285,7 +285,7 @@ static void prepare(struct direct *d, uint64_t now_ns, uint32_t plane)
 	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
 
 	c.ppn.v = direct_ppn(d, d->pool.plane[plane].free_first, 0);
-	die_command(d->n, now_ns, &c, 1);
+	die_command(d->host.n, now_ns, &c, 1);
 	d->die[die].prepare = plane;
 	d->die[die].prepare_failed = c.status == NAND_ERASE_FAIL;
 	direct_die_start(d, die, DIRECT_CMD_PREPARE, c.done_ns);
@@ -365,7 +365,7 @@ static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ppn = { x->step.from },
 			      .ecc_words = whole ? NAND_WHOLE_PAGE : NAND_OOB_ONLY };
 
-	die_command(d->n, now_ns, &c, 1);
+	die_command(d->host.n, now_ns, &c, 1);
 	if (!whole) {
 		d->host.stats.search_reads++;
 		gc_start(d, die, DIRECT_CMD_GC, c.op, c.done_ns);
@@ -385,7 +385,7 @@ static void gc_program(struct direct *d, uint64_t now_ns, uint32_t die, struct n
 	c->source = NAND_SRC_GC;
 	c->ppn.v = x->step.to;
 	c->oob = d->oob;
-	die_command(d->n, now_ns, c, 1);
+	die_command(d->host.n, now_ns, c, 1);
 	x->step.failed = c->status == NAND_PROG_FAIL;
 	lost_set(d, x->step.to, x->step_lost);
 	d->host.stats.gc_units++;
@@ -417,7 +417,7 @@ static void gc_wipe(struct direct *d, uint64_t now_ns, uint32_t die)
 	for (uint32_t i = 0; i < s->count; i++)
 		c[i] = (struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = s->pb[i],
 					  .ppn = { direct_ppn(d, s->block[i], 0) } };
-	die_command(d->n, now_ns, c, s->count);
+	die_command(d->host.n, now_ns, c, s->count);
 	for (uint32_t i = 0; i < s->count; i++) {
 		s->erase_failed[i] = c[i].status == NAND_ERASE_FAIL;
 		if (c[i].done_ns > done_ns)

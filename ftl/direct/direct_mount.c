@@ -16,7 +16,7 @@
 
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 {
-	if (!survey_readable(survey_read(&d->survey, ppn, NAND_OOB_ONLY, d->oob, NULL)))
+	if (!survey_readable(survey_read(&d->host.survey, ppn, NAND_OOB_ONLY, d->oob, NULL)))
 		return false;
 	direct_oob_get(d->oob, oob);
 	return true;
@@ -24,7 +24,7 @@ bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 
 void direct_mount_free(struct direct *d, uint32_t block)
 {
-	pool_put_free(&d->pool, block, d->survey.anything);
+	pool_put_free(&d->pool, block, d->host.survey.anything);
 }
 
 static bool plausible(const struct direct *d, uint32_t block, const struct direct_oob *o)
@@ -38,7 +38,7 @@ static int survey_page(void *ftl, uint32_t block, uint32_t in_block)
 	struct direct *d = ftl;
 	uint32_t ppn = direct_ppn(d, block, in_block);
 	struct direct_oob oob;
-	enum nand_status s = survey_oob(&d->survey, ppn, d->oob);
+	enum nand_status s = survey_oob(&d->host.survey, ppn, d->oob);
 
 	if (s == NAND_ERASED)
 		return SSD_OK;
@@ -57,22 +57,19 @@ static int survey_page(void *ftl, uint32_t block, uint32_t in_block)
 	return SSD_OK;
 }
 
-int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+int direct_find(struct ftl *f)
 {
 	struct direct *d = direct_of(f);
 	int err;
 
-	survey_begin(&d->survey, d->n, now_ns);
-	d->host.stats.mounts++;
 	pool_find_bad(&d->pool);
-	err = survey_pages(&d->survey, survey_page, d);
-	d->host.worn = d->host.frozen = !survey_number(&d->survey, &d->seq, 1);
+	err = survey_pages(&d->host.survey, survey_page, d);
+	d->host.worn = d->host.frozen = !survey_number(&d->host.survey, &d->seq, 1);
 	for (uint32_t p = 0; p < d->planes && !err; p++) {
 		err = d->scheme->mount_plane(d, p);
 		if (d->pool.plane[p].good < d->needed)
 			d->host.worn = true;
 	}
-	*ready_ns = d->host.now_ns = d->survey.ready_ns;
 	return err;
 }
 
@@ -91,7 +88,7 @@ static void check_map(const struct direct *d)
 			continue;
 		SSD_ASSERT(geo_plane_of(d->g, geo_block_of(d->g, (ppn_t){ ppn })) == plane);	/* E4 */
 		SSD_ASSERT(d->pool.block[ppn / d->g->pages_per_block].state == POOL_USED);	/* E4 */
-		s = d->n->ops->peek(d->n, (ppn_t){ ppn }, NULL, &oob);
+		s = d->host.n->ops->peek(d->host.n, (ppn_t){ ppn }, NULL, &oob);
 		SSD_ASSERT(s != NAND_ERASED);						/* E4 */
 		if (s == NAND_UNCORR)
 			continue;

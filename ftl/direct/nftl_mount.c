@@ -76,7 +76,7 @@ void nftl_leftover(struct direct *d, uint32_t block)
 {
 	nftl_forget(d, block, 0, d->g->pages_per_block);
 	nftl_of(d)->block[block] = (struct nftl_block){ 0 };
-	pool_erase(&d->pool, &d->host, &d->survey, block);
+	pool_erase(&d->pool, &d->host, &d->host.survey, block);
 }
 
 /*

@@ -175,7 +175,7 @@ static void let_go(struct direct *d, uint32_t block)
 	if (sb_page_mapped(sb_of(d)))
 		direct_mount_free(d, block);
 	else
-		pool_erase(&d->pool, &d->host, &d->survey, block);
+		pool_erase(&d->pool, &d->host, &d->host.survey, block);
 }
 
 int sb_mount_plane(struct direct *d, uint32_t plane)

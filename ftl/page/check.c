@@ -43,7 +43,7 @@ static void look_at(const struct page_ftl *f, struct look *k, uint32_t lpn)
 		return;
 	}
 	upn = *map_entry(f, f->shape.map_lpn + page * f->shape.upp);
-	if (upn != NONE && f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, &data, NULL) == NAND_OK)
+	if (upn != NONE && f->host.n->ops->peek(f->host.n, (ppn_t){ upn / f->shape.upp }, &data, NULL) == NAND_OK)
 		k->at = f->cache.store ? (const void *)(f->cache.store + (size_t)page * f->g->page_bytes) : data;
 }
 
@@ -147,7 +147,7 @@ static void check_oob(const struct page_ftl *f)
 			continue;
 		if (upn / f->shape.upp != ppn) {	/* the next LPN often lies in the same page */
 			ppn = upn / f->shape.upp;
-			is = f->n->ops->peek(f->n, (ppn_t){ ppn }, NULL, &oob);
+			is = f->host.n->ops->peek(f->host.n, (ppn_t){ ppn }, NULL, &oob);
 		}
 		SSD_ASSERT(is != NAND_OK || (oob_get_lpn(oob, upn % f->shape.upp) & ~OOB_LOST) == lpn ||
 			   is_trusted(f, ppn));					/* C4 */
@@ -271,7 +271,7 @@ static void check_modes(const struct page_ftl *f)
 {
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
 		if ((f->bt.blk[b].state == BLK_OPEN || f->bt.blk[b].state == BLK_FULL) && f->bt.blk[b].next_page)
-			SSD_ASSERT(f->bt.blk[b].slc == f->n->ops->is_slc(f->n, (pbn_t){ b }));	/* C14 */
+			SSD_ASSERT(f->bt.blk[b].slc == f->host.n->ops->is_slc(f->host.n, (pbn_t){ b }));	/* C14 */
 }
 
 static void check_heat(const struct page_ftl *f)

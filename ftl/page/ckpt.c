@@ -121,7 +121,7 @@ static void save_blocks(const struct page_ftl *f)
 		uint8_t *p = ckpt_block(f, b);
 		uint32_t pages = k->state == BLK_FREE || k->state == BLK_BAD ? 0 : k->next_page;
 
-		oob_put4(p, f->n->ops->erase_count(f->n, (pbn_t){ b }));
+		oob_put4(p, f->host.n->ops->erase_count(f->host.n, (pbn_t){ b }));
 		oob_put4(p + 4, pages | (k->map ? CKPT_OF_MAP : 0) | (k->copies ? CKPT_OF_COPIES : 0));
 		oob_put5(p + 8, k->last_order);
 		oob_put5(p + 13, k->mark);
@@ -364,7 +364,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t 
 	oob_put5(f->scratch + 8, c->number);
 	memcpy(f->scratch + CKPT_PAGE_HEAD, c->image + (size_t)index * part, part);
 	cmd.data = f->scratch;
-	die_command(f->n, now_ns, &cmd, 1);
+	die_command(f->host.n, now_ns, &cmd, 1);
 	d->turn.reads_in_row = 0;
 	d->plane = geo_plane_of(f->g, (pbn_t){ b });
 	d->status[0] = (uint8_t)cmd.status;

@@ -130,7 +130,7 @@ static void restore_block(struct page_mount *s, uint32_t b)
 	struct page_ftl *f = s->f;
 	const uint8_t *p = ckpt_block(f, b);
 	uint32_t flags = oob_unit_lpn(p + 4), pages = flags & CKPT_PAGES, *trust = &f->cache.ckpt.trusted[b];
-	bool blank = !f->bt.blk[b].next_page || f->n->ops->is_bad(f->n, (pbn_t){ b });
+	bool blank = !f->bt.blk[b].next_page || f->host.n->ops->is_bad(f->host.n, (pbn_t){ b });
 	struct blk *k = &f->bt.blk[b];
 
 	k->parity_seq = 0;
@@ -141,7 +141,7 @@ static void restore_block(struct page_mount *s, uint32_t b)
 		s->mark = k->mark > s->mark ? k->mark : s->mark;
 		return;
 	}
-	*trust = blank || oob_unit_lpn(p) != f->n->ops->erase_count(f->n, (pbn_t){ b }) ? 0 : pages;
+	*trust = blank || oob_unit_lpn(p) != f->host.n->ops->erase_count(f->host.n, (pbn_t){ b }) ? 0 : pages;
 	if (*trust > f->g->pages_per_block)
 		s->contradiction = true;
 	k->next_page = *trust;
@@ -192,7 +192,7 @@ bool ckpt_find(struct page_mount *s)
 	struct page_ftl *f = s->f;
 	struct page_ckpt *c = &f->cache.ckpt;
 	uint64_t number;
-	int err = survey_pages(&s->survey, visit_first, s);
+	int err = survey_pages(&f->host.survey, visit_first, s);
 
 	SSD_ASSERT(!err);
 	number = number_below(f, OOB_SEQ_MAX);
@@ -211,7 +211,7 @@ bool ckpt_find(struct page_mount *s)
 	c->seq1 = oob_get5(c->image + 25);
 	f->cache.seq = oob_get5(c->image + 30);
 	s->mark = s->max_order = c->seq1;
-	s->survey.anything = true;
+	f->host.survey.anything = true;
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
 		restore_block(s, b);
 	restore_directory(s);

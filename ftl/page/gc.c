@@ -523,7 +523,7 @@ static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 	if (g->second != BLK_NONE)
 		c[count++] = erase_of(f, g, g->second);
-	nand_submit(f->n, now_ns, c, count);
+	nand_submit(f->host.n, now_ns, c, count);
 	gc_start(f, plane, GC_ERASE, c);
 	g->second_status = c[count - 1].status;
 }

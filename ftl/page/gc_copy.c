@@ -112,7 +112,7 @@ void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	bool lost;
 
 	nand_fill_read(&c, gc_source(g), fxp_quotient(f->shape.by_upp, first), words_wanted(f, first), f->oob);
-	nand_submit(f->n, now_ns, &c, 1);
+	nand_submit(f->host.n, now_ns, &c, 1);
 	gc_start(f, plane, GC_READ, &c);
 	lost = c.status == NAND_UNCORR || c.status == NAND_ERASED;
 	if (map_is_cached(f) && (lost || !names_units(f, first, f->oob)))
@@ -257,7 +257,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
 	if (!f->fr.plain)
 		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
-	nand_submit(f->n, now_ns, &c, 1);
+	nand_submit(f->host.n, now_ns, &c, 1);
 	gc_start(f, plane, op, &c);
 	backup_beside(f, now_ns, geo_die_of_plane(f->g, plane));
 }

@@ -65,7 +65,7 @@ static uint32_t most_worn_free(const struct page_ftl *f, uint32_t plane, uint32_
 
 	*erases = 0;
 	for (uint32_t b = f->bt.plane[plane].free_head; b != BLK_NONE; b = f->bt.blk[b].next) {
-		uint32_t count = f->n->ops->erase_count(f->n, (pbn_t){ b });
+		uint32_t count = f->host.n->ops->erase_count(f->host.n, (pbn_t){ b });
 
 		if (best != BLK_NONE && count <= *erases)
 			continue;
@@ -87,7 +87,7 @@ uint32_t level_coldest(struct page_ftl *f, uint32_t plane)
 
 		if (!movable(f, b))
 			continue;
-		count = f->n->ops->erase_count(f->n, (pbn_t){ b });
+		count = f->host.n->ops->erase_count(f->host.n, (pbn_t){ b });
 		if (best != BLK_NONE && count >= low)
 			continue;
 		best = b;

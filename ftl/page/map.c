@@ -303,7 +303,7 @@ bool map_stands(const struct page_ftl *f, const struct uread *u)
 	uint32_t upn = at->upn & ~OOB_LOST;
 
 	return bit_get(f->map.valid, upn) &&
-	       f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn) }) == at->erases;
+	       f->host.n->ops->erase_count(f->host.n, (pbn_t){ upn_block(f, upn) }) == at->erases;
 }
 
 /* Look the address up in the map page, which is in memory. Returns false if the unit has none. */
@@ -315,7 +315,7 @@ static bool take_address(struct page_ftl *f, const struct uread *u)
 	at->upn = upn;
 	if (upn == NONE)
 		return false;
-	at->erases = f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn & ~OOB_LOST) });
+	at->erases = f->host.n->ops->erase_count(f->host.n, (pbn_t){ upn_block(f, upn & ~OOB_LOST) });
 	return true;
 }
 
@@ -708,7 +708,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 	c.data = &k->entry[(size_t)i * k->per];
 	if (k->store)
 		memcpy(k->store + (size_t)fr->page * f->g->page_bytes, c.data, f->g->page_bytes);
-	die_command(f->n, now_ns, &c, 1);
+	die_command(f->host.n, now_ns, &c, 1);
 	unlist(k, i);
 	fr->state = FRAME_WRITING;
 	fr->again = false;

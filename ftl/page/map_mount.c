@@ -297,7 +297,7 @@ int map_mount_find(struct page_mount *s)
 static int step_until(struct page_mount *s, bool (*done)(const struct page_ftl *f))
 {
 	struct page_ftl *f = s->f;
-	uint64_t now = s->survey.ready_ns, next = now;
+	uint64_t now = f->host.survey.ready_ns, next = now;
 
 	while (!done(f)) {
 		uint32_t due = f->cache.due_count;
@@ -311,7 +311,7 @@ static int step_until(struct page_mount *s, bool (*done)(const struct page_ftl *
 			return SSD_E_NOSPC;
 		now = next == FTL_IDLE ? now : next;
 	}
-	s->survey.now_ns = s->survey.ready_ns = now;
+	f->host.survey.now_ns = f->host.survey.ready_ns = now;
 	return SSD_OK;
 }
 

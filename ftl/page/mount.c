@@ -57,7 +57,7 @@ const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn)
 enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob)
 {
 	struct page_ftl *f = s->f;
-	enum nand_status status = survey_read(&s->survey, ppn, page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, oob, page);
+	enum nand_status status = survey_read(&f->host.survey, ppn, page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, oob, page);
 	const uint8_t *copy = survey_readable(status) ? NULL : rebuilt(f, ppn);
 
 	if (!copy)
@@ -87,21 +87,21 @@ static int visit_page(void *mount, uint32_t b, uint32_t page)
 	st = mount_read(s, ppn, NULL, f->oob);
 	if (st == NAND_ERASED)
 		return SURVEY_PAST;
-	s->survey.anything = true;
+	f->host.survey.anything = true;
 	f->bt.blk[b].next_page = page + 1;
 	f->bt.blk[b].torn = !survey_readable(st);
 	f->bt.blk[b].hurt |= !survey_readable(st);
 	if (survey_readable(st))
 		s->visit(s, ppn, f->oob);
 	else
-		s->survey.unreadable += s->visit == survey_page;
+		f->host.survey.unreadable += s->visit == survey_page;
 	return SSD_OK;
 }
 
 /* Returns the first block of the die, from b on, that the pass must read, or `end`. */
 static uint32_t next_wanted(const struct page_mount *s, uint32_t b, uint32_t end)
 {
-	while (b < end && (s->f->n->ops->is_bad(s->f->n, (pbn_t){ b }) || !s->wants(s, b)))
+	while (b < end && (s->f->host.n->ops->is_bad(s->f->host.n, (pbn_t){ b }) || !s->wants(s, b)))
 		b++;
 	return b;
 }
@@ -140,7 +140,7 @@ static int for_each_wanted(struct page_mount *s)
 static int for_each_page(struct page_mount *s, page_fn *visit)
 {
 	s->visit = visit;
-	return s->wants ? for_each_wanted(s) : survey_pages(&s->survey, visit_page, s);
+	return s->wants ? for_each_wanted(s) : survey_pages(&s->f->host.survey, visit_page, s);
 }
 
 /* ---- 1, 2: survey and end ------------------------------------------------ */
@@ -396,7 +396,7 @@ int mount_trims(struct page_mount *s)
 
 int mount_versions(struct page_mount *s)
 {
-	return s->survey.anything ? for_each_page(s, map_page) : SSD_OK;
+	return s->f->host.survey.anything ? for_each_page(s, map_page) : SSD_OK;
 }
 
 /* ---- 5: blocks ----------------------------------------------------------- */
@@ -504,7 +504,7 @@ static void sort_blocks(struct page_mount *s)
 
 		if (s->read_only)	/* rescue_frontiers(), which counts parity pages in blk.live, is not called */
 			k->parity = 0;
-		if (f->n->ops->is_bad(f->n, (pbn_t){ b })) {
+		if (f->host.n->ops->is_bad(f->host.n, (pbn_t){ b })) {
 			k->state = BLK_BAD;
 			k->slc = false;
 			continue;
@@ -512,7 +512,7 @@ static void sort_blocks(struct page_mount *s)
 		f->good_blocks++;
 		f->bt.plane[geo_plane_of(f->g, (pbn_t){ b })].slc += k->slc;
 		if (!k->next_page)
-			blk_put_free(&f->bt, b, s->survey.anything);
+			blk_put_free(&f->bt, b, f->host.survey.anything);
 		else if (!s->trusts || !ckpt_holds(f, b))
 			sort_written(s, b);
 		k->dead = k->dead && s->purge;
@@ -559,7 +559,7 @@ void mount_fill_dead_list(const struct page_ftl *f, uint8_t *p)
 int mount_settle(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
-	uint64_t now = s->survey.ready_ns;
+	uint64_t now = f->host.survey.ready_ns;
 
 	wbuf_seal(f);
 	f->gc.hold = true;	/* no block is erased before the dead list is durable */
@@ -571,7 +571,7 @@ int mount_settle(struct page_mount *s)
 			break;
 		now = next;
 	}
-	s->survey.now_ns = s->survey.ready_ns = now;
+	f->host.survey.now_ns = f->host.survey.ready_ns = now;
 	if (f->bt.stable + 1 < f->log.next_seq)
 		return SSD_E_NOSPC;
 	f->gc.hold = false;
@@ -603,7 +603,7 @@ static int find(struct page_mount *s)
 	if (!map_is_cached(f))
 		memset(f->map.l2p, 0xff, f->shape.all_lpns * sizeof(*f->map.l2p));	/* NONE */
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
-		f->bt.blk[b].slc = f->n->ops->is_slc(f->n, (pbn_t){ b });
+		f->bt.blk[b].slc = f->host.n->ops->is_slc(f->host.n, (pbn_t){ b });
 		s->contradiction |= f->bt.blk[b].slc && f->fr.sequence != SEQ_ASCENDING;	/* SLC by word lines */
 	}
 	if (s->contradiction)
@@ -626,7 +626,7 @@ static int find(struct page_mount *s)
 		return err;
 	if (f->fr.group)
 		rescue_keep_dead(s);
-	err = map_is_cached(f) || !s->survey.anything ? SSD_OK : count_valid(f);
+	err = map_is_cached(f) || !f->host.survey.anything ? SSD_OK : count_valid(f);
 	if (err)
 		return err;
 	sort_blocks(s);
@@ -643,11 +643,11 @@ static int set_sequences(struct page_mount *s)
 	for (uint32_t i = 0; i < f->log.dead_count; i++)
 		if (f->log.dead[i].before > highest + 1)
 			highest = f->log.dead[i].before - 1;
-	enough = survey_number(&s->survey, &highest, 1);
+	enough = survey_number(&f->host.survey, &highest, 1);
 	f->bt.issued = f->bt.stable = highest;
 	f->log.next_seq = highest + 1;
 	f->cache.pin_seq = highest + 1;
-	f->cache.seq += s->survey.unreadable;
+	f->cache.seq += f->host.survey.unreadable;
 	return enough || s->read_only ? SSD_OK : SSD_E_NOSPC;
 }
 
@@ -677,7 +677,7 @@ static int mount(struct page_mount *s)
 		err = set_sequences(s);
 	if (err)
 		return err;
-	f->host.now_ns = s->survey.ready_ns;
+	f->host.now_ns = f->host.survey.ready_ns;
 	f->gc.hold = s->read_only;
 	return s->read_only ? SSD_OK : write_findings(s);
 }
@@ -689,7 +689,8 @@ static void begin_anew(struct page_ftl *f)
 	struct ftl_config c = f->host.c;
 	struct ftl_host shell = f->host.shell;
 	struct ftl_stats stats = f->host.stats;
-	struct nand *n = f->n;
+	struct nand *n = f->host.n;
+	uint64_t now_ns = f->host.survey.ready_ns;
 	size_t len = ftl_footprint(ops, &c, &n->geo);
 	struct ftl *same;
 	int err;
@@ -698,42 +699,35 @@ static void begin_anew(struct page_ftl *f)
 	err = ftl_init(ops, f, len, &c, n, &shell, &same);
 	SSD_ASSERT(!err && same == &f->host.base);
 	f->host.stats = stats;
+	survey_begin(&f->host.survey, n, now_ns);
 }
 
-int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
+int page_ftl_find(struct ftl *base)
 {
 	struct page_ftl *f = page_ftl_of(base);
 	struct page_mount s = { .f = f, .dead_upn = NONE, .trusts = map_is_cached(f) };
-	int err;
+	int err = mount(&s);
 
-	survey_begin(&s.survey, f->n, now_ns);
-	err = mount(&s);
 	if (err && s.trusts) {		/* a checkpoint that contradicts the flash */
 		begin_anew(f);
-		now_ns = s.survey.ready_ns;
 		s = (struct page_mount){ .f = f, .dead_upn = NONE };
-		survey_begin(&s.survey, f->n, now_ns);
 		err = mount(&s);
 	}
 	if (err == SSD_E_NOSPC && (!map_is_cached(f) || f->cache.lost)) {
 		bool cached = map_is_cached(f);
 
 		begin_anew(f);
-		now_ns = s.survey.ready_ns;
 		s = (struct page_mount){ .f = f, .dead_upn = NONE, .read_only = !cached, .map_lost = cached };
-		survey_begin(&s.survey, f->n, now_ns);
 		err = mount(&s);
 	}
 	if (err)
 		return err;
-	f->host.stats.mounts++;
-	f->host.now_ns = s.survey.ready_ns;
+	f->host.now_ns = f->host.survey.ready_ns;
 	handles_mounted(f);
 	if (map_is_cached(f))
 		ckpt_mounted(f, s.trusts);
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		gc_wake(f, p);
 	f->turn.changed = true;
-	*ready_ns = s.survey.ready_ns;
 	return SSD_OK;
 }

@@ -4,14 +4,12 @@
 #define SLATE_MOUNT_H
 
 #include "page_ftl.h"
-#include "survey.h"
 
 struct page_mount;
 typedef void page_fn(struct page_mount *s, uint32_t ppn, const uint8_t *oob);
 
 struct page_mount {
 	struct page_ftl *f;
-	struct survey survey;
 	page_fn *visit;			/* called for each page of the current pass */
 	uint64_t k;			/* end of the log */
 	uint64_t max_order;

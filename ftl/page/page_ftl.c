@@ -715,15 +715,15 @@ static void make_stripe(struct page_ftl *f)
 	}
 }
 
-void page_ftl_begin(struct ftl *base, struct nand *n)
+void page_ftl_begin(struct ftl *base)
 {
 	struct page_ftl *f = page_ftl_of(base);
+	struct nand *n = f->host.n;
 	const struct front_policy *policy = base->ops->policy;
 	const struct ftl_config *c = &f->host.c;
 
 	SSD_ASSERT(n->geo.oob_kept == f->oob_len);
 	f->g = f->bt.geo = &n->geo;
-	f->n = n;
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);

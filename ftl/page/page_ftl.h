@@ -321,7 +321,6 @@ struct page_lost {			/* rebuilt pages, kept during a mount or on a read-only dri
 
 struct page_ftl {
 	struct host host;
-	struct nand *n;
 	const struct nand_geometry *g;
 	struct page_shape shape;
 	struct page_map map;
@@ -530,13 +529,13 @@ const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, 
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
 			const struct nand_geometry *g);
-void page_ftl_begin(struct ftl *base, struct nand *n);
+void page_ftl_begin(struct ftl *base);
 /* These members of struct ftl_ops are the same for all page FTLs. Their policy is a struct front_policy. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
-	.durability = FTL_PREFIX, .writes_lost = true, .loses_sectors = true,               \
+	.durability = FTL_PREFIX, .word_lines = true, .writes_lost = true, .loses_sectors = true, \
 	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault,                           \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
-	.mount = page_ftl_mount, .submit = page_ftl_submit,                                 \
+	.find = page_ftl_find, .submit = page_ftl_submit,                                   \
 	.step = page_ftl_step, .check = page_ftl_check, HOST_OPS_COMMON,                    \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
 	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block,                       \
@@ -789,7 +788,7 @@ void level_forget(struct page_ftl *f, uint32_t b);		/* block b becomes a victim 
 bool level_waits(struct page_ftl *f, uint32_t plane);	/* a flagged block settles soon: a page is written for that */
 
 /* mount.c */
-int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns);
+int page_ftl_find(struct ftl *base);
 const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn);	/* read-only drive: the unit's
 										 * content, or NULL */
 

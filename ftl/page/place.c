@@ -114,7 +114,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 			      .pb = NAND_WHOLE_BLOCK,
 			      .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 
-	die_command(f->n, now_ns, &c, 1);
+	die_command(f->host.n, now_ns, &c, 1);
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
 	die_start(f, die, DIE_ERASE_FRONTIER, &c);
@@ -181,7 +181,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 	what = front_owed(&f->fr, plane);
 	c.data = front_backup(&f->fr, plane, p->debt_slot, &what, &c.ppn.v, f->oob);
-	die_command(f->n, now_ns, &c, 1);
+	die_command(f->host.n, now_ns, &c, 1);
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
@@ -294,7 +294,7 @@ void block_failed(struct page_ftl *f, uint32_t b)
 /* Retire a VICTIM without valid units. */
 void block_lost(struct page_ftl *f, uint32_t b)
 {
-	host_put_bad(&f->host, f->n, b);
+	host_put_bad(&f->host, b);
 	parity_void(f, b);
 	blk_forget_slc(&f->bt, b);
 	f->bt.blk[b] = (struct blk){ .state = BLK_BAD };
@@ -644,7 +644,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	gc_after_program(f, die);
 	if (owners_told(f))
 		owners_of_program(f, d, c, count);
-	nand_submit(f->n, now_ns, c, count);
+	nand_submit(f->host.n, now_ns, c, count);
 	if (SSD_UNLIKELY(f->buf.losses))
 		lost_decode_pages(f, d->page, count);
 	d->count = count;

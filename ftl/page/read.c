@@ -673,7 +673,7 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 		issue_own(f, &f->read.unit[r], c);
 	if (owners_told(f))
 		c->owners = (uint16_t)owners_of_read(f, r);
-	nand_submit(f->n, now_ns, c, 1);
+	nand_submit(f->host.n, now_ns, c, 1);
 }
 
 /* Deliver the data that were read. Slots wait for their bases until the command ends. */
@@ -758,7 +758,7 @@ static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		r = next_of_host(f, now_ns, die, &upn);
 		if (r == NONE)
 			return;
-		if (!f->n->ops->may_suspend(f->n, now_ns, (ppn_t){ fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST) })) {
+		if (!f->host.n->ops->may_suspend(f->host.n, now_ns, (ppn_t){ fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST) })) {
 			queue_push(f, d, r);
 			return;
 		}

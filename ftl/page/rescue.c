@@ -234,7 +234,7 @@ static bool backup_block(struct page_mount *s, uint32_t plane)
 			return false;
 		if (f->bt.blk[b].needs_erase) {
 			c.ppn = geo_ppn(f->g, (pbn_t){ b }, 0);
-			survey_command(&s->survey, &c);
+			survey_command(&f->host.survey, &c);
 			frontier_erased(f, plane, c.status);
 			continue;
 		}
@@ -257,7 +257,7 @@ static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t e
 			return false;
 		nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 		c.data = front_backup(&f->fr, plane, hand, &what, &c.ppn.v, f->oob);
-		survey_command(&s->survey, &c);
+		survey_command(&f->host.survey, &c);
 		f->host.stats.backup_pages++;
 		if (c.status == NAND_OK)
 			break;

@@ -32,23 +32,13 @@ static void shape(struct zns *z, const struct ftl_config *c, const struct nand_g
 	z->open_max = c->zone_open_max && c->zone_open_max < z->active_max ? c->zone_open_max : z->active_max;
 }
 
-static const char *bad_array(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	if (g->order != NAND_ORDER_ASCENDING && g->order != NAND_ORDER_NONE)
-		return "type = zns writes the pages of a block in ascending order: geometry.order must be ascending "
-		       "or none";
-	if (g->paired_loss)
-		return "type = zns keeps no copy of paired pages: geometry.paired_loss must be no";
-	if (c->unit_bytes < FTL_SECTOR_BYTES || c->unit_bytes > g->page_bytes || g->page_bytes % c->unit_bytes)
-		return "unit_bytes must be 512 .. page_bytes and divide it";
-	return NULL;
-}
-
 static const char *bad_zones(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct zns z = { 0 };
 	uint64_t stripe;
 
+	if (c->unit_bytes < FTL_SECTOR_BYTES || c->unit_bytes > g->page_bytes || g->page_bytes % c->unit_bytes)
+		return "unit_bytes must be 512 .. page_bytes and divide it";
 	if (c->zone_dies && geo_dies(g) % c->zone_dies)
 		return "zone_dies must divide the number of dies";
 	if (!c->zone_blocks || c->zone_blocks > g->blocks_per_plane)
@@ -101,11 +91,9 @@ static const char *bad_windows(const struct ftl_config *c, const struct nand_geo
 
 static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	const char *why = bad_array(c, g);
+	const char *why = bad_zones(c, g);
 
 	(void)t;
-	if (!why)
-		why = bad_zones(c, g);
 	if (!why)
 		why = bad_windows(c, g);
 	if (!why && c->max_unit_reads < 8)
@@ -143,12 +131,11 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	return m->used;
 }
 
-static void begin(struct ftl *f, struct nand *n)
+static void begin(struct ftl *f)
 {
 	struct zns *z = zns_of(f);
 
-	z->n = n;
-	z->g = &n->geo;
+	z->g = &z->host.n->geo;
 	z->log.resets = z->erasing = z->waiting_first = ZNS_NONE;
 	z->op_free = ZNS_NONE;
 	memset(z->table, 0xff, (size_t)z->zones * z->parts * z->slots * sizeof(*z->table));
@@ -156,7 +143,7 @@ static void begin(struct ftl *f, struct nand *n)
 		z->zone[i] = (struct zns_zone){ .state = FTL_ZONE_EMPTY, .buf = ZNS_NONE, .next = ZNS_NONE };
 		z->online[i % z->groups]++;
 	}
-	pool_init(&z->pool, n);
+	pool_init(&z->pool, z->host.n);
 	for (uint32_t i = 0; i < z->bufs; i++)
 		z->buf[i] = (struct zns_buf){ .zone = ZNS_NONE, .cell = z->cells + (size_t)i * z->slots,
 			.data = z->data + (size_t)i * z->slots * z->g->page_bytes };
@@ -321,7 +308,7 @@ static const struct knob_table *const knobs[] = { &zone_knobs, NULL };
 
 const struct ftl_ops zns_ftl_ops = {
 	.name = "zns", .durability = FTL_ZONED, .knobs = knobs,
-	.page_oob_bytes = ZNS_OOB_BYTES, .fault = fault, .lay_out = lay_out, .begin = begin, .mount = zns_mount,
+	.page_oob_bytes = ZNS_OOB_BYTES, .fault = fault, .lay_out = lay_out, .begin = begin, .find = zns_find,
 	.submit = submit, .step = step, .check = zns_check, .map_bytes = map_bytes, .block = block,
 	.zones = zones, .zone = zone, .zone_told = zone_told, HOST_OPS_COMMON,
 };

@@ -46,7 +46,6 @@
 #include "pool.h"
 #include "nand_geom.h"
 #include "oob.h"
-#include "survey.h"
 
 #define ZNS_NONE 0xffffffffu
 #define ZNS_LOG_BLOCKS 4u
@@ -229,9 +228,7 @@ struct zns_mount;
 
 struct zns {
 	struct host host;
-	struct nand *n;
 	const struct nand_geometry *g;
-	struct survey survey;
 
 	uint32_t dies, planes, zones, groups;
 	uint32_t slots, rows, parts;	/* of a zone */
@@ -444,7 +441,7 @@ void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o);
 /* ---- zns_mount.c ---- */
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
 			const struct nand_geometry *g);
-int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns);
+int zns_find(struct ftl *f);
 
 void zns_check(const struct ftl *f);
 #endif

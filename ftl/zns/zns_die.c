@@ -30,7 +30,7 @@ void zns_issue(struct zns *z, uint32_t die, enum zns_cmd cmd, struct nand_cmd *c
 	struct zns_die *x = &z->die[die];
 	bool background = cmd == ZNS_CMD_PREPARE || cmd == ZNS_CMD_LOG_ERASE;
 
-	die_command(z->n, z->host.now_ns, c, count);
+	die_command(z->host.n, z->host.now_ns, c, count);
 	x->cmd = cmd;
 	x->cell_ns = c[count - 1].cell_ns;
 	x->bus_ns = c[count - 1].bus_ns;

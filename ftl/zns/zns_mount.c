@@ -122,7 +122,7 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 /* Read a spare area again. Returns true if it can be read. */
 bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)
 {
-	if (!survey_readable(survey_read(&z->survey, ppn, NAND_OOB_ONLY, z->oob[0], NULL)))
+	if (!survey_readable(survey_read(&z->host.survey, ppn, NAND_OOB_ONLY, z->oob[0], NULL)))
 		return false;
 	*o = zns_oob_get(z->oob[0]);
 	return true;
@@ -131,7 +131,7 @@ bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)
 static int visit(void *ftl, uint32_t block, uint32_t page)
 {
 	struct zns *z = ftl;
-	enum nand_status status = survey_oob(&z->survey, block * z->g->pages_per_block + page, z->oob[0]);
+	enum nand_status status = survey_oob(&z->host.survey, block * z->g->pages_per_block + page, z->oob[0]);
 	struct zns_oob o;
 	uint8_t kind;
 
@@ -178,22 +178,22 @@ static void claim(struct zns *z, uint32_t block)
 	if (b->log)
 		return;
 	if (!b->used) {
-		pool_put_free(&z->pool, block, z->survey.anything);
+		pool_put_free(&z->pool, block, z->host.survey.anything);
 		return;
 	}
 	if (!b->gen || b->gen < z->zone[b->zone].gen || b->gen < z->mount->zone[b->zone].note ||
 	    z->mount->zone[b->zone].offline) {
-		pool_erase(&z->pool, &z->host, &z->survey, block);
+		pool_erase(&z->pool, &z->host, &z->host.survey, block);
 		return;
 	}
 	at = &z->table[b->place];
 	if (*at == ZNS_NONE) {
 		*at = block;
 	} else if (is_better(b, &z->mount->block[*at])) {
-		pool_erase(&z->pool, &z->host, &z->survey, *at);
+		pool_erase(&z->pool, &z->host, &z->host.survey, *at);
 		*at = block;
 	} else {
-		pool_erase(&z->pool, &z->host, &z->survey, block);
+		pool_erase(&z->pool, &z->host, &z->host.survey, block);
 	}
 }
 
@@ -272,7 +272,7 @@ uint32_t zns_found_fresh(struct zns *z, uint32_t plane)
 		(void)pool_take(&z->pool, plane);
 		if (!needs_erase)
 			return b;
-		pool_erase(&z->pool, &z->host, &z->survey, b);
+		pool_erase(&z->pool, &z->host, &z->host.survey, b);
 		if (z->pool.block[b].state == POOL_BAD)
 			continue;
 		/* It is the last of the list now: bring it to the front. */
@@ -294,7 +294,7 @@ static bool copy_page(struct zns *z, uint32_t from, uint32_t to, const struct zn
 	struct nand_cmd c;
 
 	nand_fill_read(&c, NAND_SRC_META, from, NAND_WHOLE_PAGE, z->oob[0]);
-	survey_command(&z->survey, &c);
+	survey_command(&z->host.survey, &c);
 	if (survey_readable(c.status)) {
 		const struct zns_oob was = zns_oob_get(z->oob[0]);
 
@@ -308,7 +308,7 @@ static bool copy_page(struct zns *z, uint32_t from, uint32_t to, const struct zn
 	zns_oob_put(z->oob[0], &o);
 	nand_fill_program(&c, NAND_SRC_META, to, z->oob[0]);
 	c.data = z->host.c.payload ? z->mount->page : NULL;
-	survey_command(&z->survey, &c);
+	survey_command(&z->host.survey, &c);
 	return c.status == NAND_OK;
 }
 
@@ -333,7 +333,7 @@ static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slo
 		pool_put_bad(&z->pool, &z->host, to);
 	}
 	z->host.stats.gc_units += count * (z->g->page_bytes / z->host.c.unit_bytes);
-	pool_erase(&z->pool, &z->host, &z->survey, *at);
+	pool_erase(&z->pool, &z->host, &z->host.survey, *at);
 	*at = to;
 	return true;
 }
@@ -351,7 +351,7 @@ static bool repair_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t s
 		return true;
 	if (count)
 		return copy_block(z, zone, part, slot, count);
-	pool_erase(&z->pool, &z->host, &z->survey, *at);
+	pool_erase(&z->pool, &z->host, &z->host.survey, *at);
 	*at = ZNS_NONE;
 	return true;
 }
@@ -406,8 +406,8 @@ static bool write_record(struct zns *z, struct zns_oob *o, const uint8_t *data)
 		zns_oob_put(z->oob[0], o);
 		nand_fill_program(&c, NAND_SRC_META, block * z->g->pages_per_block + l->page++, z->oob[0]);
 		c.data = data;
-		survey_command(&z->survey, &c);
-		z->survey.now_ns = c.done_ns;
+		survey_command(&z->host.survey, &c);
+		z->host.survey.now_ns = c.done_ns;
 		z->pool.block[block].failing |= c.status == NAND_PROG_FAIL;
 	} while (c.status == NAND_PROG_FAIL);
 	return true;
@@ -479,7 +479,7 @@ static void erase_log(struct zns *z, bool early)
 		if (!f->log || (early && (f->resets || f->live || b == z->mount->newest_block)))
 			continue;
 		f->log = false;
-		pool_erase(&z->pool, &z->host, &z->survey, b);
+		pool_erase(&z->pool, &z->host, &z->host.survey, b);
 	}
 }
 
@@ -490,7 +490,7 @@ static bool renew_log(struct zns *z)
 	if (!z->mount->logs && !any_has_left(z))
 		return true;
 	erase_log(z, true);
-	z->survey.now_ns = z->survey.ready_ns;
+	z->host.survey.now_ns = z->host.survey.ready_ns;
 	if (!write_parts(z) || !write_states(z) || (!z->log.count && !new_log_block(z)))
 		return false;
 	o.mark = z->log.first[0];
@@ -570,21 +570,17 @@ static void restore(struct zns *z)
 	}
 }
 
-int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+int zns_find(struct ftl *f)
 {
 	struct zns *z = zns_of(f);
-	int err;
+	int err = survey_pages(&z->host.survey, visit, z);
 
-	survey_begin(&z->survey, z->n, now_ns);
-	err = survey_pages(&z->survey, visit, z);
 	if (err)
 		return err;
-	z->host.worn = z->host.frozen = !survey_number(&z->survey, &z->number, ZNS_NUMBERS);
+	z->host.worn = z->host.frozen = !survey_number(&z->host.survey, &z->number, ZNS_NUMBERS);
 	restore(z);
 	set_offline(z);
 	if (!renew_log(z))
 		z->host.worn = z->stuck = true;
-	z->host.stats.mounts++;
-	*ready_ns = z->host.now_ns = z->survey.ready_ns;
 	return SSD_OK;
 }

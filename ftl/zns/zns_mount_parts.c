@@ -126,7 +126,7 @@ static uint32_t collect(struct zns *z, uint32_t zone)
 	if (f->windows ? !w->serial : f->part_ppn == ZNS_NONE)
 		return f->windows ? all : 0;
 	nand_fill_read(&c, NAND_SRC_META, f->windows ? w->ppn : f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
-	survey_command(&z->survey, &c);
+	survey_command(&z->host.survey, &c);
 	if (c.page)
 		memcpy(z->mount->page, c.page, (size_t)sectors * FTL_SECTOR_BYTES);
 	return sectors;
@@ -149,8 +149,8 @@ static bool program_page(struct zns *z, uint32_t zone, uint8_t flags)
 	zns_oob_put(z->oob[0], &o);
 	nand_fill_program(&c, NAND_SRC_META, zns_ppn(z, *at, page), z->oob[0]);
 	c.data = z->host.c.payload ? z->mount->page : NULL;
-	survey_command(&z->survey, &c);
-	z->survey.now_ns = c.done_ns;	/* the program ends before the page leaves the log */
+	survey_command(&z->host.survey, &c);
+	z->host.survey.now_ns = c.done_ns;	/* the program ends before the page leaves the log */
 	z->pool.block[*at].failing |= c.status == NAND_PROG_FAIL;
 	if (c.status != NAND_OK)
 		return false;
@@ -170,7 +170,7 @@ static bool program_page(struct zns *z, uint32_t zone, uint8_t flags)
 static bool put_pages(struct zns *z, uint32_t zone, uint32_t end, uint8_t flags)
 {
 	z->zone[zone].on_flash = true;
-	z->survey.now_ns = z->survey.ready_ns;	/* repairs have ended */
+	z->host.survey.now_ns = z->host.survey.ready_ns;	/* repairs have ended */
 	for (uint32_t page = end_page(z, zone); page < end; page++)
 		if (!program_page(z, zone, page + 1 == end ? flags : 0))
 			return false;
@@ -264,7 +264,7 @@ static void load_page(struct zns *z, uint32_t zone, uint32_t ppn, const struct z
 	uint8_t *to;
 
 	nand_fill_read(&c, NAND_SRC_META, ppn, NAND_WHOLE_PAGE, z->oob[0]);
-	survey_command(&z->survey, &c);
+	survey_command(&z->host.survey, &c);
 	to = zns_cell_data(z, &z->buf[buf], slot);
 	SSD_ASSERT(!c.page || to);	/* only an array with payload returns content */
 	if (c.page)

@@ -235,7 +235,7 @@ static uint32_t entry_of(const struct page_ftl *p, uint32_t lpn)
 	at = *map_entry(p, p->shape.map_lpn + lpn / p->cache.per * p->shape.upp);
 	if (at == NONE)
 		return NONE;
-	SSD_ASSERT(p->n->ops->peek(p->n, (ppn_t){ at / p->shape.upp }, &data, NULL) == NAND_OK);
+	SSD_ASSERT(p->host.n->ops->peek(p->host.n, (ppn_t){ at / p->shape.upp }, &data, NULL) == NAND_OK);
 	return ((const uint32_t *)data)[lpn % p->cache.per];
 }
 
@@ -244,7 +244,7 @@ static uint64_t version_at(const struct page_ftl *p, uint32_t lpn, uint32_t at)
 {
 	const void *oob = NULL;
 
-	SSD_ASSERT(at != NONE && p->n->ops->peek(p->n, (ppn_t){ at / p->shape.upp }, NULL, &oob) == NAND_OK);
+	SSD_ASSERT(at != NONE && p->host.n->ops->peek(p->host.n, (ppn_t){ at / p->shape.upp }, NULL, &oob) == NAND_OK);
 	SSD_ASSERT(oob_get_lpn(oob, at % p->shape.upp) == lpn);
 	return oob_get_seq(oob, at % p->shape.upp);
 }

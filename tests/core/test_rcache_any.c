@@ -277,16 +277,14 @@ static size_t stub_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_
 	return sizeof(struct stub);
 }
 
-static void stub_begin(struct ftl *f, struct nand *n)
+static void stub_begin(struct ftl *f)
 {
-	(void)n;
 	((struct stub *)f)->fails = roll(2);
 }
 
-static int stub_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
+static int stub_find(struct ftl *base)
 {
 	(void)base;
-	*ready_ns = now_ns;
 	return SSD_OK;
 }
 
@@ -297,7 +295,7 @@ static void stub_check(const struct ftl *base)
 
 static const struct ftl_ops stub_ops = {
 	.name = "stub", .fault = stub_fault, .lay_out = stub_lay_out,
-	.begin = stub_begin, .mount = stub_mount, .submit = stub_submit, .step = stub_step,
+	.begin = stub_begin, .find = stub_find, .submit = stub_submit, .step = stub_step,
 	.check = stub_check, HOST_OPS_COMMON,
 };
 
