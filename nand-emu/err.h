@@ -20,7 +20,7 @@ enum ssd_err {
 	SSD_E_NOFORMAT = -6,	/* nothing to mount */
 	SSD_E_WORNOUT = -7,	/* spare blocks exhausted: the drive is read-only */
 	SSD_E_POWER = -8,	/* the array has lost power */
-	/* Of zones (ftl.h, enum ftl_zone_op); NVMe has a status for each: */
+	/* These are errors of zones (ftl.h, enum ftl_zone_op). NVMe has a status for each. */
 	SSD_E_ZONE_WP = -9,	/* a write that does not begin at its zone's write pointer */
 	SSD_E_ZONE_BOUNDARY = -10,	/* a write beyond its zone's capacity */
 	SSD_E_ZONE_FULL = -11,

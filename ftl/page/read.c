@@ -568,7 +568,7 @@ static uint32_t queue_pop(struct page_ftl *f, struct die *d)
 	return r;
 }
 
-/* Return a uread to the head of the queue. */
+/* Put a uread back at the head of the queue. */
 static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
 {
 	if (d->first == NONE)

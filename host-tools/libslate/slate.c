@@ -375,7 +375,7 @@ static int open_file(struct slate_dev *d, const struct slate_options *o, char *e
 	return SSD_OK;
 }
 
-/* Do the good blocks hold the capacity? A factory makes the same check. */
+/* Check that the good blocks hold the capacity, as a factory does. */
 static int check_bad_blocks(struct slate_dev *d, char *err)
 {
 	if (!d->profile.factory_bad_permille || d->was_there ||

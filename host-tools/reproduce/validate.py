@@ -216,7 +216,7 @@ def as_markdown(rows: list[dict[str, str]]) -> str:
 
 
 def compact(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return a cell for a mean and its band."""
+    """Return the rows with each mean and its band in one cell."""
     out = []
     for row in rows:
         cells = {kind: f"{row[kind]} ({row[f'{kind}_low']} .. {row[f'{kind}_high']})" for kind in kinds_in(rows)}

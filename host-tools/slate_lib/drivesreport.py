@@ -102,7 +102,7 @@ class DrivesReport(Report):
     # ---- jobs
 
     def _jobs(self) -> None:
-        """Return the table of latencies: for each job the guest's line, each drive's, and that of all drives."""
+        """Add the table of latencies: for each job a line of the guest, of each drive, and of all drives."""
         guest = fioresult.rows(self.fio)
         jobs = dict.fromkeys(job for one in self.each for job in one.device.labels())
         names = fioresult.sections(self.fio) or list(jobs) or [WHOLE_RUN]

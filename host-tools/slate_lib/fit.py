@@ -498,7 +498,7 @@ def _brentq() -> Callable[..., float]:
 
 
 def table(sheet: Sheet, shown: dict[str, float], notes: dict[str, str], head: str = "fitted") -> str:
-    """Print each number of the sheet beside the drive's."""
+    """Return a table of each number of the sheet beside the drive's."""
     lines = [f"{'':<24}{'sheet':>12}{head:>12}{'':>8}"]
     for target in TARGETS:
         if target.key not in shown:
@@ -519,7 +519,7 @@ def missed(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> di
 
 
 def curve_table(sheet: Sheet, shown: dict[int, float]) -> str:
-    """Print the points of the measured curve that were not fitted beside the drive's."""
+    """Return lines with the points of the measured curve that were not fitted, beside the drive's."""
     lines = [
         f"{f'random read, QD {depth}':<24}{sheet.curve[depth]:>12,.0f}{found:>12,.0f}"
         f"{100 * (found / sheet.curve[depth] - 1):>+7.1f} %  IOPS   not fitted"

@@ -43,7 +43,7 @@ class Life:
         self.ssh_seconds: float | None = None
 
     async def watch(self) -> None:
-        """Return when the guest has booted; raise an error when it cannot boot any more."""
+        """Wait until the guest has booted. Raises an error if it cannot boot any more."""
         while True:
             self._listen()
             if self.own.nic and await self._answers():

@@ -155,7 +155,7 @@ def against(other: Path, runs: int) -> None:
 
 
 def workloads(runs: int) -> None:
-    """Return the three workloads."""
+    """Print the best of several runs of each workload."""
     print(
         f"{'':<8}{'requests':>10}{'requests/s':>12}{'target':>11}{'CPU s':>8}{'ns each':>9}{'MiB':>7}{'WAF':>8}"
     )

@@ -149,7 +149,7 @@ void naive_check_page(struct naive *n, ppn_t p);
 
 /* ---- shared by the naive_*.c ---- */
 
-/* Returns the pages [*from, *to) of PB pb in its block. */
+/* Set [*from, *to) to the pages of PB pb in its block. */
 void naive_pb_range(const struct nand_geometry *g, uint32_t pb, uint32_t *from, uint32_t *to);
 /* Returns the page's type and word line; slc: its block is, or is programmed, in SLC mode. */
 static inline uint32_t naive_type(const struct nand_geometry *g, bool slc, ppn_t p)

@@ -92,7 +92,7 @@ static void remember(struct odd *o, uint32_t from, uint32_t to, uint32_t per, ui
 	}
 }
 
-/* Returns the sectors that a write or a trim changes; a trim changes only whole units. */
+/* Set [*from, *to) to the sectors that a write or a trim changes. A trim changes only whole units. */
 static void affected(const struct odd *o, const struct ftl_io *io, uint32_t *from, uint32_t *to)
 {
 	uint32_t per = unit_sectors(o);

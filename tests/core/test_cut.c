@@ -523,7 +523,7 @@ static uint32_t apply(uint64_t *state, const uint64_t *found, const struct chang
 	return wrong;
 }
 
-/* Is the content of each unit of `d` one that it had after the durable part of h's history? */
+/* Check that each unit of `d` has a content that it had at or after the end of the durable part of h's history. */
 static void verify_units(struct drive *d, const struct drive *h)
 {
 	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES;
@@ -576,7 +576,7 @@ static void verify_flushed(const struct drive *d, const struct drive *h)
 	}
 }
 
-/* Is the content of `d` a prefix of h's history that includes its durable part? */
+/* Check that the content of `d` is the result of a prefix of h's history that includes its durable part. */
 static void verify(struct drive *d, const struct drive *h)
 {
 	uint64_t state[MAX_SECTORS];

@@ -4,9 +4,10 @@
  * reads that complete partial writes, computed by hand, the words that each command requests, and
  * the data. The FTL sees only the words that it requested.
  *
- * A page is 16 KiB in eight words of 2 KiB and holds four units of 4 KiB. Cells of n
- * words: 25 us + 5 us * 2n; of eight, or whenever only the transfer can be shortened,
- * 99 us. Transfers have 1221 ps a byte, rounded up; spare bytes and commands no time.
+ * A page is 16 KiB in eight words of 2 KiB and holds four units of 4 KiB. The cell phase of
+ * n words takes 25 us + 5 us * 2n. It takes 99 us for all eight words, or if only the transfer
+ * can be shortened. A transfer takes 1221 ps a byte, rounded up; spare bytes and commands
+ * take no time.
  */
 #include "gc_policy.h"
 #include "ftl.h"

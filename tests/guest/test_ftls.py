@@ -34,7 +34,7 @@ class Ftl(GuestTest):
         return result.device.total
 
     def counts(self, total: Any, **expected: Any) -> None:
-        """Return the counts of each kind of GC."""
+        """Check which counters of the FTL are above 0."""
         for name, some in expected.items():
             self.assertEqual(total.ftl[name.replace("_", "-")] > 0, some, name)
 

@@ -27,7 +27,7 @@ NO_FILES = command.Files(Path(), Path(), Path())
 
 
 def tool(*words: Any) -> None:
-    """Return the path of the built qemu-img."""
+    """Run the built qemu-img."""
     subprocess.run([str(paths.QEMU.with_name("qemu-img")), *map(str, words)], check=True, capture_output=True)
 
 

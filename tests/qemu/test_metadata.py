@@ -162,7 +162,7 @@ class Formats(MetadataTest):
     """Test what is offered, and how blocks move."""
 
     def test_offered(self) -> None:
-        """Return the formats for which there is room; the namespace keeps the size of its data."""
+        """The controller offers the formats for which there is room. The size of the data stays the same."""
         for room, ms in ((8, [0, -1, -1, -1, 0, 8, -1, -1]), (64, [0, 8, -1, -1, 0, 8, 16, 64]),
                          (128, [0, 8, 16, -1, 0, 8, 16, 64]), (512, [0, 8, 16, 64, 0, 8, 16, 64])):
             self.begin(ftl__metadata_bytes=room, geometry__oob_bytes=2200)
