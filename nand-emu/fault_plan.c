@@ -62,7 +62,7 @@ static bool fails_now(struct fault_plan *p, const struct nand_geometry *g, const
 	return fails;
 }
 
-/* Returns the pages that an ERASE empties. */
+/* Does this ERASE empty the page? */
 static bool erases(const struct nand_geometry *g, const struct nand_cmd *c, ppn_t page)
 {
 	uint32_t level = 31u - (uint32_t)__builtin_clz(c->pb);

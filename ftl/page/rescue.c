@@ -267,7 +267,7 @@ static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t e
 	return true;
 }
 
-/* Returns the group of the block's next MSB page, if the group is complete. */
+/* Set [*first, *end) to the group of the block's next MSB page. Returns true if the group is complete. */
 static bool next_group(const struct page_ftl *f, uint32_t b, uint32_t *first, uint32_t *end)
 {
 	uint32_t k = f->bt.blk[b].next_page, fast = front_fast_taken(&f->fr, k), w = k - fast;

@@ -90,7 +90,7 @@ def derive(path: Path, settings: list[str]) -> Json:
 
 
 def list_all(as_json: bool) -> int:
-    """Return every shipped profile, checked."""
+    """Check and print every shipped profile. Returns the exit code."""
     rows, errors = [], []
     for path in files(PROFILE):
         try:

@@ -154,8 +154,8 @@ bool trace_get_content(const struct trace *t, struct trace_content *out);
 /* Returns the settings of the recorded drive, one a line; NULL for other traces. */
 const char *trace_content_settings(const struct trace *t);
 /*
- * Returns the hash of the content of a content trace that was read to its end. It is independent of
- * packing.
+ * Store the hash of the content of a content trace in `out`. It is independent of packing. Returns
+ * false unless the trace was read to its end.
  */
 bool trace_content_name(const struct trace *t, char out[TRACE_SHA256_CHARS]);
 

@@ -35,7 +35,7 @@ class Cores(Case):
                 self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
 
     def pairs(self) -> Path:
-        """Return reads of two units each."""
+        """Return the path of a trace of reads of two units each."""
         return self.native(*(f"0 0 read {i * 8192 % CAPACITY} 8192" for i in range(N)))
 
     def test_one_request_at_a_time(self) -> None:
