@@ -54,6 +54,16 @@ def guard(data: bytes) -> int:
     return crc
 
 
+def guard64(data: bytes) -> int:
+    """Return the guard of 64 bits: CRC-64 of NVMe, reflected polynomial 9a6c9329ac4bc9b5, bit by bit."""
+    crc = ones = (1 << 64) - 1
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x9A6C9329AC4BC9B5 if crc & 1 else 0)
+    return crc ^ ones
+
+
 def pi(data: bytes, ref: int, app: int = 0) -> bytes:
     """Return the protection information of a block."""
     return struct.pack(">HHI", guard(data), app, ref)
@@ -292,14 +302,39 @@ class Formats(MetadataTest):
         self.assertEqual((self.got()[0], self.got()[1][place]), (blocks[0], pi(want, first, 0x77)))
 
     def test_round_trips(self) -> None:
-        for room, lbaf, size, meta in ((64, 1, 512, 8), (64, 5, 4096, 8), (64, 6, 4096, 16), (128, 2, 512, 16)):
-            self.begin(ftl__metadata_bytes=room)
+        formats = ((64, 1, 512, 8), (64, 5, 4096, 8), (64, 6, 4096, 16), (128, 2, 512, 16), (512, 3, 512, 64),
+                   (64, 7, 4096, 64))
+        for room, lbaf, size, meta in formats:
+            self.begin(ftl__metadata_bytes=room, geometry__oob_bytes=2200)
             self.nvme.grain_ns = GRAIN_NS
             for kind, extended in ((0, False), (0, True), (1, False), (1, True), (2, False), (3, True)):
                 shape = Shape(lbaf, size, meta, kind, extended, first=bool(kind and meta > 8 and extended))
                 with self.subTest(shape=shape):
                     self.format(shape)
                     self.round_trip(shape)
+            self.vm.close()
+
+    def test_guards_of_64_bits(self) -> None:
+        """The tuple of 16 bytes has a CRC-64; the rest of the metadata precedes it and is covered."""
+        large = "logical_block_size=4096,physical_block_size=4096"
+        for format_, size, meta in ((f"ms=16,pi=1,pif=2,{large}", 4096, 16), (f"ms=64,pi=1,pif=2,{large}", 4096, 64),
+                                    ("ms=32,pi=1,pif=2", 512, 32)):
+            self.boot(format_, ftl__metadata_bytes=512, geometry__oob_bytes=2200)
+            self.shape = Shape(8, size, meta, 1)
+            data, rest = block(size, 1), block(meta - 16, 2)
+            whole = rest + struct.pack(">QHHI", guard64(data + rest), 0x1234, 0, 5)
+            wrong = rest + struct.pack(">QHHI", guard64(data + rest) ^ 1, 0x1234, 0, 5)
+            with self.subTest(format_):
+                self.give(data, wrong)
+                self.assertEqual(self.run_io(WRITE, 5, 1, GUARD | REF), GUARD_ERROR)
+                self.give(data, whole)
+                self.assertEqual(self.run_io(WRITE, 5, 1, GUARD | REF), 0)
+                for _ in range(2):
+                    self.assert_block(5, data, whole, GUARD | REF)
+                    self.flush()
+                self.give(data, wrong)
+                self.assertEqual(self.run_io(WRITE, 5), 0, "unchecked")
+                self.assertEqual(self.run_io(READ, 5, 1, GUARD), GUARD_ERROR)
             self.vm.close()
 
     def test_without_a_pointer(self) -> None:
