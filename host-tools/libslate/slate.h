@@ -110,8 +110,8 @@ void slate_zone_told(struct slate_dev *d, uint32_t zone);	/* with power */
 uint32_t slate_namespaces(const struct slate_dev *d);
 
 /*
- * Returns the number of placement handles (ftl.h); 0: the drive has none. The functions after the next take a
- * handle below that number. Without power, all fields of a handle are 0, and renewing it does nothing.
+ * slate_handles() returns the number of placement handles (ftl.h), or 0 if the drive has none. `handle` must be
+ * below that number. Without power, all fields of a handle are 0, and renewing it does nothing.
  */
 uint32_t slate_handles(const struct slate_dev *d);
 bool slate_handles_persist(const struct slate_dev *d);	/* do copies stay apart, too? */

@@ -444,17 +444,18 @@ class Replays(Case):
         self.assertEqual([call.args[0][-1] for call in runs.call_args_list], ["gen:a", "gen:b", "gen:b"])
 
     def test_latencies(self) -> None:
-        # PCIe none; read: 1.0 firmware, 0.2 look-up, 50 cell, 0.3 command, 4 KiB of 16 KiB with its share of 2,208
-        # spare bytes at 0.625 ns: 4 x (1024 + 138) x 0.625 = 2,905 ns. Write: 1.0, 0.2, 2.0 into the buffer.
+        # There is no PCIe. A read takes firmware 1.0 us, look-up 0.2, cell 50, command 0.3, and the transfer of 4 KiB
+        # of 16 KiB with its share of 2,208 spare bytes at 0.625 ns: 4 x (1024 + 138) x 0.625 = 2,905 ns. A write takes
+        # 1.0, 0.2, and 2.0 us into the buffer.
         base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
         drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
         self.assertEqual(drive.read_us({}), 1.0 + 0.2 + 50 + 0.3 + 2.905)
         self.assertEqual(drive.write_us({}), 1.0 + 0.2 + 2.0)
 
     def test_reads_in_order(self) -> None:
-        # Each of 20,000 reads takes 1.0 of firmware, 0.2 of look-up and 3.0 out of the cache; the first two take 54.405
-        # as above. The next wait for what is read ahead from the second on: four pages of the first die, one after the
-        # other, each 50 + 0.3 + 11.62. All other dies are ready by then.
+        # Times are in us. Each of 20,000 reads takes 4.2: firmware 1.0, look-up 0.2, and 3.0 from the read cache. The
+        # first two take 54.405, as above. Read-ahead begins with the second, and the next reads wait for it: the first
+        # die reads four pages one after the other, each 50 + 0.3 + 11.62. All other dies are ready by then.
         ahead = {"controller.read_cache_units": "2048", "controller.read_ahead_units": "256", fit.HIT: "3000"}
         base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
         drive = fit.Drive(base, {**fit.CUT, **ahead})
