@@ -274,7 +274,7 @@ def _add(group: argparse._ArgumentGroup, options: tuple[Option, ...]) -> None:
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of 'slate run'."""
+    """Add the arguments of 'slate run' to the parser."""
     _add(parser.add_argument_group("what to run"), WORK)
     _add(parser.add_argument_group("the drive"), DRIVE)
     powercut.add_arguments(parser)

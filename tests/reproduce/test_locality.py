@@ -67,14 +67,15 @@ class Regions(unittest.TestCase):
         self.assertEqual(made.regions(), [[0, 1], [2], [3, 4]])
 
     def test_place(self) -> None:
-        # five free units in ten: gaps of 3 and 1, sorted 1 and 3
+        # Five of ten units are free. The gaps drawn are 3 and 1, sorted 1 and 3.
         self.assertEqual(maker(0.5, 0.2).place([2, 3], 10, ordered=True), [1, 5])
         # With keys 0.9 and 0.1 the second region is placed first, after gap 1, and the first after gap 3.
         self.assertEqual(maker(0.9, 0.1, 0.5, 0.2).place([2, 3], 10), [6, 1])
 
     def test_addresses(self) -> None:
-        # Regions {run 0, run 1} of 4 units and {run 2} of 4; density 1/2: a span of 16. Regions of density 1 span 4
-        # each, so 8 are free: order 0, 1 by the keys, gaps pick(9) = 4, 0 sorted 0, 4. Inside no unit is free.
+        # There are two regions of 4 units: runs 0 and 1, and run 2. Density 1/2 makes a span of 16 units. Regions of
+        # density 1 span 4 units each and have no free unit, so 8 units are free between them. By their keys the regions
+        # are placed in the order 0, 1. The gaps drawn by pick(9) are 4 and 0, sorted 0 and 4.
         made = maker(0.1, 0.9, 0.5, 0, 0, 0, 0, density=0.5, region_kib=16, region_density=1)
         made.extents.runs, made.extents.run_is_written = [0, 0, 0], bytearray((1, 1, 1))
         for size, run in ((1, 0), (1, 1), (2, 2)):  # classes 1 and 2 are 2 and 4 units
