@@ -27,9 +27,10 @@ static bool one_byte(const uint8_t *data, uint32_t n)
 /* ---- checksums ---------------------------------------------------------------- */
 
 /*
- * A page has two checksums, one of its content and one of its OOB, because a mount reads the OOB of all
- * pages and the content of none. A page that is LOST reads as an error anyway, and an ERASED one holds no data, so their checksums are not used.
- * Bit flips and raw errors of cells are modelled separately and change no checksum.
+ * A page has two checksums, one of its content and one of its OOB, because a mount reads the OOB of
+ * all pages and the content of none. A page that is LOST reads as an error anyway, and an ERASED one
+ * holds no data, so their checksums are not used. Bit flips and raw errors of cells are modelled
+ * separately and change no checksum.
  */
 
 /* The page's place is part of its checksum, so that the content of another page is detected. */
