@@ -191,7 +191,7 @@ static void gc(struct buffered *b)
 	uint32_t ppb = b->host.n->geo.pages_per_block;
 
 	if (b->victim != NONE && (!b->valid[b->victim] || (b->at == ppb && b->number == b->stable))) {
-		b->out[b->victim] = b->valid[b->victim];	/* it cannot read these, which the next mount finds again */
+		b->out[b->victim] = b->valid[b->victim];	/* unreadable; the next mount finds them again */
 		b->host.stats.gc_runs++;
 		b->victim = NONE;
 	}

@@ -108,7 +108,8 @@ static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page)
 		xor_into(page, in, d->unit_bytes);
 		xor_into(oob, d->oob, OOB_BYTES(DAC_OOB_UNITS));
 	}
-	if (missing != 1 || p.lost || survey_read(&d->host.survey, lost + 1, NAND_WHOLE_PAGE, d->oob, &in) != NAND_UNCORR)
+	if (missing != 1 || p.lost ||
+	    survey_read(&d->host.survey, lost + 1, NAND_WHOLE_PAGE, d->oob, &in) != NAND_UNCORR)
 		return DAC_NONE;
 	return lost;
 }

@@ -271,7 +271,8 @@ static void check_modes(const struct page_ftl *f)
 {
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
 		if ((f->bt.blk[b].state == BLK_OPEN || f->bt.blk[b].state == BLK_FULL) && f->bt.blk[b].next_page)
-			SSD_ASSERT(f->bt.blk[b].slc == f->host.n->ops->is_slc(f->host.n, (pbn_t){ b }));	/* C14 */
+			/* C14 */
+			SSD_ASSERT(f->bt.blk[b].slc == f->host.n->ops->is_slc(f->host.n, (pbn_t){ b }));
 }
 
 static void check_heat(const struct page_ftl *f)

@@ -758,7 +758,8 @@ static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		r = next_of_host(f, now_ns, die, &upn);
 		if (r == NONE)
 			return;
-		if (!f->host.n->ops->may_suspend(f->host.n, now_ns, (ppn_t){ fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST) })) {
+		if (!f->host.n->ops->may_suspend(f->host.n, now_ns,
+						 (ppn_t){ fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST) })) {
 			queue_push(f, d, r);
 			return;
 		}

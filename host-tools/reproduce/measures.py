@@ -117,7 +117,7 @@ def reads_up_to(size: int) -> Callable[[Result], float]:
     """Make a measure: share of the trace's reads that have at most `size` bytes, in per cent, from mix.read_sizes()."""
 
     def measure(result: Result) -> float:
-        sizes = result["read_sizes"]
+        sizes: dict[int, int] = result["read_sizes"]
         return 100 * sum(n for one, n in sizes.items() if one <= size) / sum(sizes.values())
 
     return measure
