@@ -2,14 +2,52 @@
 """layout.py - a figure's rows as Markdown tables that show each number once.
 
 A table is a list of lines of cells: first the head (trace, what, unit, paper, and for each accounting
-"ours (...)" and ratio; perhaps "over seeds"), then a line for each row. An empty cell has no number.
+"ours (...)" and ratio; perhaps "over seeds" and earlier results), then a line for each row. An empty cell has no
+number.
 """
 
 from __future__ import annotations
 
+from compare import Row, number
+
 BOLD = ("average", "best")
 ACROSS_MAX = 8  # columns of quantities
 FOLD = ("<details><summary>each trace</summary>", "")
+Earlier = tuple[str, dict[tuple[str, ...], str]]  # head of the column; by accounting, trace, what, unit
+
+
+def has_spans(rows: dict[str, list[Row]]) -> bool:
+    """Does any row have a span?"""
+    return any(row.low is not None for some in rows.values() for row in some)
+
+
+def side_by_side(rows: dict[str, list[Row]], names: dict[str, str], earlier: Earlier | None = None) -> list[list[str]]:
+    """Return a table's head and a line for each row, with a pair of columns for each accounting.
+
+    Earlier results are of the first accounting.
+    """
+    accountings = list(rows)
+    head = ["trace", "what", "unit", "paper"]
+    for accounting in accountings:
+        head += [f"ours ({accounting})", "ratio"]
+    spans = has_spans(rows)
+    if spans:
+        head.append("over seeds")
+    if earlier:
+        head.append(earlier[0])
+    out = [head]
+    keyed = {a: {(row.trace, row.what): row for row in some} for a, some in rows.items()}
+    for key, first in keyed[accountings[0]].items():
+        line = [names.get(first.trace, first.trace), first.what, first.unit, number(first.paper)]
+        for accounting in accountings:
+            row = keyed[accounting].get(key)
+            line += [number(row.ours), number(row.ratio)] if row else ["", ""]
+        if spans:
+            line.append(f"{number(first.low)} .. {number(first.high)}" if first.low is not None else "")
+        if earlier:
+            line.append(earlier[1].get((accountings[0], line[0], first.what, first.unit), ""))
+        out.append(line)
+    return out
 
 
 def markdown(head: list[str], lines: list[list[str]]) -> list[str]:

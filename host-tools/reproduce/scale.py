@@ -95,7 +95,7 @@ QUANTITIES = [
     for trace in traces
     for row in rows(trace)
 ]
-SCALES = {"pen": (32, 16, 8), "ippbe": (32, 16, 8), "spread": (16, 8, 4), "rps": (8, 4, 2)}
+SCALES = {"pen": (32, 16, 8), "ippbe": (32, 16, 8), "spread": (16, 8, 4), "rps": (8, 4, 2, 1)}
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def columns(name: str, full: bool) -> list[tuple[int, bool]]:
     return [
         *([(32, True)] if name == "pen" else []),
         *((scale, False) for scale in SCALES[name]),
-        *([(1, False)] if full else []),
+        *([(1, False)] if full and 1 not in SCALES[name] else []),
     ]
 
 
@@ -219,7 +219,8 @@ def write(out: Path, full: bool) -> None:
         lines.writerow(["study", "trace", "quantity", "scale", "value"])
         for name in SCALES:
             rows = table(name, full)
-            parts.append(f"## {name}, usually at 1/{studies.KINDS[name].scale}\n\n{as_markdown(rows)}")
+            usual = studies.KINDS[name].scale
+            parts.append(f"## {name}, usually at {f'1/{usual}' if usual > 1 else 'full size'}\n\n{as_markdown(rows)}")
             for row in rows[1:]:
                 lines.writerows([name, *row[:2], head, cell] for head, cell in zip(rows[0][2:], row[2:]))
     (out / "README.md").write_text("\n".join(parts), encoding="utf-8")

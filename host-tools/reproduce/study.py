@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import rps
 import spread
 import volumes
 from compare import Results
+from figures import Figure
 from points import GuestRun, Point, StudyError, Trace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +28,7 @@ RECORD_NEEDS = ("build/qemu/READY", "build/guest/vmlinux", "build/guest/apps.img
 RECORDINGS = "build/reproduce/content"  # of guests
 HEADS = "tests/traces"
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
-Beside = Callable[[list[figures.Figure], tuple[Trace, ...]], list[figures.Figure]]
+Beside = Callable[[list[Figure], tuple[Trace, ...]], list[Figure]]
 
 
 class Drives(Protocol):
@@ -41,7 +43,7 @@ class Kind:
 
     mixes: its traces are those of mixes.toml. content: its traces are recordings of guests; a quick study uses
     their heads. guests: the part that also runs in a guest, if there is one. beside: adds real volumes (volumes.py)
-    to the figures that have them.
+    to the figures that have them. earlier: a folder of docs/results with earlier results, and the head of their column.
     """
 
     title: str
@@ -55,6 +57,7 @@ class Kind:
     guests: Callable[[int], list[GuestRun]] = lambda _: []
     content: bool = False
     beside: Beside | None = None
+    earlier: tuple[str, str] | None = None
 
 
 KINDS = {
@@ -70,7 +73,8 @@ KINDS = {
                    spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests,
                    beside=spread.beside),
     "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
-                rps.Rps, rps.rps, 4, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests),
+                rps.Rps, rps.rps, 1, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests,
+                earlier=("rps-4", "at 1/4")),
     "rps-choices": Kind("RPS and flexFTL: what the text leaves open besides", rps.RpsChoices, rps.rps_choices, 4, 8,
                         rps.QUICK, rps.CHOICES_QUICK_FIGURES, True),
     "dac": Kind("DAC: J. Park, dissertation, Seoul National University, 2019, chapter 5",
@@ -219,6 +223,18 @@ class Study:
     def guest_files(self, run: GuestRun) -> dict[str, str]:
         """Return the path of a result, relative to the root, by section of the job file."""
         return {section: f"{self.folder}/points/{tag}/{run.config}.device.json" for section, tag in run.tags}
+
+    def earlier(self, figure: Figure) -> tuple[str, dict[tuple[str, ...], str]] | None:
+        """Return the earlier results of a figure, if they are stored; only for a full study at its own scale."""
+        if not self.kind.earlier or self.quick or self.scale != self.kind.scale:
+            return None
+        folder, head = self.kind.earlier
+        path = ROOT / "docs/results" / folder / f"{figure.name}.csv"
+        if not path.exists():
+            return None
+        with path.open(encoding="utf-8") as text:
+            keys = ("accounting", "trace", "what", "unit")
+            return head, {tuple(row[key] for key in keys): row["ours"] for row in csv.DictReader(text)}
 
     def results(self) -> Results:
         """Return the result of every point; all must exist."""

@@ -44,7 +44,7 @@ def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
 
 def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
     """Return the CSV with a head, and with the span over seeds if there is one."""
-    spans = has_spans(rows)
+    spans = layout.has_spans(rows)
     lines: list[tuple[str, ...]] = [HEAD + SPAN if spans else HEAD]
     for accounting, some in rows.items():
         for row in some:
@@ -66,33 +66,6 @@ def series_csv(figure: Figure, results: Results) -> str:
     return out.getvalue()
 
 
-def has_spans(rows: dict[str, list[Row]]) -> bool:
-    """Does any row have a span?"""
-    return any(row.low is not None for some in rows.values() for row in some)
-
-
-def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[list[str]]:
-    """Return a table's head and a line for each row, with a pair of columns for each accounting."""
-    accountings = list(rows)
-    head = ["trace", "what", "unit", "paper"]
-    for accounting in accountings:
-        head += [f"ours ({accounting})", "ratio"]
-    spans = has_spans(rows)
-    if spans:
-        head.append("over seeds")
-    out = [head]
-    keyed = {a: {(row.trace, row.what): row for row in some} for a, some in rows.items()}
-    for key, first in keyed[accountings[0]].items():
-        line = [names.get(first.trace, first.trace), first.what, first.unit, number(first.paper)]
-        for accounting in accountings:
-            row = keyed[accounting].get(key)
-            line += [number(row.ours), number(row.ratio)] if row else ["", ""]
-        if spans:
-            line.append(f"{number(first.low)} .. {number(first.high)}" if first.low is not None else "")
-        out.append(line)
-    return out
-
-
 def display_names(study: studies.Study) -> dict[str, str]:
     """Return the names of traces in tables. A stand-in never has only the name of the trace that it replaces."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
@@ -103,7 +76,9 @@ def display_names(study: studies.Study) -> dict[str, str]:
     return {tag: form.format(tag) for tag in tags} | own
 
 
-def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Path) -> list[str]:
+def one_figure(
+    figure: Figure, results: Results, names: dict[str, str], out: Path, earlier: layout.Earlier | None = None
+) -> list[str]:
     """Write a figure's files; returns its section of README.md."""
     traces = tuple(trace.tag for trace in figure.traces)
     rows = {accounting: figure.rows(results, traces, accounting) for accounting in figure.accountings}
@@ -124,7 +99,7 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
         text += [figure.note, ""]
     if figure.picture == "series":
         text += [f"The curves: [{figure.name}-series.csv]({figure.name}-series.csv).", ""]
-    return text + layout.shown(side_by_side(rows, names))
+    return text + layout.shown(layout.side_by_side(rows, names, earlier))
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
@@ -189,7 +164,7 @@ def write(study: studies.Study, out: Path) -> None:
     for figure in study.figures():
         if figure.guests and not guests:
             continue
-        text += one_figure(figure, results, names, out)
+        text += one_figure(figure, results, names, out, study.earlier(figure))
         if not study.quick and not study.originals and figure.name in said:
             text += [said[figure.name], ""]
     text += inputs(study, results)

@@ -442,6 +442,11 @@ class Studies(unittest.TestCase):
              "ftl.accounting=device", "ftl.payload=no"),
         )  # fmt: skip
 
+    def test_guests_of_the_full_size_have_a_quarter(self) -> None:
+        self.assertEqual(study.of("rps", False, None, None).scale, 1)
+        self.assertEqual(rps.guests(1), rps.guests(4))
+        self.assertIn("geometry.blocks_per_plane=64", rps.guests(8)[0].sets)
+
     def test_fingerprints_follow_the_trace(self) -> None:
         """The store has 0.5 % of the four fingerprints of each block that the recording writes; a quick
         study uses heads.
@@ -466,6 +471,29 @@ class Studies(unittest.TestCase):
 
 
 HEAD = ["trace", "what", "unit", "paper", "ours (device)", "ratio"]
+
+
+class Earlier(unittest.TestCase):
+    """A column with results at another scale that were published before."""
+
+    def test_column(self) -> None:
+        rows = {"device": [compare.Row("a", "P", "x", 2.0), compare.Row("b", "P", "x", 3.0)]}
+        found = layout.side_by_side(rows, {"a": "mix a"}, ("at 1/4", {("device", "mix a", "P", "x"): "1.5"}))
+        self.assertEqual([line[-1] for line in found], ["at 1/4", "1.5", ""])
+        self.assertEqual(layout.side_by_side(rows, {})[0][-1], "ratio")
+
+    def test_only_the_full_study_at_its_own_scale_has_it(self) -> None:
+        for quick, scale, has in ((False, None, True), (False, 4, False), (True, None, False)):
+            made = study.of("rps", quick, scale, None)
+            figure = next(one for one in made.figures() if one.name == "fig13")
+            found = made.earlier(figure)
+            self.assertEqual(found is not None, has, (quick, scale))
+        made = study.of("rps", False, None, None)
+        figures = {one.name for one in made.figures() if made.earlier(one)}
+        self.assertEqual(figures, {"fig13", "fig14", "fig15", "alike-fig13", "alike-fig14", "alike-fig15"})
+        figure = next(one for one in made.figures() if one.name == "alike-fig13")
+        head, cells = made.earlier(figure) or ("", {})
+        self.assertEqual((head, cells["device", "average", "flexFTL / rtfFTL", "x"]), ("at 1/4", "1.163"))
 
 
 class Layout(unittest.TestCase):
