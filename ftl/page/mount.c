@@ -168,6 +168,8 @@ static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const 
 			continue;
 		if ((tag & ~OOB_LOST) >= f->shape.most_lpns)
 			return false;
+		if (((tag & ~OOB_LOST) >= f->shape.map_lpn) != is_map_page(f, oob))
+			return false;
 		if ((tag & ~OOB_LOST) < f->shape.map_lpn && oob_get_seq(oob, i) > h->order)
 			return false;	/* map pages have sequences of their own */
 	}
