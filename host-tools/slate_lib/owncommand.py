@@ -20,6 +20,7 @@ from .ownguest import LOOPBACK, OwnGuest
 QEMU_XML = "http://libvirt.org/schemas/domain/qemu/1.0"  # the name of an XML namespace
 SHARE_TAG = "share"
 LIBVIRT_SLOT = 0x10  # on q35's bus; libvirt numbers its own devices from slot 1 upward
+OFF_BUS = ("nvme-ns", "nvme-subsys")  # devices of an NVMe controller, which have no slot
 
 
 def own_of(options: RunOptions) -> OwnGuest:
@@ -132,7 +133,7 @@ def libvirt(options: RunOptions) -> str:
 
 
 def _addressed(words: list[str]) -> list[str]:
-    """Return the words with a slot for each device.
+    """Return the words with a slot for each device on the bus.
 
     libvirt gives the first free slots to its own devices, and QEMU makes the devices of the command line first,
     so without an address both want the same slots.
@@ -140,7 +141,7 @@ def _addressed(words: list[str]) -> list[str]:
     slot = LIBVIRT_SLOT
     found = []
     for before, word in zip(["", *words], words):
-        if before == "-device":
+        if before == "-device" and word.partition(",")[0] not in OFF_BUS:
             word += f",bus=pcie.0,addr={slot:#x}"
             slot += 1
         found.append(word)

@@ -291,6 +291,29 @@ class Libvirt(OwnCase):
         devices = re.findall(r'value="-device" />\s*<qemu:arg value="(.*?)"', text)
         self.assertEqual([re.search(r",bus=pcie.0,addr=(.*)", one)[1] for one in devices], ["0x10", "0x11"])
 
+    def test_namespaces_have_no_slot(self) -> None:
+        """A namespace is on its controller's bus, and a subsystem is on none."""
+        for words, want in (
+            (
+                ("--profile", PROFILE, "--one-controller"),  # the second drive
+                [
+                    "nvme,id=controller,serial=slate,bus=pcie.0,addr=0x10",
+                    "nvme-ns,drive=ssd0,bus=controller,nsid=1",
+                    "nvme-ns,drive=ssd1,bus=controller,nsid=2",
+                ],
+            ),
+            (
+                ("--set", "ftl.placement_handles=2"),
+                [
+                    "nvme-subsys,id=group0,fdp=on,fdp.nruh=2",
+                    "nvme,id=fdp0,serial=slate,subsys=group0,bus=pcie.0,addr=0x10",
+                    "nvme-ns,drive=ssd0,bus=fdp0,shared=off,fdp.ruhs=0-1",
+                ],
+            ),
+        ):
+            text = self.check(*("--image", self.image, "--realtime", "--net", "none"), *words)
+            self.assertEqual(re.findall(r'value="-device" />\s*<qemu:arg value="(.*?)"', text), want)
+
     def test_kernel(self) -> None:
         text = self.check("--kernel", self.write("vmlinuz", "k"), "--append", "a & b", "--realtime")
         self.assertIn("<cmdline>a &amp; b</cmdline>", text)
