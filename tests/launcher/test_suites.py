@@ -86,6 +86,10 @@ class Refuses(unittest.TestCase):
         self.built(suites.SUITES[0])
         self.assertIn("--raw-size 4: give a number and M or G", self.refused(self.folder, "--raw", "--raw-size", "4"))
 
+    def test_zones_without_a_unit(self) -> None:
+        self.built(suites.SUITES[0])
+        self.assertIn("--raw-zones 4: give a number and M or G", self.refused(self.folder, "--raw", "--raw-zones", "4"))
+
     def built(self, suite: suites.Suite) -> None:
         """A checkout with a program."""
         self.checkout(suite)
@@ -110,6 +114,19 @@ class Refuses(unittest.TestCase):
                 suites.check_image()
         finally:
             suites.IMAGES = kept
+
+
+class Guest(unittest.TestCase):
+    """Run what the guest runs, where its surroundings matter."""
+
+    def test_sigpipe(self) -> None:
+        """The suite's pipes end as in a shell, although systemd, as Python here, ignores SIGPIPE."""
+        with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
+            script.write("{ yes; echo $? >&2; } | head -n 1\n")
+            script.flush()
+            words = [*suites.RUN.split(), script.name]
+            done = subprocess.run(words, restore_signals=False, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.stdout, done.stderr), ("y\n", "141\n"))
 
 
 class Reads(unittest.TestCase):

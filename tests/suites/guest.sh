@@ -4,7 +4,7 @@
 # guest.sh - run as root in the Debian guest by suites.py: unpack the suite that is in the shared
 # folder, give it the drive, run its ./check, and leave what it said in the shared folder.
 #
-# From the folder: settings (KIND, SERIAL, FS, TESTS, QUICK_S), suite.tar. Into it: check.txt,
+# From the folder: settings (KIND, SERIAL, FS, TESTS, QUICK_S, QUICK), suite.tar. Into it: check.txt,
 # results.tar (the suite's own results), dmesg.txt, status (of ./check).
 share=/run/share
 suite=/var/tmp/suite
@@ -24,7 +24,7 @@ find_drive() # SERIAL
 
 blktests()
 {
-	printf '%s\n' "TEST_DEVS=($dev)" "TIMEOUT=$QUICK_S" "QUICK_RUN=1" "OUTPUT=$suite/results" >config
+	printf '%s\n' "TEST_DEVS=($dev)" "TIMEOUT=$QUICK_S" ${QUICK:+"QUICK_RUN=1"} "OUTPUT=$suite/results" >config
 	# shellcheck disable=SC2086 # one word per test
 	./check $TESTS
 }
