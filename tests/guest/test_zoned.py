@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test a drive with zones under Linux's zoned stack: blkzone, nvme-cli, fio, f2fs, zonefs; a power cut; equal runs."""
+"""Test a drive with zones under Linux's zoned stack: blkzone, nvme-cli, fio, file systems; a power cut; equal runs."""
 
 import re
 import unittest
@@ -80,11 +80,11 @@ class Zones(GuestTest):
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0] * 4)
 
     def test_file_systems(self) -> None:
-        """Test f2fs with its metadata in a namespace on flash of its own, and zonefs."""
+        """Test f2fs with its metadata in a namespace on flash of its own, Btrfs and zonefs."""
         profiles = ("--profile", PROFILES / "small.ini", "--profile", ZNS)
-        result = self.run_cmd("zones-files.sh", *profiles, "--one-controller")
+        result = self.run_cmd("zones-files.sh", *profiles, "--one-controller", "--apps")
         steps = result.text("files.txt").splitlines()
-        self.assertEqual(len(steps), 17)
+        self.assertEqual(len(steps), 25)
         self.assertEqual([step for step in steps if not step.endswith(": ok")], [], result.text("files.log"))
 
     def test_cut_under_load(self) -> None:

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # zones-files.sh: file systems on zones. An f2fs with its metadata on the first drive and its data on the last,
-# which has zones; a zonefs on the last. files.txt: a line per step, "ok" or "FAIL".
+# which has zones; a Btrfs and a zonefs on the last. files.txt: a line per step, "ok" or "FAIL".
+#
+# Btrfs and its programs are in the image of applications (--apps).
 #
 # zonefs-tools is not in Debian: the super block is a constant (Documentation/filesystems/zonefs.rst): magic, checksum,
 # label, UUID, no features.
@@ -82,17 +84,27 @@ zonefs_again()
 	[ "$(stat -c %s "$mnt/seq/0")" = 0 ] && [ "$(stat -c %s "$mnt/seq/1")" = 4194304 ]
 }
 
+file_system() # FS DEVICE CHECKER... - writes files, checks, and compares them after another mount
+{
+	fs=$1 dev=$2
+	shift 2
+	step "$fs-mount" mount -t "$fs" "$dev" $mnt
+	step "$fs-write" make_files
+	step "$fs-unmount" umount $mnt
+	step "$fs-check" "$@" "$dev"
+	step "$fs-mount-again" mount -t "$fs" "$dev" $mnt
+	step "$fs-compare" sh -c "cd $mnt && sha256sum -c --quiet /tmp/sums"
+	step "$fs-unmount-again" umount $mnt
+}
+
 for m in f2fs zonefs; do
 	grep -q "$m" /proc/filesystems || modprobe $m
 done
+in-apps modprobe btrfs
 step f2fs-make mkfs.f2fs -q -f -m -c "$zoned" "$meta"
-step f2fs-mount mount -t f2fs "$meta" $mnt
-step f2fs-write make_files
-step f2fs-unmount umount $mnt
-step f2fs-check fsck.f2fs --dry-run "$meta"
-step f2fs-mount-again mount -t f2fs "$meta" $mnt
-step f2fs-compare sh -c "cd $mnt && sha256sum -c --quiet /tmp/sums"
-step f2fs-unmount-again umount $mnt
+file_system f2fs "$meta" fsck.f2fs --dry-run
+step btrfs-make in-apps mkfs.btrfs -q -f -O zoned "$zoned"
+file_system btrfs "$zoned" in-apps btrfs check --readonly
 step zonefs-make super_block
 step zonefs-mount mount -t zonefs "$zoned" $mnt
 step zonefs-write zonefs_write
