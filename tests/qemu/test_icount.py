@@ -197,6 +197,11 @@ class Scenes(BareTest):
         self.play("crc32")
         self.assertEqual(self.numbers("crc"), [0xE3069283] * 3)
 
+    def test_large_page(self) -> None:
+        """After another large page has been mapped, its code is executed and not that of the page before."""
+        self.play("large-page")
+        self.assertEqual(self.numbers("function"), [1, 2])
+
 
 class Interference(BareTest):
     """Run endless scenes, with commands from outside."""

@@ -376,6 +376,39 @@ static void scene_crc32(void)
 	print_number("crc", ~by32);
 }
 
+static void put_function(uint32_t at, uint32_t value)	/* mov $value, %eax; ret */
+{
+	volatile uint8_t *code = (volatile uint8_t *)at;
+
+	code[0] = 0xb8;
+	*(volatile uint32_t *)(code + 1) = value;
+	code[5] = 0xc3;
+}
+
+/*
+ * A page of 4 MiB has code in its sixth 4 KiB. The page is mapped elsewhere, and flushed by its first address. The
+ * code there must be the one that is executed.
+ */
+static void scene_large_page(void)
+{
+	enum { PRESENT_RW_LARGE = 0x83, AT = 0x40000000, FIRST = 0x2000000, SECOND = 0x2400000, CODE = 0x5000 };
+	static uint32_t directory[1024] __attribute__((aligned(4096)));
+	uint32_t (*volatile function)(void) = (uint32_t (*)(void))(AT + CODE);
+
+	put_function(FIRST + CODE, 1);
+	put_function(SECOND + CODE, 2);
+	for (uint32_t i = 0; i < 1024; i++)
+		directory[i] = i << 22 | PRESENT_RW_LARGE;
+	directory[AT >> 22] = FIRST | PRESENT_RW_LARGE;
+	__asm__ volatile("mov %%cr4, %%eax; or $0x10, %%eax; mov %%eax, %%cr4; mov %0, %%cr3;"
+			 "mov %%cr0, %%eax; or $0x80000000, %%eax; mov %%eax, %%cr0"
+			 : : "r"(directory) : "eax", "memory");
+	print_number("function", function());
+	*(volatile uint32_t *)&directory[AT >> 22] = SECOND | PRESENT_RW_LARGE;
+	__asm__ volatile("invlpg (%0)" : : "r"(AT) : "memory");
+	print_number("function", function());
+}
+
 __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 {
 	const char *scene = (const char *)(uint32_t)info->command_line;
@@ -385,6 +418,7 @@ __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 		{ "delete", scene_delete }, { "delete-real", scene_delete_real },
 		{ "shutdown", scene_shutdown }, { "ring", scene_ring },
 		{ "spin", scene_spin }, { "halt", scene_halt }, { "crc32", scene_crc32 },
+		{ "large-page", scene_large_page },
 	};
 
 	find_controller();
