@@ -393,7 +393,7 @@ static void scene_large_page(void)
 {
 	enum { PRESENT_RW_LARGE = 0x83, AT = 0x40000000, FIRST = 0x2000000, SECOND = 0x2400000, CODE = 0x5000 };
 	static uint32_t directory[1024] __attribute__((aligned(4096)));
-	uint32_t (*volatile function)(void) = (uint32_t (*)(void))(AT + CODE);
+	uint32_t (*volatile function)(void) = (uint32_t(*)(void))(AT + CODE);
 
 	put_function(FIRST + CODE, 1);
 	put_function(SECOND + CODE, 2);
