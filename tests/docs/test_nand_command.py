@@ -83,7 +83,7 @@ class Sources(unittest.TestCase):
             shutil.copytree(ROOT / "nand-emu", f"{folder}/nand-emu", ignore=shutil.ignore_patterns("profiles"))
             row = '\tX(SCRUB, scrub, IF_ANY, "scrubbing", "Reads that look for errors.") \\\n'
             text = HEADER.read_text(encoding="utf-8")
-            self.assertEqual(text.count(" \\\n\t/* a new row goes here */\n\n/* By source: X(name, field"), 1)
+            self.assertEqual(text.count(" \\\n\t/* a new row goes here */\n\n/* These are counted by source."), 1)
             new = text.replace("\t/* a new row goes here */", row + "\t/* a new row goes here */", 1)
             Path(folder, "nand-emu/nand_counters.h").write_text(new, encoding="utf-8")
             places = [f"-I{Path(folder, 'nand-emu') if name == 'nand-emu' else ROOT / name}" for name in INCLUDES]
