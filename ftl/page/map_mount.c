@@ -57,10 +57,11 @@ static void note_map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob
 	struct page_ftl *f = s->f;
 	uint32_t page = ((oob_get_lpn(oob, 0) & ~OOB_LOST) - f->shape.map_lpn) / f->shape.upp;
 	uint32_t lpn = f->shape.map_lpn + page * f->shape.upp;
-	struct map_found *at = &f->cache.found[page];
+	struct map_found *at;
 
 	if (page >= f->cache.pages)	/* a damaged file: a page of a checkpoint has another number */
 		return;
+	at = &f->cache.found[page];
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		if (oob_get_lpn(oob, u) != lpn + u)
 			return;

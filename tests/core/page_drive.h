@@ -25,7 +25,7 @@ static inline void mount_page_ftl(const struct ftl_config *c, const struct ftl_h
 	f->ops->check(f);
 }
 
-/* Let time pass up to ns, or with FTL_IDLE until the drive has no work. */
+/* Step the drive up to the time ns; with FTL_IDLE, until it has no work left. */
 static inline void pass_to(uint64_t ns)
 {
 	for (uint64_t next = f->ops->step(f, now); next <= ns && next != FTL_IDLE; next = f->ops->step(f, now)) {

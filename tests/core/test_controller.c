@@ -62,7 +62,7 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t
 	return submit_slot(i);
 }
 
-/* Submit a read of one unit in a submission queue. */
+/* Submit a read of one unit as a command of the submission queue `queue`. */
 static void submit_in(uint32_t i, uint32_t queue, uint32_t priority)
 {
 	slot[i].io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)i * UNIT, .bytes = UNIT,

@@ -21,6 +21,17 @@ static uint64_t number(const void *log, size_t at, size_t bytes)
 	return n;
 }
 
+/* Write, collect a block, and read a unit that was written and one that was not; then return the log of counters. */
+static void *counters_after_work(size_t *bytes)
+{
+	make_stale();
+	(void)collect(0);
+	settle(true);
+	EXPECT(reads_right(3));
+	EXPECT(reads_right(9));		/* never written */
+	return slate_log(dev, now, SLATE_LOG_COUNTERS, bytes);
+}
+
 /*
  * Read the log of counters as SPEC.md describes it, with its numbers and without slate_wire.h.
  * tests/launcher/test_controls.py compares the numbers of the header with those of SPEC.md.
@@ -32,12 +43,7 @@ static void counters_are_where_the_specification_says(void)
 
 	if (open_with(NULL, tiny, NULL))
 		return;
-	make_stale();
-	(void)collect(0);
-	settle(true);
-	EXPECT(reads_right(3));
-	EXPECT(reads_right(9));		/* never written */
-	l = slate_log(dev, now, 0xd1, &bytes);
+	l = counters_after_work(&bytes);
 	EXPECT(!memcmp(l, "SLOG", 4));
 	EXPECT_EQ(number(l, 4, 2), 1);
 	EXPECT_EQ(number(l, 6, 2), 0xd1);
@@ -76,12 +82,7 @@ static void counters_are_those_of_the_drive(void)
 
 	if (open_with(NULL, tiny, NULL))
 		return;
-	make_stale();
-	(void)collect(0);
-	settle(true);
-	EXPECT(reads_right(3));
-	EXPECT(reads_right(9));		/* never written */
-	l = slate_log(dev, now, SLATE_LOG_COUNTERS, &bytes);
+	l = counters_after_work(&bytes);
 	s = stats();
 	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_WRITE + SLATE_OP_ios], 8);
 	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_WRITE + SLATE_OP_cell_ns], 8 * 200000);

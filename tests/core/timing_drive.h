@@ -23,7 +23,7 @@
 
 static struct test_array t;
 
-/* The drive has these options; they are reset when it is freed. */
+/* The options with which the next drive is opened. Freeing a drive sets them back to the defaults. */
 static struct ways {
 	bool held;			/* GC holds the bus */
 	bool copyback;

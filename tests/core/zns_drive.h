@@ -8,7 +8,7 @@
 
 static struct zr first;
 
-/* The drive has one die of two planes, pages of two sectors, blocks of four pages: zones of 8 pages, 16 sectors. */
+/* The drive has one die of two planes, blocks of four pages, and pages of two sectors, so a zone has 16 sectors. */
 static const struct zr_shape small = {
 	.g = { 1, 1, 1, 2, 8, 4, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
 	.zones = 5, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
