@@ -31,6 +31,11 @@ enum knob_type {
 #define KNOB_CHOICE_AT(type, field) \
 	(offsetof(type, field) + 0 * sizeof(char[sizeof(((type *)0)->field) == sizeof(unsigned int) ? 1 : -1]))
 
+/* A list of values applies its argument to each value of an enum and its name. These make enum and names of it. */
+#define KNOB_VALUE(value, name) value,
+#define KNOB_NAME(value, name) [value] = (name),
+#define KNOB_NAMES(VALUES) (const char *const[]){ VALUES(KNOB_NAME) NULL }
+
 #define KNOB_NEVER 255u
 #define KNOB_NS_MAX 1000000000u
 

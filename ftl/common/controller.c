@@ -550,9 +550,4 @@ const struct ftl *controller_behind(const struct ftl *f)
 
 /* ---- settings ------------------------------------------------------------ */
 
-static const char *const arbitrations[] = {
-	[FTL_ARBITRATION_FIFO] = "fifo", [FTL_ARBITRATION_ROUND_ROBIN] = "round-robin",
-	[FTL_ARBITRATION_WEIGHTED] = "weighted", NULL
-};
-
 const struct knob_table controller_knobs = FTL_KNOBS("controller", CONTROLLER_ROWS);

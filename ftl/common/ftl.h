@@ -46,6 +46,7 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 #define FTL_SECTOR_BYTES 512u
 #define FTL_NAMESPACES 16u	/* namespaces of the host whose waits are told apart (owners.h) */
 #define FTL_QUEUES 64u		/* submission queues of the host that an arbiter tells apart */
+#define FTL_HANDLES_MAX 8u	/* placement handles */
 
 /*
  * Operations on the zone that `offset` is in. Each counts as the enum ftl_op named below, so that
@@ -127,113 +128,12 @@ struct ftl_host {
 	void *opaque;
 };
 
-/* If commands wait for the controller's cores, this one comes first (arbiter.h). */
-enum ftl_arbitration {
-	FTL_ARBITRATION_FIFO,	/* the one that was submitted first */
-	FTL_ARBITRATION_ROUND_ROBIN,	/* submission queues take turns */
-	FTL_ARBITRATION_WEIGHTED,	/* weighted round robin with an urgent class */
-};
-
-enum ftl_gc_mode {
-	FTL_GC_BLOCKING,	/* GC keeps the die until the plane has gc_stop_blocks free blocks again */
-	FTL_GC_SLICED,		/* host I/O goes first, but for the commands for which it gives GC credit: see die.h */
-};
-
-/* NFTL reads these spare areas to locate a page. */
-enum ftl_search {
-	FTL_SEARCH_NO,		/* no spare areas */
-	FTL_SEARCH_YES,		/* a read in a U-block: those from the newest position to the page; a
-				 * merge: those of the U-block's used positions */
-	FTL_SEARCH_ALL,		/* a read: as FTL_SEARCH_YES; a merge: the spare areas of all pages of both blocks */
-};
-
-/* NFTL merges this pair if a write needs a block. */
-enum ftl_merge_victim {
-	FTL_VICTIM_NEWEST,	/* most invalid pages; of equal pairs the one that reached this number last */
-	FTL_VICTIM_OLDEST,	/* most invalid pages; of equal pairs the one that reached this number first */
-	FTL_VICTIM_LRU,		/* the pair whose last overwrite is longest ago */
-};
-
-enum ftl_accounting {
-	FTL_ACCOUNT_DEVICE,	/* a write ends when it is programmed or buffered; GC holds the channel only for its
-				 * transfers */
-	FTL_ACCOUNT_SSDSIM,	/* SSDSim's accounting: an unbuffered write ends when its data are in the chip; GC
-				 * holds the channel for all of a copy's read and program
-				 * (nand_timing.gc_holds_bus). It is for comparison with published
-				 * figures that count in this way. A power cut may take completed
-				 * writes that were not flushed; FUA and flush still wait for the
-				 * program */
-};
-
-/*
- * Does the FTL read single ECC words or whole pages? How much time single words save depends on the
- * array.
- */
-enum ftl_words {
-	FTL_WORDS_NO,
-	FTL_WORDS_YES,		/* single words; refused if the array reads only whole pages */
-	FTL_WORDS_AUTO,		/* single words if the array can read them */
-};
+enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED, FTL_ZONED };
 
 static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 {
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
-
-/* A host read suspends these commands, if the array supports it (timing.suspend_ns). */
-enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_SUSPEND_ALL };
-
-/* GC's copies go where the published FTL puts them, to separate blocks, or to the host's blocks. */
-enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
-
-/* parity, rtf, flex: the backup block is on the channel of the LSB pages that it backs up, or on the next. */
-enum ftl_backup_channel { FTL_BACKUP_SAME, FTL_BACKUP_NEXT };
-
-/* page: are frequently written pages kept apart from the others? */
-enum ftl_hot_cold {
-	FTL_HOT_COLD_OFF,
-	FTL_HOT_COLD_COUNT,	/* by the number of recent writes (ftl/page/heat.h) */
-	FTL_HOT_COLD_RECENCY,	/* by the time of the last write */
-};
-
-/* page: where do copies of data of a placement handle go? */
-enum ftl_isolation {
-	FTL_ISOLATED_INITIALLY,		/* to one block, with those of all handles */
-	FTL_ISOLATED_PERSISTENTLY,	/* to a block of the same handle */
-};
-
-#define FTL_HANDLES_MAX 8u
-
-/* page: is part of the flash written with one bit per cell first? */
-enum ftl_slc_cache {
-	FTL_SLC_NONE,
-	FTL_SLC_STATIC,		/* slc_blocks of each plane are set aside for it */
-	FTL_SLC_DYNAMIC,	/* free blocks beyond gc_stop_blocks, at most slc_blocks of a plane */
-};
-
-enum ftl_slc_full {
-	FTL_SLC_DIRECT,		/* while the cache is full, the host writes past it */
-	FTL_SLC_FOLD,		/* the host waits until GC has folded a block, if one can be folded */
-};
-
-/* flex: these pages of the shared blocks take GC's copies, except in idle times. */
-enum ftl_gc_pages {
-	FTL_GC_SLOW,		/* MSB pages */
-	FTL_GC_FAST,		/* LSB pages, while more blocks are free than the reserve */
-	FTL_GC_AS_HOST,		/* as for the host's pages: by utilisation and quota */
-};
-
-enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED, FTL_ZONED };
-
-enum ftl_reduction {		/* DAC: which methods of reduction are tried on a unit */
-	FTL_REDUCE_NONE, FTL_REDUCE_DEDUP, FTL_REDUCE_COMP, FTL_REDUCE_DEDUP_COMP, FTL_REDUCE_DAC,
-	FTL_NREDUCTIONS
-};
-
-enum ftl_frontiers {		/* DAC: order of a block's pages and their backup: front.h */
-	FTL_FRONTIERS_PAGE, FTL_FRONTIERS_PARITY, FTL_FRONTIERS_RTF, FTL_FRONTIERS_FLEX,
-	FTL_NFRONTIERS
-};
 
 struct gc_policy;
 

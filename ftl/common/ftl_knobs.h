@@ -7,8 +7,9 @@
  *
  *   NUMBER(name, lowest, highest, default, sentence)
  *   YES_NO(name, default, sentence)
- *   CHOICE(name, type, names, default, sentence)   enum ftl_TYPE of ftl.h; the values' names in an array
- *                                                  beside the table
+ *   CHOICE(name, type, VALUES, default, sentence)   of enum ftl_TYPE
+ *
+ * VALUES is a list above the row, of each value and its name. The enum and the table's names are made of it.
  */
 #ifndef SLATE_FTL_KNOBS_H
 #define SLATE_FTL_KNOBS_H
@@ -16,6 +17,13 @@
 #include "knob.h"
 
 /* ---- the settings ---------------------------------------------------------- */
+
+#define FTL_GC_MODES(VALUE) \
+	/* GC keeps the die until the plane has gc_stop_blocks free blocks */ \
+	VALUE(FTL_GC_BLOCKING, "blocking") \
+	/* host I/O goes first, but for the commands that it gives GC credit for */ \
+	VALUE(FTL_GC_SLICED, "sliced")
+enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 
 /*
  * Every FTL has these settings. gc_stop_blocks is common, because every shipped profile sets it and all
@@ -27,7 +35,7 @@
 	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free ...") \
 	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "... and ends at this many") \
 	NUMBER(gc_urgent_blocks, 1, 1 << 20, "2", "reserved for GC") \
-	CHOICE(gc_mode, gc_mode, gc_modes, "sliced", "GC keeps the die, or alternates with the host") \
+	CHOICE(gc_mode, gc_mode, FTL_GC_MODES, "sliced", "GC keeps the die, or alternates with the host") \
 	/* The credit of die.h. */ \
 	NUMBER(gc_slice_pages, 1, 65536, "4", \
 	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; reads are not " \
@@ -40,20 +48,41 @@
 	NUMBER(overhead_ns, 0, KNOB_NS_MAX, "1000", "firmware, per I/O") \
 	NUMBER(max_unit_reads, 8, 1 << 22, "4096", "queued flash reads")
 
+/* Does the FTL read single ECC words or whole pages? How much time single words save depends on the array. */
+#define FTL_WORDS(VALUE) \
+	VALUE(FTL_WORDS_NO, "no") \
+	/* single words; refused if the array reads only whole pages */ \
+	VALUE(FTL_WORDS_YES, "yes") \
+	/* single words if the array can read them */ \
+	VALUE(FTL_WORDS_AUTO, "auto")
+enum ftl_words { FTL_WORDS(KNOB_VALUE) };
+
 /* Reads of single ECC words. */
 #define FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(gc_subpage_reads, words, no_yes_auto, "no", \
+	CHOICE(gc_subpage_reads, words, FTL_WORDS, "no", \
 	  "GC, wear levelling and relocation read only the ECC words they move; auto: if geometry.subpage is not " \
 	  "none") \
-	CHOICE(host_subpage_reads, words, no_yes_auto, "no", \
+	CHOICE(host_subpage_reads, words, FTL_WORDS, "no", \
 	  "host reads, and reads that complete partial writes, fetch only the needed ECC words; auto: likewise")
+
+/*
+ * device: a write ends when it is programmed or buffered; GC holds the channel only for its transfers.
+ * ssdsim: SSDSim's accounting, for comparison with published figures that count in this way. An
+ * unbuffered write ends when its data are in the chip; GC holds the channel for all of a copy's read
+ * and program (nand_timing.gc_holds_bus). A power cut may take completed writes that were not flushed;
+ * FUA and flush still wait for the program.
+ */
+#define FTL_ACCOUNTINGS(VALUE) \
+	VALUE(FTL_ACCOUNT_DEVICE, "device") \
+	VALUE(FTL_ACCOUNT_SSDSIM, "ssdsim")
+enum ftl_accounting { FTL_ACCOUNTINGS(KNOB_VALUE) };
 
 /* GC's commands, and a write's end. */
 #define FTL_COPY_ROWS(NUMBER, YES_NO, CHOICE) \
 	YES_NO(gc_copyback, "no", "GC copies inside the chip (needs geometry.copyback)") \
 	YES_NO(parallel_erase, "no", \
 	  "IPPBE: GC erases two victims of a plane at once (needs geometry.erase_group_max)") \
-	CHOICE(accounting, accounting, accountings, "device", \
+	CHOICE(accounting, accounting, FTL_ACCOUNTINGS, "device", \
 	  "ssdsim, to compare with published figures: an unbuffered write completes with its transfer and is " \
 	  "durable when flushed; GC holds the channel during cell times, too (not with suspend_ns)")
 
@@ -80,6 +109,16 @@
 	  "a busy host gets LSB pages while less than this share of all LSB pages is written ahead of MSB pages; " \
 	  "then alternately")
 
+/* Of the commands that wait for the controller's cores, this one comes first (arbiter.h). */
+#define FTL_ARBITRATIONS(VALUE) \
+	/* the one that was submitted first */ \
+	VALUE(FTL_ARBITRATION_FIFO, "fifo") \
+	/* submission queues take turns */ \
+	VALUE(FTL_ARBITRATION_ROUND_ROBIN, "round-robin") \
+	/* weighted round robin with an urgent class */ \
+	VALUE(FTL_ARBITRATION_WEIGHTED, "weighted")
+enum ftl_arbitration { FTL_ARBITRATIONS(KNOB_VALUE) };
+
 /* The controller (controller.h). */
 #define CONTROLLER_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(cores, 0, CONTROLLER_CORES_MAX, "0", \
@@ -94,7 +133,7 @@
 	  "read_cache_units") \
 	NUMBER(read_hit_ns, 0, KNOB_NS_MAX, "0", \
 	  "time to move the data of a read out of the read cache; 0: `ftl.buffer_ns`; only with a read cache") \
-	CHOICE(arbitration, arbitration, arbitrations, "fifo", \
+	CHOICE(arbitration, arbitration, FTL_ARBITRATIONS, "fifo", \
 	  "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or urgent " \
 	  "queues first, then classes of queues by weight; only with cores") \
 	NUMBER(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most") \
@@ -104,6 +143,21 @@
 	NUMBER(dram_mb_s, 0, 1u << 20, "0", \
 	  "10^6 bytes per second of the controller's memory, which host data, copies and map pages cross once; 0: " \
 	  "unlimited; only with cores")
+
+/* GC's copies go where the published FTL puts them, to separate blocks, or to the host's blocks. */
+#define FTL_GC_FRONTIERS(VALUE) \
+	VALUE(FTL_GC_AUTO, "auto") \
+	VALUE(FTL_GC_OWN, "own") \
+	VALUE(FTL_GC_SHARED, "shared")
+enum ftl_gc_frontier { FTL_GC_FRONTIERS(KNOB_VALUE) };
+
+/* A host read suspends these commands, if the array supports it (timing.suspend_ns). */
+#define FTL_SUSPENDS(VALUE) \
+	VALUE(FTL_SUSPEND_OFF, "off") \
+	VALUE(FTL_SUSPEND_ERASE, "erase") \
+	VALUE(FTL_SUSPEND_PROGRAM, "program") \
+	VALUE(FTL_SUSPEND_ALL, "all")
+enum ftl_suspend { FTL_SUSPENDS(KNOB_VALUE) };
 
 /* ftl/page: page, parity, rtf and flex have these settings. */
 #define PAGE_ROWS(NUMBER, YES_NO, CHOICE) \
@@ -115,36 +169,69 @@
 	YES_NO(relocate, "yes", \
 	  "collect a block after a host read with more than relocate_bits raw errors; a block that relocation " \
 	  "filled, after as many such reads as it has pages") \
-	CHOICE(gc_frontier, gc_frontier, gc_frontiers, "auto", \
+	CHOICE(gc_frontier, gc_frontier, FTL_GC_FRONTIERS, "auto", \
 	  "GC copies to its own blocks or to the host's; auto, as published: own for page and parity, shared for " \
 	  "rtf and flex, whose idle GC always uses the host's") \
-	CHOICE(suspend, suspend, suspends, "off", \
+	CHOICE(suspend, suspend, FTL_SUSPENDS, "off", \
 	  "which commands a read of the host suspends; needs `timing.suspend_ns`; how often one command: " \
 	  "`timing.suspends_max`") \
 	YES_NO(multiplane, "yes", "program the planes of a die together")
 
+/* Are frequently written pages kept apart from the others? */
+#define FTL_HOT_COLDS(VALUE) \
+	VALUE(FTL_HOT_COLD_OFF, "off") \
+	/* by the number of recent writes (ftl/page/heat.h) */ \
+	VALUE(FTL_HOT_COLD_COUNT, "count") \
+	/* by the time of the last write */ \
+	VALUE(FTL_HOT_COLD_RECENCY, "recency")
+enum ftl_hot_cold { FTL_HOT_COLDS(KNOB_VALUE) };
+
 /* ftl/page: page alone. */
 #define PAGE_HEAT_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(hot_cold, hot_cold, hot_colds, "off", \
+	CHOICE(hot_cold, hot_cold, FTL_HOT_COLDS, "off", \
 	  "hot LPNs have blocks of their own for pages and copies: count: those written more often than the mean; " \
 	  "recency: those last written while the host wrote half as much as the capacity (noted in at most 2^20 " \
 	  "regions, a byte each). A plane keeps one more block open (two with gc_frontier own). Not with " \
 	  "gc_copyback")
 
+/* Is part of the flash written with one bit per cell first? */
+#define FTL_SLC_CACHES(VALUE) \
+	VALUE(FTL_SLC_NONE, "none") \
+	/* slc_blocks of each plane are set aside for it */ \
+	VALUE(FTL_SLC_STATIC, "static") \
+	/* free blocks beyond gc_stop_blocks, at most slc_blocks of a plane */ \
+	VALUE(FTL_SLC_DYNAMIC, "dynamic")
+enum ftl_slc_cache { FTL_SLC_CACHES(KNOB_VALUE) };
+
+#define FTL_SLC_FULLS(VALUE) \
+	/* while the cache is full, the host writes past it */ \
+	VALUE(FTL_SLC_DIRECT, "direct") \
+	/* the host waits until GC has folded a block, if one can be folded */ \
+	VALUE(FTL_SLC_FOLD, "fold")
+enum ftl_slc_full { FTL_SLC_FULLS(KNOB_VALUE) };
+
 #define PAGE_SLC_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(slc_cache, slc_cache, slc_caches, "none", \
+	CHOICE(slc_cache, slc_cache, FTL_SLC_CACHES, "none", \
 	  "the host first writes to blocks with one bit per cell: slc_blocks of each plane, set aside; or free " \
 	  "blocks beyond gc_stop_blocks, at most slc_blocks. GC folds them into the others, also when the drive is " \
 	  "idle if idle_gc_permille is not 0. Needs `timing.slc_program_ns`") \
 	NUMBER(slc_blocks, 0, 1 << 20, "0", "blocks of a plane in SLC mode, at most") \
-	CHOICE(slc_full, slc_full, slc_fulls, "direct", \
+	CHOICE(slc_full, slc_full, FTL_SLC_FULLS, "direct", \
 	  "while the cache is full, the host writes past it; or waits until GC has folded a block")
+
+/* Where do copies of data of a placement handle go? */
+#define FTL_ISOLATIONS(VALUE) \
+	/* to one block, with those of all handles */ \
+	VALUE(FTL_ISOLATED_INITIALLY, "initially") \
+	/* to a block of the same handle */ \
+	VALUE(FTL_ISOLATED_PERSISTENTLY, "persistently")
+enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 
 #define PAGE_PLACEMENT_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(placement_handles, 0, FTL_HANDLES_MAX, "0", \
 	  "placement handles that a write may name (NVMe's FDP): each has blocks of its own, one of them open in " \
 	  "each plane. 0: off. A drive cannot change between 0 and more") \
-	CHOICE(placement_isolation, isolation, isolations, "initially", \
+	CHOICE(placement_isolation, isolation, FTL_ISOLATIONS, "initially", \
 	  "GC copies data of all handles to the same blocks; or those of each handle to blocks of its own, one of " \
 	  "them open in each plane")
 
@@ -160,15 +247,31 @@
 	  "have room for them (geometry.oob_bytes). With units of 4 KiB, blocks of 512 + 8 bytes need 64, of 512 + " \
 	  "16 128, of 4096 + 8 8, of 4096 + 16 16. 0: metadata are stored behind the namespace's data")
 
+/* These pages of the shared blocks take GC's copies, except in idle times. */
+#define FTL_GC_PAGES(VALUE) \
+	/* MSB pages */ \
+	VALUE(FTL_GC_SLOW, "slow") \
+	/* LSB pages, while more blocks are free than the reserve */ \
+	VALUE(FTL_GC_FAST, "fast") \
+	/* as for the host's pages: by utilisation and quota */ \
+	VALUE(FTL_GC_AS_HOST, "host")
+enum ftl_gc_pages { FTL_GC_PAGES(KNOB_VALUE) };
+
 /* ftl/page: flex. */
 #define PAGE_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(gc_pages, gc_pages, gc_pages, "slow", \
+	CHOICE(gc_pages, gc_pages, FTL_GC_PAGES, "slow", \
 	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle GC takes MSB " \
 	  "pages")
 
+/* The backup block is on the channel of the LSB pages that it backs up, or on the next. */
+#define FTL_BACKUP_CHANNELS(VALUE) \
+	VALUE(FTL_BACKUP_SAME, "same") \
+	VALUE(FTL_BACKUP_NEXT, "next")
+enum ftl_backup_channel { FTL_BACKUP_CHANNELS(KNOB_VALUE) };
+
 /* ftl/page: parity, rtf and flex have this setting. */
 #define PAGE_BACKUP_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(backup_channel, backup_channel, backup_channels, "same", \
+	CHOICE(backup_channel, backup_channel, FTL_BACKUP_CHANNELS, "same", \
 	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, " \
 	  "which programs them meanwhile. A drive keeps its setting")
 
@@ -182,12 +285,34 @@
 	YES_NO(pen, "no", "PEN: M-Merge by partial erases (needs geometry.pb_levels)") \
 	NUMBER(pen_merges_max, 0, 65535, "16", "W: M-Merges of a block between two merges")
 
+/*
+ * NFTL reads these spare areas to locate a page. no: no spare areas. yes: for a read in a U-block, those
+ * from the newest position to the page; for a merge, those of the U-block's used positions. all: for a
+ * read, as with yes; for a merge, those of all pages of both blocks.
+ */
+#define FTL_SEARCHES(VALUE) \
+	VALUE(FTL_SEARCH_NO, "no") \
+	VALUE(FTL_SEARCH_YES, "yes") \
+	VALUE(FTL_SEARCH_ALL, "all")
+enum ftl_search { FTL_SEARCHES(KNOB_VALUE) };
+
+/*
+ * NFTL merges this pair if a write needs a block. newest, oldest: the one with most invalid pages; of
+ * equal pairs, that which reached this number last, or first. lru: the pair whose last overwrite is
+ * longest ago.
+ */
+#define FTL_MERGE_VICTIMS(VALUE) \
+	VALUE(FTL_VICTIM_NEWEST, "newest") \
+	VALUE(FTL_VICTIM_OLDEST, "oldest") \
+	VALUE(FTL_VICTIM_LRU, "lru")
+enum ftl_merge_victim { FTL_MERGE_VICTIMS(KNOB_VALUE) };
+
 /* ftl/direct: nftl. */
 #define NFTL_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(spare_search, search, searches, "yes", \
+	CHOICE(spare_search, search, FTL_SEARCHES, "yes", \
 	  "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of both blocks, " \
 	  "not only of the U-block's used ones") \
-	CHOICE(merge_victim, merge_victim, merge_victims, "newest", \
+	CHOICE(merge_victim, merge_victim, FTL_MERGE_VICTIMS, "newest", \
 	  "the pair to merge when a write needs a block: of those with most invalid pages the one that reached " \
 	  "this number last, or first; or, of all, the one overwritten longest ago") \
 	NUMBER(write_buffer_blocks, 0, 65535, "0", \
@@ -200,11 +325,28 @@
 	NUMBER(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane") \
 	NUMBER(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks")
 
+/* These methods of reduction are tried on a unit. */
+#define FTL_REDUCTIONS(VALUE) \
+	VALUE(FTL_REDUCE_NONE, "none") \
+	VALUE(FTL_REDUCE_DEDUP, "dedup") \
+	VALUE(FTL_REDUCE_COMP, "comp") \
+	VALUE(FTL_REDUCE_DEDUP_COMP, "dedup+comp") \
+	VALUE(FTL_REDUCE_DAC, "dac")
+enum ftl_reduction { FTL_REDUCTIONS(KNOB_VALUE) FTL_NREDUCTIONS };
+
+/* Order of a block's pages and their backup: front.h. */
+#define FTL_FRONTIERS(VALUE) \
+	VALUE(FTL_FRONTIERS_PAGE, "page") \
+	VALUE(FTL_FRONTIERS_PARITY, "parity") \
+	VALUE(FTL_FRONTIERS_RTF, "rtf") \
+	VALUE(FTL_FRONTIERS_FLEX, "flex")
+enum ftl_frontiers { FTL_FRONTIERS(KNOB_VALUE) FTL_NFRONTIERS };
+
 /* ftl/dac. */
 #define DAC_ROWS(NUMBER, YES_NO, CHOICE) \
-	CHOICE(reduction, reduction, reductions, "dac", \
+	CHOICE(reduction, reduction, FTL_REDUCTIONS, "dac", \
 	  "what is tried on a unit: a link to an equal one; compression; compression against a similar one") \
-	CHOICE(frontiers, frontiers, frontiers, "page", \
+	CHOICE(frontiers, frontiers, FTL_FRONTIERS, "page", \
 	  "page placement and backup of the named FTL, with its keys; all but page need order fps or rps (flex: " \
 	  "rps) and survive paired_loss") \
 	NUMBER(fingerprints_permille, 1, 1000, "5", \
@@ -271,8 +413,8 @@
 	{ #n, KNOB_U32, offsetof(struct ftl_config, n), lo, hi, d, says, NULL },
 #define FTL_KNOB_YES_NO(n, d, says) \
 	{ #n, KNOB_BOOL, offsetof(struct ftl_config, n), 0, 1, d, says, knob_no_yes },
-#define FTL_KNOB_CHOICE(n, type, choices, d, says) \
-	{ #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct ftl_config, n), 0, 0, d, says, choices },
+#define FTL_KNOB_CHOICE(n, type, VALUES, d, says) \
+	{ #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct ftl_config, n), 0, 0, d, says, KNOB_NAMES(VALUES) },
 #define FTL_KNOB_ROWS(ROWS) ROWS(FTL_KNOB_NUMBER, FTL_KNOB_YES_NO, FTL_KNOB_CHOICE)
 /* Initialises a struct knob_table with the rows of a list. */
 #define FTL_KNOBS(of_section, ROWS) { of_section, (const struct knob[]){ FTL_KNOB_ROWS(ROWS) { NULL } } }

@@ -456,15 +456,6 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 	return working;
 }
 
-static const char *const reductions[] = {
-	[FTL_REDUCE_NONE] = "none", [FTL_REDUCE_DEDUP] = "dedup", [FTL_REDUCE_COMP] = "comp",
-	[FTL_REDUCE_DEDUP_COMP] = "dedup+comp", [FTL_REDUCE_DAC] = "dac", [FTL_NREDUCTIONS] = NULL
-};
-static const char *const frontiers[] = {
-	[FTL_FRONTIERS_PAGE] = "page", [FTL_FRONTIERS_PARITY] = "parity", [FTL_FRONTIERS_RTF] = "rtf",
-	[FTL_FRONTIERS_FLEX] = "flex", [FTL_NFRONTIERS] = NULL
-};
-
 static const struct knob_table own = FTL_KNOBS("ftl", DAC_ROWS);
 /* Sub-page reads: `auto` means no for this FTL. */
 static const struct knob_table *const knobs[] = {

@@ -535,13 +535,6 @@ static const struct direct_scheme nftl_scheme = {
 	.blocks_needed = blocks_needed,
 };
 
-static const char *const searches[] = {
-	[FTL_SEARCH_NO] = "no", [FTL_SEARCH_YES] = "yes", [FTL_SEARCH_ALL] = "all", NULL
-};
-static const char *const merge_victims[] = {
-	[FTL_VICTIM_NEWEST] = "newest", [FTL_VICTIM_OLDEST] = "oldest", [FTL_VICTIM_LRU] = "lru", NULL
-};
-
 static const struct knob_table own = FTL_KNOBS("ftl", NFTL_ROWS);
 static const struct knob_table *const knobs[] = { DIRECT_KNOBS, &direct_pen_knobs, &own, NULL };
 static const char *const online[] = {

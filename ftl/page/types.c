@@ -24,28 +24,6 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 
 /* ---- settings ------------------------------------------------------------ */
 
-static const char *const gc_frontiers[] = {
-	[FTL_GC_AUTO] = "auto", [FTL_GC_OWN] = "own", [FTL_GC_SHARED] = "shared", NULL
-};
-static const char *const gc_pages[] = {
-	[FTL_GC_SLOW] = "slow", [FTL_GC_FAST] = "fast", [FTL_GC_AS_HOST] = "host", NULL
-};
-static const char *const backup_channels[] = { [FTL_BACKUP_SAME] = "same", [FTL_BACKUP_NEXT] = "next", NULL };
-static const char *const hot_colds[] = {
-	[FTL_HOT_COLD_OFF] = "off", [FTL_HOT_COLD_COUNT] = "count", [FTL_HOT_COLD_RECENCY] = "recency", NULL
-};
-static const char *const slc_caches[] = {
-	[FTL_SLC_NONE] = "none", [FTL_SLC_STATIC] = "static", [FTL_SLC_DYNAMIC] = "dynamic", NULL
-};
-static const char *const slc_fulls[] = { [FTL_SLC_DIRECT] = "direct", [FTL_SLC_FOLD] = "fold", NULL };
-static const char *const isolations[] = {
-	[FTL_ISOLATED_INITIALLY] = "initially", [FTL_ISOLATED_PERSISTENTLY] = "persistently", NULL
-};
-static const char *const suspends[] = {
-	[FTL_SUSPEND_OFF] = "off", [FTL_SUSPEND_ERASE] = "erase", [FTL_SUSPEND_PROGRAM] = "program",
-	[FTL_SUSPEND_ALL] = "all", NULL
-};
-
 static const struct knob page_rows[] = {
 	{ "gc_policy", KNOB_GC_POLICY, offsetof(struct ftl_config, gc_policy), 0, 0, "greedy",
 	  "choice of the block to collect: fewest valid units; highest age x (1 - u) / 2u; closed first; "
