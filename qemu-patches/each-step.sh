@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# each-step.sh [FIRST] - compile and test QEMU after each patch of the series, from number FIRST on (1).
+# each-step.sh [FIRST [LAST]] - compile and test QEMU after each patch of the series, or those numbers.
 #
 # It unpacks the source that build.sh has fetched into build/qemu-steps, applies one patch at a
 # time, and compiles the programs that build.sh compiles. From the patch that brings the driver
@@ -16,7 +16,7 @@ root=$(dirname "$here")
 build=${SLATE_BUILD:-$root/build}
 jobs=${JOBS:-$(nproc)}
 work=$build/qemu-steps
-first=${1:-1}
+first=${1:-1} last=${2:-9999}
 driver=0021-block-nand-ssd-an-emulated-NAND-SSD.patch
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
 qtest=tests/qtest/nvme-command-test # from the first patch on
@@ -95,10 +95,11 @@ mkdir -p "$work/log"
 step unpack dpkg-source --no-check -x "$dsc" "$work/qemu-src"
 cp "$here/slate.mak" "$work/qemu-src/configs/devices/x86_64-softmmu/slate.mak"
 
-configured='' tests=0
+configured='' tests=0 built=''
 for patch in "$work/patches/"*.patch; do
 	name=$(basename "$patch" .patch)
 	number=$((10#${name%%-*}))
+	[ "$number" -le "$last" ] || break
 	if [ "$number" -lt "$first" ]; then
 		step "$name-apply" apply "$patch"
 		continue
@@ -123,5 +124,6 @@ for patch in "$work/patches/"*.patch; do
 	configured=$want
 	step "$name" compile
 	step "$name-qtests" run_qtests 300
+	built=$number
 done
-echo "each step of the series compiles and passes its qtests, from $first to $number; $tests qtests fail without their patch"
+echo "each step of the series compiles and passes its qtests, from $first to $built; $tests qtests fail without their patch"
