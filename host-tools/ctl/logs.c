@@ -132,11 +132,15 @@ void ctl_derive(const struct ctl_identity *id, const struct ctl_counters *n, str
 {
 	uint64_t written = n->op[SLATE_WIRE_WRITE][SLATE_OP_bytes], unit = id->unit_bytes;
 	const uint64_t *f = n->ftl;
+	/* The DAC FTL puts several units into a page, which is as large as one, and counts these pages. */
+	bool packed = f[SLATE_FTL_host_pages] || f[SLATE_FTL_gc_pages];
+	uint64_t host = f[packed ? SLATE_FTL_host_pages : SLATE_FTL_host_units];
+	uint64_t gc = f[packed ? SLATE_FTL_gc_pages : SLATE_FTL_gc_units];
 
 	*out = (struct ctl_derived){
 		.raf = share(n->nand[SLATE_NAND_read_bytes], n->op[SLATE_WIRE_READ][SLATE_OP_bytes]),
-		.waf_host = share(f[SLATE_FTL_host_units] * unit, written),
-		.waf_gc = share(f[SLATE_FTL_gc_units] * unit, written),
+		.waf_host = share(host * unit, written),
+		.waf_gc = share(gc * unit, written),
 		.waf_wl = share(f[SLATE_FTL_wl_units] * unit, written),
 		.waf_pad = share(f[SLATE_FTL_pad_units] * unit, written),
 		.waf_meta = share(f[SLATE_FTL_meta_units] * unit, written),

@@ -393,12 +393,18 @@ def raf_parts(account: Account) -> dict[str, float]:
 
 
 def waf(account: Account, unit_bytes: int, page_bytes: int = 0) -> dict[str, float] | None:
-    """Return the write amplification and its parts: units programmed by cause and parity pages / host's units."""
+    """Return the write amplification and its parts: units programmed by cause and parity pages / host's units.
+
+    The DAC FTL puts several units into a page, which is as large as one, and counts these pages.
+    """
     written = account.op["write"].bytes / unit_bytes
     if not written:
         return None
     causes = ("host", "gc", "wl", "pad", "meta")
     parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in causes}
+    packed = {name: account.ftl.get(f"{name}-pages", 0) / written for name in ("host", "gc")}
+    if any(packed.values()):
+        parts |= packed
     parts["parity"] = account.sources.get("backup", {}).get("programs", 0) * page_bytes / account.op["write"].bytes
     parts["total"] = sum(parts.values())
     return parts

@@ -17,6 +17,7 @@ COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
 PERIOD_SECONDS = 1.0
 _WRITE = 1  # place of the writes in the first group
 _PROGRAMMED = ("host-units", "meta-units", "pad-units", "gc-units", "wl-units")
+_PACKED = ("host-pages", "gc-pages")  # of the DAC FTL, whose pages hold several units and are as large as one
 
 
 @dataclass
@@ -36,11 +37,12 @@ def decode(log: bytes) -> Counters:
     ops, op_words = head["ops"], head["op_words"]
     words = logs.words("log_counters", log, ops * op_words + head["ftl_words"])
     ftl = words[ops * op_words :]
+    packed = sum(ftl[counters.place("ftl", name)] for name in _PACKED)
     return Counters(
         logs.read("log_head", log)["at_ns"],
         sum(words[op * op_words + counters.place("op", "ios")] for op in range(ops)),
         words[_WRITE * op_words + counters.place("op", "bytes")],
-        sum(ftl[counters.place("ftl", name)] for name in _PROGRAMMED),
+        packed or sum(ftl[counters.place("ftl", name)] for name in _PROGRAMMED),
         ftl[counters.place("ftl", "gc-runs")],
     )
 

@@ -39,8 +39,8 @@ _FTL = {
     "wear_levelling": {"blocks_levelled": "wl-runs", "blocks_relocated": "relocations", "units_moved": "wl-units"},
     "wear": {"retired_blocks": "retired-blocks"},
 }  # fmt: skip
-_REDUCTION = ("raw_units", "comp_units", "comp_bytes", "delta_units", "delta_bytes", "link_units", "reference_hits",
-              "reference_reads")  # fmt: skip
+_REDUCTION = ("host_pages", "gc_pages", "raw_units", "comp_units", "comp_bytes", "delta_units", "delta_bytes",
+              "link_units", "reference_hits", "reference_reads")  # fmt: skip
 _NAND = ("read_bytes", "corrected", "retries", "uncorrectable", "program_fails", "erase_fails", "disturb_lost",
          "partial_erases", "parallel_erases", "subpage_reads", "suspends")  # fmt: skip
 _WEAR = ("erase_count_max", "page_erases", "page_erases_sq")

@@ -110,6 +110,25 @@ class WordLines(Ftl):
         self.assertGreater(total.sources["backup"]["programs"], 0)
 
 
+class Reduced(Ftl):
+    """Test a DAC drive whose writes have content, under GC."""
+
+    def test_content_by_depth(self) -> None:
+        small = ("geometry.blocks_per_plane=16", "ftl.fingerprints_permille=1000")
+        result = self.slate(*self.drive("dac-small", 28, *small), "--fill", "0", "--job", HERE / "content.fio")
+        jobs = {job["jobname"]: job for job in result.json("fio.json")["jobs"]}
+        self.assertEqual([job["error"] for job in jobs.values()], [0, 0, 0])
+        for name, ios in (("fill", 28 * 16), ("write-qd32", 28672), ("write-qd1", 7168)):
+            self.assertEqual(jobs[name]["write"]["total_ios"], ios)
+        self.assert_clean(result.device)
+        for name in ("write-qd32", "write-qd1"):
+            self.assertGreater(result.device.job(name).account.ftl["gc-runs"], 0, name)
+        total = result.device.total
+        units = sum(total.ftl[f"{kind}-units"] for kind in ("raw", "comp", "delta", "link"))
+        self.assertEqual(units + total.ftl["coalesced-units"], 28 * 256 * 6)
+        self.assertLess(total.ftl["host-pages"], 0.6 * units, "two units of 41 % in a page")
+
+
 class PageMapped(Ftl):
     """Test other GC methods of the page FTL."""
 

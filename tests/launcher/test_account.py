@@ -146,6 +146,12 @@ class Sums(unittest.TestCase):
         self.assertAlmostEqual(parts["host"], 0.9)
         self.assertIsNone(waf(Account([account()]), 4096))
 
+    def test_waf_of_packed_pages(self) -> None:
+        """DAC: 90 units in 40 pages, of which GC copied 6 units into 2."""
+        ftl = {"host-units": 84, "gc-units": 6, "host-pages": 38, "gc-pages": 2}
+        parts = waf(Account([account(write=op([1] * 100), ftl=ftl)]), 4096)
+        self.assertEqual((parts["host"], parts["gc"], parts["total"]), (0.38, 0.02, 0.4))
+
 
 class Jobs(unittest.TestCase):
     """Convert marks to accounts of jobs."""

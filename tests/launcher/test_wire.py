@@ -55,8 +55,8 @@ class Wire(unittest.TestCase):
         self.assertEqual(found.at_ns, 4242)
         self.assertEqual(found.ios, sum(word(op * per_op + ops.index("ios")) for op in range(4)))
         self.assertEqual(found.written, word(per_op + ops.index("bytes")))  # group 1 is the writes
-        units = ("host_units", "meta_units", "pad_units", "gc_units", "wl_units")
-        self.assertEqual(found.programmed, sum(word(4 * per_op + ftl.index(name)) for name in units))
+        pages = ("host_pages", "gc_pages")  # DAC's, since they are not 0; otherwise units
+        self.assertEqual(found.programmed, sum(word(4 * per_op + ftl.index(name)) for name in pages))
         self.assertEqual(found.gc_runs, word(4 * per_op + ftl.index("gc_runs")))
 
     def test_series(self) -> None:

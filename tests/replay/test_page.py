@@ -182,7 +182,7 @@ class Text(Replays):
         kinds = ("", "pen-", "superblock-", "rps-", "dac-", "dac-flex-", "ippbe-")
         for name in (f"{kind}small" for kind in kinds):
             with self.subTest(name=name):
-                words = ("--closed", 8, "--fill", 100, "gen:rand4k,foot=60M,n=4000,content=text")
+                words = ("--closed", 8, "--fill", 100, "gen:rand4k,foot=60M,n=4000,content=similar")
                 path = self.file(made(PROFILES / f"{name}.ini", *words))
                 shown = reports.of(runfiles.load(path))
                 raw = json.loads(path.read_text())
