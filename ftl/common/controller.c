@@ -24,8 +24,11 @@ struct controller {
 	struct memory memory;
 	struct arbiter arbiter;		/* commands that wait for a core; empty with FIFO */
 	struct io_list due[STAGES];
+	struct owner_book *book;	/* of each core, then of the memory; NULL: namespaces are not told apart */
+	struct owner_clock cores;	/* owned_ns, own_ns: work that the cores were given, done or not */
 	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* time at which each core becomes free */
 	uint64_t ordered_ns;		/* time at which the last write, trim or flush reaches the FTL */
+	uint32_t ordered_owner;		/* of that I/O: owner_of() */
 	uint64_t now_ns;
 	uint32_t ios;
 	uint64_t busy_ns;
@@ -56,6 +59,41 @@ static uint32_t first_core(const struct controller *k)
 		if (k->free_ns[i] < k->free_ns[first])
 			first = i;
 	return first;
+}
+
+/* Returns the time that all cores together spend until at_ns, now or later, on other namespaces' requests. */
+static uint64_t others_until(const struct controller *k, uint64_t at_ns, uint32_t owner)
+{
+	uint64_t ns = k->cores.owned_ns - k->cores.own_ns[owner];
+
+	for (uint32_t i = 0; i < k->c.cores; i++)
+		ns -= owner_book_others(&k->book[i], at_ns, FTL_IDLE, 1u << owner);
+	return ns;
+}
+
+/* The I/O begins to wait for a core. */
+static void core_wait_begins(const struct controller *k, uint64_t now_ns, struct ftl_io *io)
+{
+	if (owner_of(io))
+		io->others_mark = others_until(k, now_ns, io->owner);
+}
+
+/*
+ * A core is about to take the I/O's work, len_ns. It has waited since since_ns, and while it waits no core is idle:
+ * what they spend on other namespaces meanwhile, divided by their number, is the wait behind those.
+ */
+static void core_wait_over(struct controller *k, uint64_t now_ns, uint64_t since_ns, uint64_t len_ns, struct ftl_io *io)
+{
+	uint32_t core = first_core(k);
+	uint64_t start_ns = k->free_ns[core] > now_ns ? k->free_ns[core] : now_ns, others_ns;
+
+	if (!owner_of(io))
+		return;
+	others_ns = (others_until(k, start_ns, io->owner) - io->others_mark) / k->c.cores;
+	io->core_others_ns += others_ns < start_ns - since_ns ? others_ns : start_ns - since_ns;	/* OW2 */
+	(void)owner_book_take(&k->book[core], now_ns, start_ns, start_ns, start_ns + len_ns, owner_of(io));
+	k->cores.owned_ns += len_ns;
+	k->cores.own_ns[io->owner] += len_ns;
 }
 
 /* Let a core work for len_ns from now_ns on, or as soon as one is free. Returns when it ends. */
@@ -111,14 +149,20 @@ static uint64_t first_ns(const struct io_list *l)
 static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t in_ftl_ns = io->done_ns - io->submit_ns, map_ns = lookups_ns(k, io);
-	uint64_t own_ns = map_ns + k->c.overhead_ns + k->c.completion_ns;
+	uint64_t known_ns = in_ftl_ns + map_ns + k->c.overhead_ns + k->c.completion_ns;
 
 	io->submit_ns = io->entered_ns;
+	if (SSD_UNLIKELY(k->book)) {
+		core_wait_begins(k, now_ns, io);
+		core_wait_over(k, now_ns, now_ns, k->c.completion_ns, io);
+		io->where.namespace_queue_ns += io->core_others_ns;
+		known_ns += io->core_others_ns;
+	}
 	io->done_ns = work(k, now_ns, k->c.completion_ns);
-	SSD_ASSERT(io->done_ns - io->submit_ns >= in_ftl_ns + own_ns);
+	SSD_ASSERT(io->done_ns - io->submit_ns >= known_ns);
 	io->where.map_ns += map_ns;
 	io->where.other_ns += k->c.overhead_ns + k->c.completion_ns;
-	io->where.controller_ns = io->done_ns - io->submit_ns - in_ftl_ns - own_ns;
+	io->where.controller_ns = io->done_ns - io->submit_ns - known_ns;
 	SSD_ASSERT(ftl_breakdown_sum(&io->where) == io->done_ns - io->submit_ns);	/* C3 */
 	host_count(&k->op[io->op], io);
 	if (k->cache.units && (io->op == FTL_WRITE || io->op == FTL_TRIM))
@@ -127,13 +171,30 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->shell.done(k->shell.opaque, io);
 }
 
+/*
+ * The I/O's data cross the memory from at_ns on. Returns when they have. *others_ns is the part of the time from
+ * waits_ns on in which they waited behind other namespaces.
+ */
+static uint64_t cross(struct controller *k, uint64_t at_ns, uint64_t waits_ns, const struct ftl_io *io,
+		      uint64_t *others_ns)
+{
+	uint64_t end_ns = memory_cross(&k->memory, k->now_ns, at_ns, io->bytes);
+	uint64_t start_ns = end_ns - memory_ns(&k->memory, io->bytes);
+
+	*others_ns = 0;
+	if (SSD_UNLIKELY(k->book))
+		*others_ns = owner_book_take(&k->book[k->c.cores], k->now_ns, waits_ns, start_ns, end_ns, owner_of(io));
+	return end_ns;
+}
+
 /* The I/O has its answer; a read's data cross the memory. */
 static void answer(struct controller *k, struct ftl_io *io)
 {
 	if (k->memory.mb_s && io->op == FTL_READ && io->bytes && io->status == SSD_OK) {
-		uint64_t crossed_ns = memory_cross(&k->memory, k->now_ns, io->done_ns, io->bytes);
+		uint64_t others_ns, crossed_ns = cross(k, io->done_ns, io->done_ns, io, &others_ns);
 
-		io->where.buffer_ns += crossed_ns - io->done_ns;
+		io->where.buffer_ns += crossed_ns - io->done_ns - others_ns;
+		io->where.namespace_queue_ns += others_ns;
 		io->done_ns = crossed_ns;
 	}
 	list_sorted(&k->due[STAGE_ANSWER], io);
@@ -154,6 +215,8 @@ static void hit(struct controller *k, uint64_t now_ns, struct ftl_io *io, uint64
 	io->status = SSD_OK;
 	io->where = (struct ftl_breakdown){ .host_queue_ns = at_ns - io->submit_ns,
 					    .buffer_ns = hit_ns, .link_ns = io->done_ns - sent_ns };
+	if (SSD_UNLIKELY(h->book))
+		host_divide_link(&io->where, io);
 	answer(k, io);
 }
 
@@ -211,16 +274,34 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->ftl->ops->submit(k->ftl, now_ns, io);
 }
 
+/* The I/O, which is no read, waits for the one that ends last of those before it. */
+static void order_wait(struct controller *k, struct ftl_io *io)
+{
+	uint32_t owner = owner_of(io);
+
+	if (io->done_ns >= k->ordered_ns)
+		k->ordered_owner = owner;
+	else if (owner && k->ordered_owner && owner != k->ordered_owner)
+		io->core_others_ns += k->ordered_ns - io->done_ns;
+}
+
 /* A core executes the I/O's command as soon as one is free. */
 static void execute(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
-	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
-	if (k->memory.mb_s && io->op == FTL_WRITE && io->bytes && !io->lost) {
-		uint64_t crossed_ns = memory_cross(&k->memory, now_ns, now_ns, io->bytes);
+	uint64_t len_ns = k->c.overhead_ns + lookups_ns(k, io);
 
+	if (SSD_UNLIKELY(k->book))
+		core_wait_over(k, now_ns, io->entered_ns, len_ns, io);
+	io->done_ns = work(k, now_ns, len_ns);
+	if (k->memory.mb_s && io->op == FTL_WRITE && io->bytes && !io->lost) {
+		uint64_t others_ns, crossed_ns = cross(k, now_ns, io->done_ns, io, &others_ns);
+
+		io->core_others_ns += others_ns;
 		io->done_ns = io->done_ns > crossed_ns ? io->done_ns : crossed_ns;
 	}
 	if (io->op != FTL_READ) {
+		if (SSD_UNLIKELY(k->book))
+			order_wait(k, io);
 		if (io->done_ns < k->ordered_ns)
 			io->done_ns = k->ordered_ns;
 		k->ordered_ns = io->done_ns;
@@ -269,6 +350,10 @@ static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	k->ios++;
 	io->entered_ns = now_ns;
 	io->ahead = false;
+	if (SSD_UNLIKELY(k->book)) {
+		io->link_others_ns = io->core_others_ns = 0;
+		core_wait_begins(k, now_ns, io);
+	}
 	if (k->c.arbitration == FTL_ARBITRATION_FIFO) {
 		execute(k, now_ns, io);
 		return;
@@ -487,10 +572,13 @@ static struct ssd_arena lay_out(struct controller *k, const struct ftl_config *c
 {
 	struct ssd_arena m = { (char *)k, sizeof(*k) };
 	struct ftl_stats *shown = ssd_carve(&m, 1, sizeof(*shown));
+	struct owner_book *book = c->namespaces > 1 ? ssd_carve(&m, c->cores + 1, sizeof(*book)) : NULL;
 
 	rcache_lay_out(k ? &k->cache : NULL, &m, c, g->page_bytes);
-	if (k)
+	if (k) {
 		k->shown = shown;
+		k->book = book;
+	}
 	m.used = (m.used + 63) & ~(size_t)63;
 	return m;
 }

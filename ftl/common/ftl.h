@@ -108,12 +108,14 @@ struct ftl_io {
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
-	uint64_t others_mark;		/* WRITE: owner_clock_read() of the log for its namespace, at submission */
+	uint64_t link_others_ns;	/* READ, WRITE: wait for the link behind other namespaces */
+	uint64_t others_mark;		/* clock of the log (WRITE) or of the cores when the wait for it began */
 	uint64_t first_seq;		/* WRITE: first log sequence with data of this I/O */
 	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
 	uint64_t map_mark;		/* cached map: stall clock of the map at submission */
 	uint64_t entered_ns;		/* time of submission to the controller; submit_ns then belongs to the FTL
 					 * behind it. 0 without a controller */
+	uint64_t core_others_ns;	/* READ, WRITE: waits for the controller behind other namespaces */
 	uint32_t pending;		/* READ: flash reads queued or under way */
 };
 
@@ -145,7 +147,8 @@ struct gc_policy;
 struct ftl_config {
 	uint64_t capacity_bytes;	/* exported bytes; a multiple of unit_bytes */
 	uint32_t namespaces;		/* that a host may create, up to FTL_NAMESPACES. If more than one, waits behind
-					 * others are told apart, by page, parity, rtf and flex */
+					 * others are told apart: for cores, memory and link, and on page, parity, rtf
+					 * and flex for dies, channels and buffer */
 	uint32_t link_ps_per_byte;	/* host link, each direction; 0: unlimited */
 	uint32_t link_latency_ns;	/* latency added to every I/O for command and completion */
 	const struct gc_policy *gc_policy;	/* see gc_policy.h */

@@ -60,15 +60,25 @@ int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const stru
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
+/* The books of the link, behind the FTL's own memory. */
+static struct owner_book *lay_out_books(struct ssd_arena *m, const struct ftl_config *c)
+{
+	return c->namespaces > 1 ? ssd_carve(m, 2, sizeof(struct owner_book)) : NULL;
+}
+
 size_t ftl_footprint(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	return t->lay_out(t, NULL, c, g);
+	struct ssd_arena m = { NULL, t->lay_out(t, NULL, c, g) };
+
+	(void)lay_out_books(&m, c);
+	return m.used;
 }
 
 int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_config *c, struct nand *n,
 	     const struct ftl_host *host, struct ftl **out)
 {
 	struct host *h = mem;
+	struct ssd_arena m;
 	const char *why;
 
 	if (ftl_validate(t, c, &n->geo, &why))
@@ -76,8 +86,9 @@ int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_co
 	SSD_ASSERT(n->geo.oob_kept >= ftl_oob_bytes(t, c, &n->geo));
 	if (len < ftl_footprint(t, c, &n->geo))
 		return SSD_E_NOMEM;
-	(void)t->lay_out(t, mem, c, &n->geo);
+	m = (struct ssd_arena){ mem, t->lay_out(t, mem, c, &n->geo) };
 	host_init(h, t, c, n, host);
+	h->book = lay_out_books(&m, c);
 	if (t->begin)
 		t->begin(&h->base);
 	*out = &h->base;
@@ -94,6 +105,25 @@ int host_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	h->stats.mounts += !err;
 	*ready_ns = h->now_ns = h->survey.ready_ns;
 	return err;
+}
+
+void host_crossed(struct host *h, struct ftl_io *io, uint32_t way, uint64_t ready_ns, uint64_t end_ns)
+{
+	uint64_t start_ns = end_ns - link_transfer_ns(host_link_bytes(io), h->c.link_ps_per_byte);
+
+	io->link_others_ns = owner_book_take(&h->book[way], h->now_ns, ready_ns, start_ns, end_ns, owner_of(io));
+}
+
+void host_divide_link(struct ftl_breakdown *w, const struct ftl_io *io)
+{
+	w->link_ns -= io->link_others_ns;
+	w->namespace_queue_ns += io->link_others_ns;
+}
+
+void host_divide(struct host *h, struct ftl_io *io)
+{
+	host_divide_link(&io->where, io);
+	host_divide_link(&h->stats.op[io->op].where, io);
 }
 
 void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status)

@@ -16,6 +16,7 @@
 
 #include "ftl.h"
 #include "link.h"
+#include "owners.h"
 #include "survey.h"
 
 struct host {
@@ -26,6 +27,7 @@ struct host {
 	struct ftl_stats stats;
 	struct link_way link[2];	/* [0] towards the host, [1] towards the drive */
 	uint64_t now_ns;
+	struct owner_book *book;	/* of both directions of the link; NULL: namespaces are not told apart */
 	uint32_t ios;
 	bool worn;			/* read-only: too few good blocks or sequence numbers are left */
 	bool frozen;			/* too few sequence numbers: GC programs no page either */
@@ -114,6 +116,9 @@ static inline uint64_t host_link_bytes(const struct ftl_io *io)
 	return io->bytes + io->bytes / FTL_SECTOR_BYTES * io->metadata;
 }
 
+/* There are books. The I/O's data, ready at ready_ns, have crossed the link at end_ns: note the wait behind others. */
+void host_crossed(struct host *h, struct ftl_io *io, uint32_t way, uint64_t ready_ns, uint64_t end_ns);
+
 /*
  * Accept an I/O at now_ns: check its range, set the fields that the FTL relies on, and move a
  * write's data over the link. The I/O itself counts as its first part (pending 1), which ends when
@@ -131,7 +136,7 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 	io->submit_ns = io->done_ns = h->now_ns;
 	io->status = SSD_OK;
 	io->where = (struct ftl_breakdown){ 0 };
-	io->at = io->seq = io->first_seq = io->gc_mark = io->link_ns = 0;
+	io->at = io->seq = io->first_seq = io->gc_mark = io->link_ns = io->link_others_ns = 0;
 	io->pending = 1;
 	h->ios++;
 	if (io->op != FTL_WRITE)
@@ -142,6 +147,8 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, host_link_bytes(io), h->c.link_ps_per_byte) -
 		      h->now_ns;
 	h->stats.link_to_drive_busy_ns += link_transfer_ns(host_link_bytes(io), h->c.link_ps_per_byte);
+	if (SSD_UNLIKELY(h->book))
+		host_crossed(h, io, 1, h->now_ns, h->now_ns + io->link_ns);
 }
 
 /* Move bytes between the host and buf (struct ftl_host). A write of lost content stores zeroes. */
@@ -188,13 +195,22 @@ static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
 }
 
 /* Move a read's data to the host from at_ns on. Returns when they have arrived. */
-static inline uint64_t host_link_read(struct host *h, const struct ftl_io *io, uint64_t at_ns)
+static inline uint64_t host_link_read(struct host *h, struct ftl_io *io, uint64_t at_ns)
 {
+	uint64_t end_ns;
+
 	if (!h->c.link_ps_per_byte)
 		return at_ns;
 	h->stats.link_to_host_busy_ns += link_transfer_ns(host_link_bytes(io), h->c.link_ps_per_byte);
-	return link_move(&h->link[0], h->now_ns, at_ns, host_link_bytes(io), h->c.link_ps_per_byte);
+	end_ns = link_move(&h->link[0], h->now_ns, at_ns, host_link_bytes(io), h->c.link_ps_per_byte);
+	if (SSD_UNLIKELY(h->book))
+		host_crossed(h, io, 0, at_ns, end_ns);
+	return end_ns;
 }
+
+/* Make the I/O's wait for the link behind other namespaces a part of its own: in *w, or in io->where and h->stats. */
+void host_divide_link(struct ftl_breakdown *w, const struct ftl_io *io);
+void host_divide(struct host *h, struct ftl_io *io);
 
 /*
  * The drive's part of the I/O ended at done_ns >= now_ns, and io->where holds the parts of its
@@ -215,6 +231,8 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	io->done_ns = at;
 	io->status = status;
 	host_count(&h->stats.op[io->op], io);
+	if (SSD_UNLIKELY(h->book))	/* at last: compilers keep the parts in registers until here */
+		host_divide(h, io);
 	h->ios--;
 	h->shell.done(h->shell.opaque, io);
 }

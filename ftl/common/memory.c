@@ -16,7 +16,7 @@ _Static_assert(offsetof(struct memory, nand) == 0, "array_of()");
 
 uint64_t memory_cross(struct memory *m, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes)
 {
-	uint64_t len_ns = (bytes * 1000 + m->mb_s - 1) / m->mb_s;
+	uint64_t len_ns = memory_ns(m, bytes);
 
 	m->busy_ns += len_ns;
 	return link_hold(&m->way, now_ns, earliest_ns, len_ns);

@@ -33,6 +33,12 @@ struct memory {
 
 /* Returns the array that the FTL must use: m's own, which counts copies, or `array` if mb_s is 0. */
 struct nand *memory_init(struct memory *m, uint32_t mb_s, struct nand *array);
+/* Returns the time that bytes take to cross. */
+static inline uint64_t memory_ns(const struct memory *m, uint64_t bytes)
+{
+	return (bytes * 1000 + m->mb_s - 1) / m->mb_s;
+}
+
 /* Let bytes cross at or after earliest_ns. Returns when the last one has crossed. */
 uint64_t memory_cross(struct memory *m, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes);
 

@@ -2,18 +2,54 @@
 /*
  * owners.h - how long requests of a namespace wait behind those of others.
  *
- * A clock belongs to a resource that has one holder at a time: a die, or the log. A holder carries data of one or more
- * namespaces, its owners; a bitmap names them. The clock of namespace n is the time for which holders had the resource
- * that have owners, but not n. A request reads the clock when it begins to wait and when its wait ends; the difference
- * is its wait behind others. Holders without owners (GC, and programs of the FTL's own pages) do not count.
+ * A *clock* belongs to a resource that has one holder at a time: a die, or the log. A holder carries data of one or
+ * more namespaces, its owners; a bitmap names them. The clock of namespace n is the time for which holders had the
+ * resource that have owners, but not n. A request reads the clock when it begins to wait and when its wait ends; the
+ * difference is its wait behind others. Holders without owners (GC, and programs of the FTL's own pages) do not count.
  *
  * All namespaces have one clock: `owned_ns` counts holders with owners, own_ns[n] those that n owns, and the clock of n
  * is the difference.
+ *
+ * A *book* belongs to a resource that is taken in advance: a direction of the host link, the controller's memory, a
+ * core. It has the spans of time for which requests with an owner hold the resource, now or later. A wait for it begins
+ * and ends at known times, and is another's where a span of another covers it.
+ *
+ * Invariants:
+ *   OW1  spans are sorted, not empty, and do not overlap;
+ *   OW2  there are at most OWNER_SPANS. One more is joined with the span before it (or the one after), which then is
+ *        both namespaces'; so a part of such a wait counts as a wait behind the same namespace;
+ *   OW3  no time of a request depends on a book.
+ *
+ * Cost: O(spans) for each taking; a drive with one namespace has no books.
  */
 #ifndef SLATE_OWNERS_H
 #define SLATE_OWNERS_H
 
 #include "ftl.h"
+
+#define OWNER_SPANS 256u
+
+struct owner_book {
+	struct owner_span {
+		uint64_t start_ns, end_ns;
+		uint32_t owners;
+	} span[OWNER_SPANS];
+	uint32_t count;
+};
+
+/* Returns the bitmap of an I/O's owner; 0: it has none (ftl_io.owner). */
+static inline uint32_t owner_of(const struct ftl_io *io)
+{
+	return io->op == FTL_READ || io->op == FTL_WRITE ? 1u << io->owner : 0;
+}
+
+/* Add the span from start_ns to end_ns, which overlaps none; spans that ended by now_ns are removed. */
+void owner_book_add(struct owner_book *k, uint64_t now_ns, uint64_t start_ns, uint64_t end_ns, uint32_t owners);
+/* Returns the time between from_ns, at or after the last now_ns, and to_ns in which others than `owners` hold it. */
+uint64_t owner_book_others(const struct owner_book *k, uint64_t from_ns, uint64_t to_ns, uint32_t owners);
+/* As owner_book_others() from from_ns to start_ns; then add the span. Without owners it does nothing and returns 0. */
+uint64_t owner_book_take(struct owner_book *k, uint64_t now_ns, uint64_t from_ns, uint64_t start_ns, uint64_t end_ns,
+			 uint32_t owners);
 
 struct owner_clock {
 	uint64_t owned_ns, own_ns[FTL_NAMESPACES];	/* without the present holder */

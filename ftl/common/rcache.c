@@ -252,7 +252,7 @@ void rcache_ended(struct rcache *c, struct ftl_io *io)
 			continue;
 		}
 		c->entry[e].by = NULL;
-		c->entry[e].ready_ns = io->done_ns - io->where.link_ns;
+		c->entry[e].ready_ns = io->done_ns - io->where.link_ns - io->link_others_ns;
 		age_add(c, e);
 	}
 	if (!io->ahead)
@@ -278,6 +278,7 @@ struct rcache_stream *rcache_follow(struct rcache *c, const struct ftl_io *io)
 	s->next = io->offset + io->bytes;
 	s->used = ++c->reads;
 	s->metadata = io->metadata;
+	s->owner = io->owner;
 	if (s->ahead < s->next / c->unit_bytes)
 		s->ahead = s->next / c->unit_bytes;
 	return s;
@@ -305,7 +306,7 @@ struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s)
 		s->ahead = to;
 		if (from == to)
 			continue;
-		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .metadata = s->metadata,
+		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .metadata = s->metadata, .owner = s->owner,
 				       .offset = from * c->unit_bytes,
 				       .bytes = (to - from) * c->unit_bytes, .next = io->next };
 		claimed = rcache_claim(c, io);

@@ -55,7 +55,7 @@ struct rcache_stream {
 	uint64_t next;		/* byte after the last read */
 	uint64_t ahead;		/* unit up to which has been read ahead */
 	uint64_t used;		/* number of the read that came last */
-	uint8_t metadata;	/* of that read, as in struct ftl_io */
+	uint8_t metadata, owner;	/* of that read, as in struct ftl_io */
 	bool twice;		/* at least two reads came one after the other */
 };
 

@@ -14,6 +14,7 @@
 #define COMMAND 1000u
 #define COMPLETION 300u
 #define BUFFER 2000u
+#define NAMESPACES 3u
 #define FLASH (100 + 50000 + UNIT + 64)	/* read of a page: command cycles, cell phase, transfer at 1 ns a byte */
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
@@ -24,6 +25,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 }
 
 static enum ftl_arbitration arbitration;
+static uint32_t namespaces = 1;
 static uint32_t burst = 1, weights[ARBITER_CLASSES] = { 0, 3, 2, 1 };
 
 static void make_with(uint32_t cores, uint32_t completion_ns, uint32_t map_ns, uint32_t overhead_ns)
@@ -37,7 +39,7 @@ static void make_with(uint32_t cores, uint32_t completion_ns, uint32_t map_ns, u
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = map_ns,
 		.buffer_ns = BUFFER, .overhead_ns = overhead_ns, .max_unit_reads = 64,
-		.cores = cores, .completion_ns = completion_ns,
+		.cores = cores, .completion_ns = completion_ns, .namespaces = namespaces,
 		.arbitration = arbitration, .arbitration_burst = burst, .weight_high = weights[ARBITER_HIGH],
 		.weight_medium = weights[ARBITER_MEDIUM], .weight_low = weights[ARBITER_LOW] };
 	size_t bytes;
@@ -305,7 +307,8 @@ enum { ABSENT, COMMAND_WAITS, COMMAND_RUNS, COMPLETION_WAITS, COMPLETION_RUNS, O
 
 struct job {
 	uint64_t submit_ns, ends_ns;	/* ends_ns: end of the work that runs, or ran last */
-	uint32_t units, queue, priority;
+	uint64_t others_ns[2];	/* of all cores, while its command and its completion waited */
+	uint32_t units, queue, priority, owner;
 	int state;
 };
 
@@ -315,7 +318,28 @@ struct model {
 	uint32_t cores, busy;
 	uint32_t turn[ARBITER_CLASSES], taken[ARBITER_CLASSES];	/* the queue whose turn it is, what it has taken */
 	uint32_t class_now, used[ARBITER_CLASSES];
+	uint64_t since_ns;	/* all states have been what they are since */
 };
+
+/* Until ns waiting jobs wait, in part behind those of other namespaces that run. */
+static void model_wait(struct model *m, uint64_t ns)
+{
+	uint32_t running = 0, of[NAMESPACES] = { 0 };
+
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (m->job[i].state == COMMAND_RUNS || m->job[i].state == COMPLETION_RUNS) {
+			running++;
+			of[m->job[i].owner]++;
+		}
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		struct job *j = &m->job[i];
+
+		if (j->state == COMMAND_WAITS || j->state == COMPLETION_WAITS)
+			j->others_ns[j->state == COMPLETION_WAITS] +=
+				(running - of[j->owner]) * (ns - m->since_ns);
+	}
+	m->since_ns = ns;
+}
 
 static void model_end(struct model *m, uint64_t ns)
 {
@@ -325,6 +349,8 @@ static void model_end(struct model *m, uint64_t ns)
 
 		if (!runs || j->ends_ns != ns)
 			continue;
+		if (m->since_ns < ns)
+			model_wait(m, ns);
 		m->busy--;
 		if (j->state++ == COMMAND_RUNS)
 			m->line[m->last++] = i;
@@ -400,6 +426,8 @@ static void model_run(struct model *m, uint64_t last_ns)
 		model_begin(m, ns);
 		for (uint32_t i = 0; i < SLOTS; i++)
 			if (m->job[i].state == ABSENT && m->job[i].submit_ns == ns) {
+				if (m->since_ns < ns)
+					model_wait(m, ns);
 				m->job[i].state = COMMAND_WAITS;
 				if (arbitration == FTL_ARBITRATION_FIFO)
 					m->line[m->last++] = i;
@@ -418,14 +446,17 @@ static void random_reads(uint64_t seed)
 	burst = 1 + (uint32_t)(seed / 5 % 4);
 	m = (struct model){ .cores = 1 + (uint32_t)(seed % 5), .class_now = ARBITER_HIGH,
 			    .taken = { burst, burst, burst, burst } };	/* the first turn is not queue 0's */
+	namespaces = NAMESPACES;
 	make(m.cores, COMPLETION);
-	at = now;
+	namespaces = 1;
+	m.since_ns = at = now;
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		uint32_t queue = (uint32_t)(rnd(&s) % queues) * 9;
 
 		at += rnd(&s) % 3 ? 0 : rnd(&s) % 2000;
 		m.job[i] = (struct job){ .submit_ns = at, .units = 1 + (uint32_t)(rnd(&s) % 6), .queue = queue };
 		m.job[i].priority = arbitration == FTL_ARBITRATION_WEIGHTED ? queue % ARBITER_CLASSES : ARBITER_HIGH;
+		m.job[i].owner = (uint32_t)(seed + i * i / 3) % NAMESPACES;
 	}
 	model_run(&m, at + SLOTS * (COMMAND + 6 * LOOKUP + COMPLETION));
 	for (uint32_t i = 0; i < SLOTS; i++) {
@@ -435,7 +466,8 @@ static void random_reads(uint64_t seed)
 		slot[i].io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)i * UNIT,
 					      .bytes = (uint64_t)m.job[i].units * UNIT,
 					      .queue = (uint8_t)m.job[i].queue,
-					      .priority = (uint8_t)m.job[i].priority };
+					      .priority = (uint8_t)m.job[i].priority,
+					      .owner = (uint8_t)m.job[i].owner };
 		submit_slot(i);
 		f->ops->check(f);
 	}
@@ -443,11 +475,16 @@ static void random_reads(uint64_t seed)
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		EXPECT_EQ(m.job[i].state, OVER);
 		EXPECT_EQ(slot[i].io.done_ns, m.job[i].ends_ns);
+		EXPECT_EQ(slot[i].io.where.namespace_queue_ns,
+			  m.job[i].others_ns[0] / m.cores + m.job[i].others_ns[1] / m.cores);
 	}
 	done_with_it();
 }
 
-/* Reads of random sizes at random times in random queues end as in the model, which has no calendar. */
+/*
+ * Reads of random sizes, namespaces, times and queues end as in the model, which has no calendar, and wait as long
+ * behind other namespaces.
+ */
 static void random_reads_end_as_in_the_model(void)
 {
 	for (uint64_t seed = 1; seed <= 180; seed++) {
