@@ -4,19 +4,19 @@
 # apps.sh [--update] [--force]: make the image of applications, build/guest/apps.img
 # (squashfs) and build/guest/apps.json, for 'slate run --app' and '--apps'.
 #
-#   --update   look for newer packages; otherwise the versions found the first
-#              time stay
+#   --update   look for newer packages; otherwise the first run has chosen the
+#              versions
 #   --force    make the image again even if nothing changed
 #
-# The root of a small Debian: PACKAGES below and all that they depend on, from the archive
-# this machine already uses (see lib.sh), unpacked but not configured: no maintainer
-# script has run. Same versions, same bytes: order, owner and times are fixed.
+# The image is the root of a small Debian: PACKAGES below and all that they depend on, from the
+# archive that this machine already uses (see lib.sh), unpacked but not configured: no maintainer
+# script has run. Order, owner and times are fixed, so the same versions give the same bytes.
 #
-# For the suites of tests/guest it also has, of source packages, fsstress (e2fsprogs) and
-# nvme-cli's tests.
+# The suites of tests/guest also find fsstress (e2fsprogs) and nvme-cli's tests in it, which come
+# from source packages.
 #
-# Nothing changed: returns at once. An interrupted run leaves either the old image or
-# the new one. What is kept, in build/guest-cache:
+# If nothing changed, the script returns at once. An interrupted run leaves either the old image
+# or the new one. build/guest-cache keeps:
 #   apps-versions-HASH   name and version of every package in use ("src" before those of a
 #                        source), for this list of packages and this kernel
 #   apps-debs/           as downloaded
@@ -34,14 +34,14 @@ stamp=$out/.apps-stamp
 debs=$cache/apps-debs
 also=$cache/versions # of the kernel
 
-# What is asked for; dependencies are added.
+# The image has these packages and their dependencies.
 PACKAGES="stress-ng dbench bonnie++ fsmark sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
 python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk
 mdadm lvm2 dmsetup btrfs-progs kmod nvme-cli"
 SOURCES="e2fsprogs nvme-cli"
 MODULES="md_mod linear raid0 raid1 raid10 raid456 dm_mod btrfs"
-# Dependencies that nothing here runs: PostgreSQL's JIT (off), what stress-ng draws with, maintainer scripts and their
-# tools, sanitizers, Perl's library (git's and PostgreSQL's core programs are C).
+# The image goes without these dependencies, which no job uses: PostgreSQL's JIT (off), stress-ng's graphics, maintainer
+# scripts and their tools, sanitizers, Perl's library (git's and PostgreSQL's core programs are C).
 LEAVE_OUT="libegl-mesa0 libgl1-mesa-dri libllvm15 libsensors5 libsensors-config libdrm-amdgpu1
 libdrm-intel1 libdrm-nouveau2 libdrm-radeon1 libpciaccess0 libllvm14 libz3-4 locales libc-l10n perl perl-modules-5.36 libperl5.36 usrmerge
 init-system-helpers sysvinit-utils lsb-base debconf adduser passwd ucf ssl-cert openssl
@@ -49,7 +49,7 @@ postgresql-common postgresql-client-common libjson-perl libnumber-compare-perl
 libtext-glob-perl libfile-find-rule-perl liberror-perl sensible-utils netbase
 uuid-runtime libpam-modules libpam-modules-bin libasan8 liblsan0 libtsan2 libubsan1 libitm1 libquadmath0
 libgprofng0 libtirpc-dev libnsl-dev rpcsvc-proto git-man udev dmeventd"
-# Files that no program here opens: documents, network transports, link-time optimisation.
+# No job opens these files: documents, network transports, link-time optimisation.
 PRUNE="usr/share/doc usr/share/man usr/share/info usr/share/locale usr/share/lintian
 usr/share/bug usr/share/zoneinfo/right usr/share/zoneinfo/posix usr/share/gitweb var/lib/gitweb
 usr/lib/postgresql/15/lib/bitcode usr/lib/postgresql/15/lib/llvmjit.so
@@ -70,7 +70,7 @@ begin_image $MIN_FREE_MB
 
 # ---- versions -----------------------------------------------------------------
 
-# For the resolver this machine has no package at all.
+# Print apt's plan for PACKAGES, as if no package were installed.
 resolve()
 {
 	: >"$work/status"
@@ -83,7 +83,7 @@ choose_versions()
 {
 	local name version
 	if [ -n "$update" ] || [ ! -d "$apt_state/lists" ]; then update_lists; fi
-	# lists of long ago may name what is gone: fresh ones, then
+	# Old lists may name files that the archive no longer has; then take new ones.
 	resolve >"$work/plan" || { update_lists && resolve >"$work/plan"; }
 	cat "$work/plan"
 	# Inst NAME (VERSION ORIGIN [ARCH])
@@ -109,7 +109,8 @@ dsc_of() { echo "$debs/$1_$(source_of "$1" | sed 's/^[0-9]*://').dsc"; }        
 
 # ---- packages -------------------------------------------------------------------
 
-deb_of() # NAME VERSION: its file, if it is there
+# Print the package's file, if it exists.
+deb_of() # NAME VERSION
 {
 	local file
 	for file in "$debs/$1_${2//:/%3a}"_{amd64,all}.deb; do
@@ -133,7 +134,7 @@ fetch() # NAME=VERSION...
 	mv ./*.deb "$debs/"
 }
 
-# The .dsc last: its presence says that all are there.
+# Download a source package. Its .dsc is moved last: if it exists, all its files do.
 fetch_source() # NAME
 {
 	mkdir -p "$debs" "$work/source"
@@ -157,7 +158,8 @@ forget_old()
 
 # ---- image ------------------------------------------------------------------------
 
-base_tree() # ROOT: what maintainer scripts would have made
+# Make what maintainer scripts would have made.
+base_tree() # ROOT
 {
 	local root=$1 name
 	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,etc,job,mnt/ssd} \
@@ -204,7 +206,7 @@ add_suites()
 	cp "$work"/nvme-cli/tests/{*.py,config.json} "$tests/"
 }
 
-# Where depmod and modprobe look for them.
+# Put the modules where depmod and modprobe look for them.
 add_modules()
 {
 	local kernel='' kernel_version='' release file from=$work/kernel
@@ -242,7 +244,7 @@ check_tree()
 
 # ---- all of it --------------------------------------------------------------------
 
-# A list of before PACKAGES had all that it has now is made anew.
+# A list that lacks one of PACKAGES is made anew.
 is_listed()
 {
 	local name

@@ -3,18 +3,18 @@
 #
 # build.sh [--update] [--force]: make the guest, build/guest/{vmlinux,initrd.lz4,guest.json}.
 #
-#   --update   look for newer packages (kernel, fio); otherwise the versions
-#              found the first time stay
+#   --update   look for newer packages (kernel, fio); otherwise the first run
+#              has chosen the versions
 #   --force    make the initramfs again even if nothing changed
 #
 # Kernel and fio come from the Debian archive this machine already uses (see lib.sh).
-# The other programs in the guest are this machine's.
+# The other programs in the guest are copied from this machine.
 #
-# Nothing changed (scripts, package versions, host files, outputs): returns at
-# once.  Every product is made under a temporary name and renamed when whole, so
-# an interrupted run leaves either the old or the new one.
+# The script returns at once if scripts, package versions, host files and
+# outputs are as they were.  Every product is made under a temporary name and
+# renamed when whole, so an interrupted run leaves either the old or the new one.
 #
-# What is kept, in build/guest-cache:
+# build/guest-cache keeps:
 #   versions              kernel package, kernel version, fio version in use
 #   kernel-VER-HASH/      vmlinux, release, modules/ (those of MODULES, with modules.dep)
 #   fio-VER-HASH          the static fio
@@ -29,14 +29,14 @@ package_list=$here/../packages.d/guest.txt
 stamp=$out/.stamp
 host_files=$out/.host-files
 
-# Programs of the host that go into the guest.  busybox supplies the rest.
+# These programs of the host go into the guest.  busybox supplies the rest.
 TOOLS="nvme mkfs.ext4 e2fsck mkfs.xfs xfs_repair mkfs.f2fs fsck.f2fs blkdiscard blkzone
 fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
-# Kernel modules, their dependencies are added.
+# These kernel modules go into the guest, with their dependencies.
 MODULES="nvme ext4 xfs f2fs zonefs crc32c_generic crc32c_intel crc32_generic loop
 virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio squashfs overlay nd_e820 nd_pmem null_blk"
 SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-mark.c slate-mark.h"
-# Our own programs for the guest, which CMake builds.
+# CMake builds these programs for the guest.
 OURS="slate-load slatectl"
 MIN_FREE_MB=1000
 
@@ -123,7 +123,7 @@ unpack_kernel() # DIR
 	cp "$root/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} \
 		"$work/m/lib/modules/$release/"
 	depmod -b "$work/m" "$release"
-	# modprobe of busybox reads the text files only
+	# busybox's modprobe reads only the text files.
 	(cd "$work/m/lib/modules/$release" && cp -r kernel modules.dep modules.alias modules.builtin \
 		modules.softdep modules.symbols "$dir/modules/")
 	rm -rf "$root" "$work/m"
@@ -135,7 +135,7 @@ fetch_fio()
 {
 	cd "$work"
 	apt-get "${apt_options[@]}" source --download-only "fio=$fio_version"
-	# the .dsc last: its presence says that all are there
+	# The .dsc is moved last: if it exists, all of them do.
 	mv ./fio_*.tar.* "$cache/"
 	mv ./*.dsc "$cache/"
 }
@@ -161,7 +161,7 @@ build_initrd()
 		--tools "$TOOLS" usr/bin/fio="$fio" usr/bin/slate-mark="$work/slate-mark" \
 		usr/bin/run-fio="$here/run-fio.sh" \
 		usr/bin/in-apps="$here/in-apps.sh" init="$here/init" "${programs[@]}"
-	# -l: the format the kernel reads; lz4 boots fastest of those it knows
+	# -l writes the format that the kernel reads. Of its formats, lz4 boots fastest.
 	lz4 -l -9 -q -f "$work/initrd" "$work/initrd.lz4"
 	grep -v -e "^$cache/" -e "^$here/" "$work/host-files" >"$work/host-files.keep"
 }

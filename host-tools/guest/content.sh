@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # content.sh [--update] [--force]: make build/guest/content.img (squashfs) and
-# build/guest/content.json: what the content workloads ('slate run --content') work on.
+# build/guest/content.json, which the content workloads ('slate run --content') read.
 #
-#   --update   look for newer packages; otherwise the versions found the first
-#              time stay
+#   --update   look for newer packages; otherwise the first run has chosen the
+#              versions
 #   --force    make the image again even if nothing changed
 #
 #   debs/      packages as downloaded, to be installed (pc)
 #   web/       HTML and text of documentation packages (web), as one tree
 #   src/       source packages: NAME.tar, and NAME.debian.tar with Debian's patches (synth)
 #
-# All from the archive that this machine already uses (see lib.sh). Same versions, same
-# bytes. Nothing changed: returns at once. An interrupted run leaves either the old image
-# or the new one. What is kept, in build/guest-cache: content-versions, content-files/.
+# All packages are from the archive that this machine already uses (see lib.sh). The same versions
+# give the same bytes. If nothing changed, the script returns at once. An interrupted run leaves
+# either the old image or the new one. build/guest-cache keeps content-versions and content-files/.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -26,7 +26,7 @@ stamp=$out/.content-stamp
 chosen=$cache/content-versions
 files=$cache/content-files
 
-# A small desktop's worth; none may have a preinst script, as nothing runs those.
+# The packages of a small desktop. Those with a preinst script are not allowed, as no program runs it.
 PACKAGES="coreutils binutils-common libbinutils binutils-x86-64-linux-gnu libpython3.11-minimal
 libpython3.11-stdlib groff-base nano curl libgnutls30 fonts-dejavu-core
 git-doc debian-policy debian-reference-en"
@@ -58,7 +58,7 @@ choose_versions()
 
 # ---- files --------------------------------------------------------------------
 
-# NAME_VERSION without the epoch, as files are called
+# Print NAME_VERSION without the epoch, as files are named.
 stem() { echo "$1_${2#*:}"; }
 
 fetch()
@@ -112,7 +112,7 @@ build_tree()
 	find "$root/web" -name '*.gz' -exec gunzip {} +
 	while read -r kind name version; do
 		[ "$kind" = src ] || continue
-		# NAME.tar and NAME.debian.tar, unpacked: what unpacks where is not the guest's to find out
+		# Both parts are stored as plain tar files, so that the guest needs no other unpacker.
 		for file in "$files/${name}_"*.orig.tar.* "$files/$(stem "$name" "$version").debian.tar."*; do
 			case $file in
 			*.asc) continue ;;

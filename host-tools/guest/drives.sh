@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 #
-# drives.sh: of a guest with several drives; /job/env sources it before the job. It waits for
-# all of $SLATE_DEVS (init waits for the first one, at most 10 s of guest time, as this does for
-# the others), and has slate-mark mark every drive: /job/slate-mark is slate-marks.
+# drives.sh: /job/env sources it before the job, in a guest with several drives. It waits for all
+# of $SLATE_DEVS, each at most 10 s of guest time (init waits for the first one). It also makes
+# slate-mark mark every drive: /job/slate-mark is the program slate-marks.
 for drive in $SLATE_DEVS; do
 	n=0
 	while [ ! -b "$drive" ] && [ $n -lt 5000 ]; do

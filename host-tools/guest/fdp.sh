@@ -4,13 +4,13 @@
 # fdp.sh [--update] [--force]: make build/guest/fio-fdp, a fio that names placement
 # handles (fdp=1) with io_uring_cmd: 'slate run --file build/guest/fio-fdp'.
 #
-#   --update   look for a newer version; otherwise the one found the first time stays
+#   --update   look for a newer version; otherwise the first run has chosen it
 #   --force    build it again even if nothing changed
 #
 # The guest's own fio is that of this machine's Debian release, and older than fdp=1
 # (3.35). So this one is the tarball of a newer release's source package, which apt checks
 # against the signed list of that release. It uses the archives that 'make qemu' has found.
-# Kept in build/guest-cache/fdp.
+# build/guest-cache/fdp keeps it.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")

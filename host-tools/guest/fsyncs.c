@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fsyncs - small durable changes to files, and whether they are there afterwards.
+ * fsyncs - make small durable changes to files, and check afterwards that they exist.
  *
- *   fsyncs work  DIR SEED WORKERS REPORT   until the plug is pulled
+ *   fsyncs work  DIR SEED WORKERS REPORT   until the power is cut
  *   fsyncs check DIR SEED DONE...          after it; a DONE for each worker
  *
  * Each worker has a directory DIR/wN and does operation after operation, all of them a
@@ -17,12 +17,12 @@
  * it writes "wN n T\n" to REPORT; T is the time-stamp counter then, in virtual time the
  * drive's clock in ns.
  *
- * check does the same operations in memory, the first DONE of each worker, and
- * compares: every file with its content, and no others. The next operation was
- * perhaps under way: what it touches may be as before or after it (of a write, each byte).
+ * check does the first DONE operations of each worker in memory, and compares: each file
+ * must exist with its content, and no others. The next operation may have been under way,
+ * so its files may be as before or after it (for a write: each byte of them).
  *
- * States: struct model, 16 names with their contents; do_op() chooses, apply() changes
- * it, perform() the directory. Exit status 1: something is not there.
+ * struct model has 16 names with their contents. do_op() chooses an operation, apply()
+ * changes the model, perform() the directory. Exit status 1: a change is missing.
  */
 #include <errno.h>
 #include <fcntl.h>

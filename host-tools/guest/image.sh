@@ -4,12 +4,12 @@
 # image.sh [--update] [--force]: make a small Debian as a disk image, build/image/debian.qcow2,
 # for 'slate run --image' (docs/guests.md). The tests boot it.
 #
-#   --update   with packages as new as the archive's; otherwise an image that is there stays
+#   --update   make it again, with the archive's newest packages; otherwise an old image stays
 #   --force    make the image again even if nothing changed
 #
-# mmdebstrap installs PACKAGES below from the archive this machine already uses. The disk has
-# one ext4 partition and GRUB in front of it, which is written there without mounting
-# anything: the boot sector loads what follows it.
+# mmdebstrap installs PACKAGES below from the archive that this machine already uses. The disk has
+# one ext4 partition. GRUB is written in front of it, without mounting anything: the boot sector
+# loads the sectors behind it.
 #
 # The kernel is Debian's, with fewer modules; cloud-init reads a seed for its user and key.
 set -euo pipefail
@@ -25,11 +25,11 @@ qemu_img=$repo/build/qemu/qemu-img
 
 PACKAGES="linux-image-amd64 systemd-sysv udev dbus kmod openssh-server cloud-init sudo
 iproute2 netbase e2fsprogs xfsprogs login procps nbd-client"
-# What blktests and xfstests run ('make suites', docs/suites.md).
+# blktests and xfstests run these programs ('make suites', docs/suites.md).
 FOR_SUITES="acl attr bc bsdextrautils btrfs-progs dmsetup f2fs-tools fdisk file gawk libaio1 libbtrfsutil1 libcap2-bin libgdbm-compat4
 liburing2 nvme-cli pciutils perl psmisc quota uuid-runtime xfsdump"
-# Documents, and drivers of hardware that QEMU does not emulate. nbd-client's hook would put every network driver into
-# the initramfs.
+# The image leaves out documents, and drivers of hardware that QEMU does not emulate. nbd-client's hook would put every
+# network driver into the initramfs.
 LEAVE_OUT="/usr/share/initramfs-tools/*nbd* /usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info/*
 /lib/modules/*/kernel/sound/* /lib/modules/*/kernel/drivers/gpu/*
 /lib/modules/*/kernel/drivers/media/* /lib/modules/*/kernel/drivers/net/wireless/*
@@ -44,7 +44,7 @@ MIN_FREE_MB=3000
 
 # ---- the root -----------------------------------------------------------------
 
-# Before the packages are configured: what the initramfs holds. MODULES=list leaves out what is not named.
+# Name the initramfs's modules, before the packages are configured. MODULES=list leaves out all others.
 before_configure() # ROOT
 {
 	mkdir -p "$1"/etc/initramfs-tools/{conf.d,hooks}
@@ -82,14 +82,14 @@ after_configure() # ROOT
 	EOF
 	cp "$(find_fio)" "$1/usr/local/bin/fio"
 	chroot "$1" systemctl -q enable systemd-networkd
-	# A guest that runs for minutes does not need these; cloud-init's later stages have no modules.
+	# A guest that runs for minutes does not need these units; cloud-init's later stages have no modules.
 	chroot "$1" systemctl -q mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
 		e2scrub_all.timer e2scrub_reap.service fstrim.timer systemd-binfmt.service \
 		cloud-config.service cloud-final.service
 	rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*
 }
 
-# The static one that Slate's own guest has: Debian's drags in 92 MB of libraries.
+# Take the static fio of Slate's own guest: Debian's depends on 92 MB of libraries.
 find_fio() { find "$cache" -maxdepth 1 -name 'fio-*-*' -type f -perm -u+x | LC_ALL=C sort | tail -n 1; }
 
 bootstrap()
@@ -115,7 +115,7 @@ bootstrap()
 
 # ---- the disk -----------------------------------------------------------------
 
-# Owners and devices of the tree are root's; fakeroot stands in for it.
+# The tree has root's files and devices, which fakeroot makes for other users.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then "$@"; else fakeroot "$@"; fi
@@ -137,7 +137,7 @@ make_disk()
 	dd if=/usr/lib/grub/i386-pc/boot.img of="$disk" bs=440 count=1 conv=notrunc status=none
 	dd if="$work/core.img" of="$disk" bs=512 seek=1 conv=notrunc status=none
 	"$qemu_img" convert -f raw -O qcow2 "$disk" "$work/debian.qcow2"
-	# for --kernel FILE
+	# 'slate run --kernel FILE' takes this kernel.
 	tar -C "$work" --wildcards -xf "$work/root.tar" './boot/vmlinuz-*' './boot/initrd.img-*'
 	mv "$work"/boot/vmlinuz-* "$work/vmlinuz"
 	mv "$work"/boot/initrd.img-* "$work/initrd.img"

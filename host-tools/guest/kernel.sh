@@ -6,12 +6,12 @@
 # for several.
 #
 # They are compiled from the Debian archive's linux-source package, of the version that
-# the packaged kernel has (build/guest-cache/versions) or, where the archive has that
-# no more, of the newest. What is in them: kernel.config.
+# the packaged kernel has (build/guest-cache/versions) or, if the archive no longer has
+# it, of the newest. kernel.config says what they contain.
 #
-# What a kernel is made of (source version, config, compiler, how it is built) makes its
-# name in two caches: build/guest-cache, and ${XDG_CACHE_HOME:-~/.cache}/slate, from where
-# another clone takes it instead of compiling. Nothing changed: returns at once. An
+# A hash of source version, config, compiler and build commands is a kernel's name in two
+# caches: build/guest-cache, and ${XDG_CACHE_HOME:-~/.cache}/slate, from where another clone
+# takes it instead of compiling. If nothing changed, the script returns at once. An
 # interrupted run leaves, of each, either the old kernel or the new one.
 set -euo pipefail
 
@@ -25,8 +25,8 @@ caches=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${caches:+$caches/slate}
 
 MIN_FREE_MB=1200
-CPU_SECONDS=600 # what compiling one takes, for the announcement
-# Of the source, these are neither compiled nor read: half of its bytes.
+CPU_SECONDS=600 # of compiling a kernel, for the announcement
+# These files of the source, half of its bytes, are neither compiled nor read.
 LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drivers/media/*.[ch]
 */drivers/net/*/*.[ch] */drivers/staging/*.[ch] */drivers/infiniband/*.[ch] */sound/*.[ch]
 */Documentation/*.rst */Documentation/*.yaml */Documentation/*.txt */tools/testing/*
@@ -45,7 +45,7 @@ small | small-smp) VARIANTS=$1 ;;
 	;;
 esac
 
-# With SMP comes load tracking, so an I/O costs more now and then: one processor does without.
+# With SMP the kernel tracks load, so that an I/O costs more now and then. The kernel for one processor has no SMP.
 smp_config()
 {
 	sed -e '/^# One processor, no preemption/,/^# decay/c# Up to 16 processors, no preemption.' \
@@ -56,7 +56,7 @@ mkdir -p "$cache"
 smp_config >"$cache/kernel-smp.config.$$"
 mv "$cache/kernel-smp.config.$$" "$cache/kernel-smp.config"
 
-# Set $small, $stamp and $config, to be those of this kernel.
+# Set $small, $stamp and $config for this kernel.
 take() # VARIANT
 {
 	small=$out/$1
@@ -111,19 +111,20 @@ source_package=linux-source-$series
 
 # ---- caches -----------------------------------------------------------------
 
-# The name of a kernel from this version of the source.
+# Print the name of a kernel from this version of the source.
 cache_name() # VERSION
 {
 	echo "small-$1-$({ echo "$source_package $1"; compiler; cat "$config"; declare -f kmake configure compile; } | key)"
 }
 
-whole() # DIR: is it a kernel, with the checksum it had when it was made?
+# Does DIR hold a kernel, with the checksum that it had when it was made?
+whole() # DIR
 {
 	[ -e "$1/kernel.json" ] && [ -e "$1/vmlinux" ] &&
 		grep -qF "\"$(sha256sum <"$1/vmlinux" | cut -d' ' -f1)\"" "$1/kernel.json"
 }
 
-# DIR goes to PARENT/NAME as a whole; one that is there stays.
+# Move DIR to PARENT/NAME as a whole, unless that exists.
 put() # DIR PARENT NAME
 {
 	local new
@@ -135,7 +136,7 @@ put() # DIR PARENT NAME
 	[ -e "$2/$3/vmlinux" ]
 }
 
-# From either cache into build/guest-cache; false when neither has it.
+# Copy the kernel from either cache into build/guest-cache. Returns 1 if neither has it.
 cached() # VERSION
 {
 	local name
@@ -163,7 +164,7 @@ all_cached() # VERSION
 	done
 }
 
-# Other clones need not compile it. A cache that cannot be written is no error.
+# Copy the kernel to the cache of all clones. A cache that cannot be written is no error.
 share() # NAME
 {
 	[ -n "$user_cache" ] || return 0
@@ -174,7 +175,7 @@ share() # NAME
 
 # ---- source -----------------------------------------------------------------
 
-# The packaged kernel's version if the archive has it, or else the newest.
+# Print the packaged kernel's version if the archive has it, or else the newest.
 choose_source()
 {
 	local found

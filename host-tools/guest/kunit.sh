@@ -6,10 +6,10 @@
 #
 # Debian's kernels have no KUnit. Its core is compiled as one more module: lib/kunit of the
 # kernel's source, against the headers package of exactly the kernel that the guest boots
-# (build/guest-cache/versions). From the source package, 140 MB, only lib/kunit is kept,
+# (build/guest-cache/versions). Of the source package (140 MB) only lib/kunit is kept,
 # also in ${XDG_CACHE_HOME:-~/.cache}/slate for other clones.
 #
-# make decides what is compiled again; nothing changed: a second or two.
+# make decides what is compiled again. If nothing changed, it takes a second or two.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -22,7 +22,7 @@ tree=$modules/tree
 user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${user_cache:+$user_cache/slate}
 MIN_FREE_MB=500
-# What the core's tests include of a C library: tests/kunit/libc.h is all of it.
+# The core's tests include these headers of a C library; tests/kunit/libc.h stands for all of them.
 LIBC="inttypes setjmp signal stdarg stdio stdlib string time unistd"
 
 read_options "$@"
@@ -91,8 +91,8 @@ fetch_source()
 	}
 }
 
-# Two edits for a kernel that was configured without KUnit: a task has no pointer to its
-# test, and the module loader knows of no suites (tests/kunit/suite.h).
+# Make two edits, because the kernel was configured without KUnit: a task has no pointer to its
+# test, and the module loader knows no suites (tests/kunit/suite.h).
 unpack_source()
 {
 	mkdir "$work/kunit"
@@ -122,7 +122,7 @@ fi
 
 # ---- the modules ------------------------------------------------------------------
 
-# link FILE... DIR: links there to these files; to no others.
+# link FILE... DIR: make links to these files in DIR, and remove all others there.
 link()
 {
 	local dir=${*: -1} file
@@ -133,13 +133,13 @@ link()
 	done
 }
 
-# A file that is there already keeps its time.
+# Write the text to the file. A file with that text keeps its time.
 put_text() # TEXT FILE
 {
 	[ "$(cat "$2" 2>/dev/null)" = "$1" ] || echo "$1" >"$2"
 }
 
-# Lay out the folder for Kbuild: modules' sources below it, objects beside them.
+# Lay out the folder for Kbuild: the modules' sources are below it, and their objects go beside them.
 lay_out()
 {
 	local name

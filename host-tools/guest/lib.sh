@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the scripts that build the guest share: messages, one build at a time, phases with a
-# log, and packages from the Debian archive this machine already uses, through an
-# apt state of our own (build/apt-guest): the system's apt configuration is read,
-# never written.
+# lib.sh - functions that the scripts which build the guest share: messages, a lock, phases with a
+# log, and packages from the Debian archive that this machine already uses. apt has a state of its
+# own here (build/apt-guest); the system's configuration is read and never written.
 #
-# Before sourcing: who=NAME (begins every message), here=DIR of the scripts,
-# package_list=FILE below packages.d.
+# The script sets, before it sources this: who=NAME (begins every message), here=DIR of the
+# scripts, package_list=FILE below packages.d.
 : "${who:?}" "${here:?}" "${package_list:?}"
 
 export LC_ALL=C TZ=UTC
@@ -18,7 +17,7 @@ out=$repo/build/guest
 cache=$repo/build/guest-cache
 apt_state=$repo/build/apt-guest
 log_dir=$repo/build/log
-versions='' # of packages, see installed_versions
+versions='' # what installed_versions printed
 
 say() { echo "$who: $*"; }
 die()
@@ -31,7 +30,7 @@ die()
 
 packages() { sed 's/#.*//' "$package_list"; }
 
-# Name and version of every package wanted; those not installed without a version.
+# Print name and version of every listed package that is installed.
 installed_versions()
 {
 	# shellcheck disable=SC2046 # one word per package
@@ -39,7 +38,7 @@ installed_versions()
 		awk '$2 == "installed" { print $1, $3 }' | sort
 }
 
-# $versions: the output of installed_versions
+# End the script if a listed package is not in $versions.
 need_packages()
 {
 	local missing
@@ -52,7 +51,7 @@ need_packages()
 
 # ---- one at a time ----------------------------------------------------------
 
-# Returns 1 if it had to wait: the other build may have done the work.
+# Take the lock of the guest's build. Returns 1 if it had to wait: the other build may have done the work.
 take_lock()
 {
 	local waited=0
@@ -74,7 +73,7 @@ need_space() # MB
 		die "disk full: $free_mb MB left in $cache, needs $1 MB while building"
 }
 
-# $work: a directory that goes away with this script. The lock is ours.
+# Make $work, a directory that is removed when this script ends. The caller has the lock.
 make_work()
 {
 	work=$(mktemp -d "$cache/tmp.XXXXXX")
@@ -82,13 +81,13 @@ make_work()
 	trap cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
-	# what an earlier run left when it was killed outright
+	# Remove the directories of runs that were killed.
 	find "$cache" -maxdepth 1 -name 'tmp.*' ! -path "$work" -exec rm -rf {} +
 }
 
 cleanup()
 {
-	# the child leads a process group of its own
+	# The child leads a process group of its own.
 	[ -z "$child" ] || kill -TERM -- "-$child" 2>/dev/null || true
 	rm -rf "$work"
 }
@@ -126,7 +125,7 @@ explain()
 	fi
 }
 
-# name of a cached product: what it is made of, hashed
+# Print the name of a cached product: a hash of its inputs, which are read from stdin.
 key() { sha256sum | cut -c1-12; }
 
 # ---- the archive ------------------------------------------------------------
@@ -136,7 +135,7 @@ apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/c
 	-o "Dir::Etc::SourceParts=$apt_state/sources.list.d"
 	-o "APT::Sandbox::User=$(id -un)" -o Acquire::Retries=2 -o Acquire::Languages=none)
 
-# The system's sources with source packages added, in both of apt's formats.
+# Copy the system's list of sources, with source packages added, in both of apt's formats.
 derive_sources()
 {
 	local f
@@ -178,7 +177,7 @@ offered() # PACKAGE
 	apt-cache "${apt_options[@]}" madison "$1" | awk '$5 != "" && / Packages$/ { print $3 }'
 }
 
-# One .deb, checked by apt against the signed lists, into the cache.
+# Download a .deb into the cache. apt checks it against the signed lists.
 fetch_package() # PACKAGE VERSION
 {
 	cd "$work" || return
@@ -186,7 +185,7 @@ fetch_package() # PACKAGE VERSION
 	mv ./*.deb "$cache/"
 }
 
-# The same; lists that are older than the archive name files that are gone.
+# Likewise, with new lists if it fails: old ones may name files that the archive no longer has.
 fetch_anew() # PACKAGE VERSION
 {
 	[ -d "$apt_state/lists" ] || update_lists
@@ -197,7 +196,7 @@ fetch_anew() # PACKAGE VERSION
 
 update='' force=''
 
-# --update, --force; --help prints the head of the script
+# Take the options --update and --force; --help prints the head of the script.
 read_options() # WORD...
 {
 	local word
@@ -218,8 +217,8 @@ read_options() # WORD...
 }
 
 # ---- images: apps.img, content.img --------------------------------------------
-# For apps.sh and content.sh: $who.img and $who.json in $out, made by $who.sh of what
-# $chosen lists, with $stamp; $also is a further file that it depends on.
+# apps.sh and content.sh make $who.img and $who.json in $out of the packages that $chosen lists, and
+# keep the hash of all inputs in $stamp. $also is a further file that the image depends on.
 
 # Print one hash of all inputs of the image and of the products.
 image_stamp()
@@ -233,7 +232,7 @@ image_stamp()
 # shellcheck disable=SC2154 # $stamp, see above
 image_is_done() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(image_stamp)" ]; }
 
-# Ends the script if there is nothing to do; the lock is ours afterwards, and $work.
+# End the script if there is nothing to do; else take the lock, and make $work.
 begin_image() # MIN_FREE_MB
 {
 	! image_is_done || exit 0
@@ -245,14 +244,14 @@ begin_image() # MIN_FREE_MB
 	make_work
 }
 
-# lz4: what the emulated processor unpacks fastest.
+# Pack the image with lz4, which the emulated processor unpacks fastest.
 pack_image()
 {
 	mksquashfs "$work/root" "$work/$who.img" -noappend -no-progress -all-root -no-xattrs \
 		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
 }
 
-# $chosen holds "NAME VERSION" lines; a NAME may be two words.
+# Publish the image, and its description. $chosen holds lines "NAME VERSION"; a NAME may be two words.
 finish_image()
 {
 	{

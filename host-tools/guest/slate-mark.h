@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The mark of slate-mark and slate-marks: one vendor admin command after which a drive cuts
- * its accounts.
+ * slate-mark and slate-marks send this mark: a vendor admin command at which a drive begins new
+ * accounts.
  *
  *	NSID 1, CDW10 = kind, CDW12..15 = label as 16 bytes of ASCII, zero
  *	padded, first byte in the least significant byte of CDW12

@@ -2,10 +2,10 @@
 /*
  * slate-marks KIND LABEL: tell every drive that something begins or ends now.
  *
- * In a guest with several drives this is what "slate-mark" finds in PATH (drives.sh). The
- * drives of $SLATE_DEVS, block devices, are marked one after another, some 10 us apart.
+ * In a guest with several drives, PATH has this program under the name slate-mark (drives.sh). It
+ * marks the block devices of $SLATE_DEVS one after another, some 10 us apart.
  *
- * A drive that lost its power takes no mark; that is no error, for the others go on. Arguments
+ * A drive without power takes no mark. That is no error, because the others go on. Arguments
  * after LABEL are ignored, as by slate-mark.
  */
 #include <errno.h>

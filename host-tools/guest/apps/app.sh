@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # APP_* come with the job (slate_lib/apps.py)
 #
-# What the jobs of 'slate run --app' share. A job makes a file system, prepares its data,
-# measures: each part that is measured lies between begin and end, which mark it on the
-# drive. What the programs print for people goes to app.log, figures to files of their own.
+# app.sh - functions that the jobs of 'slate run --app' share. A job makes a file system, prepares
+# its data, and measures. Each measured part lies between begin and end, which mark it on the drive.
+# The programs' messages go to app.log, their figures to files of their own.
 
 : "${OUT:=/run/out}" "${SLATE_SEED:=1}"
 set -e
 
-# On the console, for the launcher's progress lines.
+# Print the phase on the console, for the launcher's progress lines.
 tell() # PHASE
 {
 	read -r up _ </proc/uptime
@@ -27,7 +27,7 @@ end() # LABEL
 	tell "app-$1"
 }
 
-# Everything that a program says; its status counts.
+# Run a program with all its output in app.log. Its status counts.
 run() { in-apps "$@" >>"$OUT/app.log" 2>&1; }
 
 run_as() # USER COMMAND...

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2154 # APP_* come with the job
 #
-# RocksDB by its own db_bench: written at random (log, memtable flushes, compactions), then
-# read at random, with nothing of it in memory at first.
+# kv.sh: RocksDB's own db_bench writes at random (log, memtable flushes, compactions), and then
+# reads at random, with nothing of the database in memory at first.
 
 # shellcheck source=host-tools/guest/apps/app.sh
 . /job/app.sh

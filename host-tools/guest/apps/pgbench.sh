@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2154 # APP_* come with the job
 #
-# pgbench on PostgreSQL, whose cluster is on the drive. Every transaction's latency is in
-# pgbench's log.
+# pgbench.sh: run pgbench on PostgreSQL, whose cluster is on the drive. pgbench's log has every
+# transaction's latency.
 
 # shellcheck source=host-tools/guest/apps/app.sh
 . /job/app.sh
@@ -18,7 +18,7 @@ make_fs
 run chown postgres:postgres /mnt/ssd
 run_as postgres initdb -D $data --no-locale -E UTF8 -A trust
 tell app-initdb
-# jit: its library is not in the image
+# The image lacks the library of jit.
 cat >>/run/apps$data/postgresql.conf <<END
 listen_addresses = ''
 unix_socket_directories = '/tmp'

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2154 # APP_* come with the job
 #
-# SQLite: a table is filled, then changed in small transactions that are each durable, then
-# read at random by key. sqlite.py does it and times each one.
+# sqlite.sh: fill a table, change it in small transactions that are each durable, and read it at
+# random by key. sqlite.py does this and times each part.
 
 # shellcheck source=host-tools/guest/apps/app.sh
 . /job/app.sh

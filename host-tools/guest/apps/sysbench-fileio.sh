@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2154 # APP_* come with the job
 #
-# Sysbench's file I/O: a number of requests to a set of files. It prints the mean and the
-# tail of its requests, and a histogram.
+# sysbench-fileio.sh: sysbench issues a number of requests to a set of files. It prints the mean and
+# the tail of their latencies, and a histogram.
 
 # shellcheck source=host-tools/guest/apps/app.sh
 . /job/app.sh

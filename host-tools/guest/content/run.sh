@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.sh NAME: a content workload ('slate run --content NAME'), in the guest: a fresh ext4 on the
-# drive, NAME.py on it, unmounted at the end. SLATE_SEED and SCALE (default 1) are its
-# only inputs beside the images.
+# run.sh NAME: run a content workload ('slate run --content NAME') in the guest. It makes an ext4 on
+# the drive, runs NAME.py on it, and unmounts it. SLATE_SEED and SCALE (default 1) are its only
+# inputs beside the images.
 corpus=/run/apps/mnt/content
 in-apps --mkfs ext4 || exit
 mkdir -p $corpus

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# cuts-check.sh: what cuts-work.sh left on each of some drives, which CUTS_DONE has a word for:
-# an operation number a worker, separated by commas. Mounting replays the journal; then all of
-# those operations have to be there, and the file system has to be clean. check-N.txt: what is not,
-# and 'status 0' if everything is.
+# cuts-check.sh: check what cuts-work.sh left on some drives. CUTS_DONE has a word for each drive:
+# the number of operations of each worker, separated by commas. Mounting replays the journal; then
+# the file system must have all those operations, and be clean. check-N.txt lists what is missing,
+# and has 'status 0' if nothing is.
 look()
 {
 	dev=$1

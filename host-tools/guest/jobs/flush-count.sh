@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2317 # functions run through `step` and `count`
 #
-# flush-count.sh: one flush command per fsync, no more and no fewer.
+# flush-count.sh: check that each fsync makes one flush command, no more and no fewer.
 #
-# Issues known numbers of fsync, fdatasync and synchronous writes and compares
-# with the kernel's count of flush requests (/sys/block/*/stat, field 16).  A
+# It issues known numbers of fsync, fdatasync and synchronous writes, and compares
+# them with the kernel's count of flush requests (/sys/block/*/stat, field 16).  A
 # drive with a volatile write cache gets one per sync call, and one per O_DSYNC
 # write (on a block device Linux 6.1 sends FUA and a flush after it); a drive
 # without one gets none at all.

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2317 # functions run through `step` and `count`
 #
-# fs-test.sh FS: a file system's life on the drive.  FS = ext4, xfs or f2fs; give
-# it with slate.arg=FS or FS=... in /job/env.
+# fs-test.sh FS: test a file system on the drive.  FS is ext4, xfs or f2fs;
+# slate.arg=FS names it, or FS=... in /job/env.
 #
-# discard, mkfs, copy a tree, unmount, check, compare; change the tree, trim,
-# unmount, check, compare; discard.  fs-test.txt: a line per step, the same on
-# every machine, "ok" or "FAIL"; fs-test.log: what the tools said.
+# The steps are: discard, mkfs, copy a tree, unmount, check, compare; change the
+# tree, trim, unmount, check, compare; discard.  fs-test.txt has a line per step,
+# the same on every machine, "ok" or "FAIL"; fs-test.log has the tools' output.
 
 fs=${1:-${FS:-ext4}}
 dev=/dev/nvme0n1
@@ -51,8 +51,8 @@ check_fs()
 	esac
 }
 
-# Files from empty to 700 KB whose bytes depend on their names only, and some
-# programs; 12 MB in all, which a new f2fs of 64 MiB can just hold.
+# Make files from empty to 700 KB, whose bytes depend on their names only, and copy
+# some programs: 12 MB in all, which a new f2fs of 64 MiB can just hold.
 make_tree()
 {
 	mkdir -p "$src"
@@ -75,8 +75,8 @@ copy_tree()
 	cp -r "$src/." "$mnt/" && find "$mnt" -type f | sort | tr '\n' '\0' | xargs -0 sync && sync
 }
 
-# In both trees alike: remove, overwrite in the middle, append, rename.  In a
-# subshell, so as not to keep the mount point busy.
+# Change both trees alike: remove, overwrite in the middle, append, rename.  This
+# runs in a subshell, so that the mount point does not stay busy.
 change_tree() # DIR
 (
 	cd "$1" &&
@@ -97,7 +97,7 @@ mount_fs() { mount -t "$fs" "$dev" "$mnt"; }
 : >"$report"
 : >"$log"
 step "make the tree" make_tree
-# forced: there may be a file system on it
+# -f: the drive may hold a file system already.
 step blkdiscard blkdiscard -f "$dev"
 step "mkfs $fs" make_fs
 step mount mount_fs

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# load.sh: 'slate run --load'. /job/load.args has slate-load's arguments, one a line.
+# load.sh: run slate-load, for 'slate run --load'. /job/load.args has its arguments, one a line.
 set --
 while IFS= read -r word; do
 	set -- "$@" "$word"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2317 # functions run through `step` and `count`
 #
-# nvme-smoke.sh: every NVM command once through nvme-cli, with its effect checked
+# nvme-smoke.sh: issue every NVM command once through nvme-cli, and check its effect
 # by reading back.
 #
-# nvme-smoke.txt: a line per step, "ok" or "FAIL"; id-ctrl.txt, id-ns.txt,
-# smart-log.txt: what the drive says of itself.
+# nvme-smoke.txt has a line per step, "ok" or "FAIL"; id-ctrl.txt, id-ns.txt and
+# smart-log.txt have what the drive reports of itself.
 
 ctrl=/dev/nvme0
 dev=/dev/nvme0n1

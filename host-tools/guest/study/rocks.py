@@ -37,7 +37,7 @@ for _name in _POINTERS.split():
 
 
 class RocksError(Exception):
-    """What RocksDB says."""
+    """RocksDB returned an error."""
 
 
 def call(name: str, *args: object) -> object:
@@ -183,7 +183,7 @@ def work(args: argparse.Namespace) -> None:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Return after how many batches the database is as it is; exit with a sentence if that is no such state."""
+    """Return the number of batches that the database holds; exit with a message if it holds a part of one."""
     database = Database(args.db, args.wal)
     found = [-1] * args.keys
     for key, value in database.rows():
