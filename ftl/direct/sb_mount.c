@@ -155,7 +155,7 @@ static void distrust_pbs(struct direct *d, uint32_t block)
 	}
 }
 
-static void take_up(struct direct *d, uint32_t block)
+static void resume_block(struct direct *d, uint32_t block)
 {
 	struct sb *s = sb_of(d);
 	struct sb_block *b = &s->block[block];
@@ -169,7 +169,7 @@ static void take_up(struct direct *d, uint32_t block)
 	sb_reopen(d, block);
 }
 
-static void let_go(struct direct *d, uint32_t block)
+static void free_empty(struct direct *d, uint32_t block)
 {
 	sb_drop(d, block);
 	if (sb_page_mapped(sb_of(d)))
@@ -198,9 +198,9 @@ int sb_mount_plane(struct direct *d, uint32_t plane)
 		if (s->block[b].state != SB_VICTIM)
 			continue;
 		if (s->block[b].valid)
-			take_up(d, b);
+			resume_block(d, b);
 		else
-			let_go(d, b);
+			free_empty(d, b);
 	}
 	return SSD_OK;
 }
