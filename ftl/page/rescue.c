@@ -180,9 +180,8 @@ static void keep_ranges(struct page_mount *s, uint32_t b, uint32_t k)
 
 /*
  * Keep the ranges of the dead list that may contain the order of a rebuilt dead page, until its
- * block is erased. Such a page has no successor. An old parity page may outlive the newer one that
- * does not cover the page, and a mount would then rebuild the page again. Within a block orders
- * ascend.
+ * block is erased. Otherwise a later mount could rebuild the page again, and map it: an old parity
+ * page that covers it may outlive the newer one that does not. Within a block orders ascend.
  */
 void rescue_keep_dead(struct page_mount *s)
 {

@@ -162,7 +162,7 @@ void slate_causes_mark(struct slate_causes *c, struct mark *m);
 void slate_causes_restart(struct slate_dev *d);
 void slate_forget_marks(struct slate_dev *d);
 void *slate_log_latency(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
-/* slate_log.c. Make an empty log of `bytes` bytes; describe a block as the FTL does. */
+/* slate_log.c. Make an empty log of `bytes` bytes. */
 void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes);
 /*
  * slate_power.c. slate_power_fails() cuts the power at the planned moment; slate_mount() calls

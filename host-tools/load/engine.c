@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * engine.c - the loop: rows of the trace into slots, slots into the ring, completions
- * back into free slots.
+ * engine.c - the loop that puts rows of the trace into slots, submits the slots to the
+ * ring, and frees them at their completions.
  *
  * A request is submitted as soon as a slot is free and, at the trace's own times, it is
- * due. Its latency is from just before the system call that hands it over until its
- * completion was seen. While nothing is due the thread sleeps, and looks at the clock
- * and the ring without a pause for the last SPIN_NS.
+ * due. Its latency is from just before the system call that submits it until its
+ * completion was seen. While nothing is due, the thread sleeps; for the last SPIN_NS it
+ * polls the clock and the ring.
  *
  * Invariants: (1) a slot is free, or in flight with parts > 0; (2) inflight counts the
  * latter; (3) the ring has room for every part of every slot, so that no entry ever waits;

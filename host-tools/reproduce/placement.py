@@ -37,7 +37,8 @@ GUEST = ROOT / "host-tools/guest/study"
 MIB = 1 << 20
 BATCH, ROW = 16, 16 + 1000  # of rocks.py: rows of a batch; bytes of a key and its value
 PARTS = ("load", "update")
-# A cut comes at such a time of its boot: the guest mounts, checks and continues its work, which may end after 1.7 s.
+# A cut may come at these times after the boot. The guest mounts, checks and continues its work, which may end after
+# 1.7 s.
 CUT_EARLIEST_NS, CUT_DRAWN_NS, CUT_LATEST_NS = 300_000_000, 3_000_000_000, 1_700_000_000
 _FOUND = re.compile(r"^FOUND (\d+)\r?\n", re.MULTILINE)
 F2FS_BLOCK = 4096

@@ -87,7 +87,7 @@ def mixes(*names: str) -> tuple[Trace, ...]:
 
 
 def varied(*names: str) -> tuple[Trace, ...]:
-    """Return traces with other numbers."""
+    """Return each mix once with each other value of the settings that VARIED lists."""
     return tuple(Trace(name, ((key, value),), "mix") for name in names for key, values in VARIED for value in values)
 
 

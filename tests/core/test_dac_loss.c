@@ -477,9 +477,8 @@ static uint32_t page_of_unit(uint32_t unit)
 
 /*
  * The same page is unreadable at two mounts, and at the second so is the page written between them.
- * Data written after the second must win. A page has up to 63 sequences; so many are skipped twice
- * for each time that a page was found unreadable, once when its spare area is read and once when
- * its content is.
+ * Data written after the second must win. A page has up to 63 sequences. A mount skips twice as many
+ * for each unreadable page: 63 when it reads the spare area, and 63 when it reads the content.
  */
 static void numbers_are_given_once_by_two_mounts(void)
 {

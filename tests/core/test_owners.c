@@ -287,7 +287,7 @@ static void a_write_waits_for_the_programs_before_its_own(void)
 	drive_free();
 }
 
-/* A write to a page that another namespace has opened waits for its own page from then on. */
+/* A namespace writes into the buffered page of another. The page then has its data, too, so its wait is its own. */
 static void a_write_joins_the_oldest_page(void)
 {
 	struct ftl_config c;

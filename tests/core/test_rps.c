@@ -240,10 +240,10 @@ static void flex_backs_up_in_the_next_channel(void)
 }
 
 /*
- * A buffer of 10 pages is written in one go. Pages leave when they are programmed, so u is
- * 1000, 900, 800 ... at the programs. q = 16 * 4 * 10 % = 6: two LSB pages, then alternate,
- * but there is no slow block before the fourth. Then, last LSB and u = 600: M, L, M, L; at
- * u = 200 and 100, below 250: M, M.
+ * One write fills the buffer of 10 pages. A page leaves it when it is programmed, so the use u is
+ * 1000, 900, 800 ... permille at the programs. The quota is 16 * 4 * 10 % = 6 LSB pages: the first
+ * pages are LSB (L), as there is no slow block before the fourth. The following alternate with MSB
+ * pages: M, L, M, L. At u = 200 and 100, which are below 250, they are MSB: M, M.
  */
 static void flex_by_utilisation(void)
 {

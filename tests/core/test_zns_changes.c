@@ -244,8 +244,8 @@ static void a_flush_reports_what_it_covers(void)
 }
 
 /*
- * As in a_flushed_part_keeps_its_buffer(), but nothing of zone 0 was flushed: zone 4 takes its buffer. A flush before
- * that has reported the loss, or the first one after it does.
+ * As in a_flushed_part_keeps_its_buffer(), but nothing of zone 0 was flushed, so zone 4 takes its buffer. One flush
+ * reports the loss: a flush before that (told = 0), or else the first one after it.
  */
 static void a_loss_with_the_buffer_is_reported_once(void)
 {

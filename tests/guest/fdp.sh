@@ -64,8 +64,8 @@ handle() # N: what makes a section of the job name handle N
 	[ "${FDP:-1}" = 0 ] || printf 'fdp=1\nplids=%s\n' "$1"
 }
 
-# The job writes a ring of 64 MiB in order, and the 192 MiB behind it in order or at random. These get a quarter of the
-# ring's bytes, and flow= keeps the two sections at the same progress.
+# The job writes a ring of 64 MiB in order, and the 192 MiB behind it in order or at random. For each byte there it
+# writes four to the ring: flow= keeps the two sections at this ratio.
 job()
 {
 	cat <<-EOF

@@ -20,7 +20,7 @@ blk()
 {
 	suite blk || return 1
 	slatectl fault program 3 >/dev/null && suite blk-fault && counters fault || return 1
-	# Physical page 2 holds something of the drive's first megabytes: they were filled in order.
+	# Physical page 2 holds data of the drive's first megabytes, because they were written in order.
 	slatectl fault clear && slatectl fault flip 2 65535 >/dev/null && suite blk-lost && counters lost || return 1
 	slatectl fault clear && suite blk-healed || return 1
 	slatectl cut after 300 >/dev/null && suite blk-before-cut

@@ -32,8 +32,8 @@ class Mixes(unittest.TestCase):
         self.assertEqual(mix.not_counted(mix.mix_of("usr"), 1024), 2816)
         self.assertEqual(len(made), 2816 + 4687)
         self.assertEqual({row[:2] + row[3:] for row in made[:2816]}, {(0, "write", 4096)})
-        # webserver, whose writes have 16 KiB: a quarter of 11 MiB is 176 of them; then 200,000 / 1024 = 195.3 that
-        # are not counted, of 600,000 / 1024 = 585.9
+        # webserver's writes have 16 KiB: a quarter of 11 MiB is 176 of them. Of the 600,000 / 1024 = 585.9
+        # requests after them, the first 200,000 / 1024 = 195.3 are not counted.
         other = mix.mix_of("webserver", {"warm": 250, "requests_k": 400})
         self.assertEqual(mix.warm_writes(other, 1024), 176)
         self.assertEqual(mix.not_counted(other, 1024), 176 + 195)
