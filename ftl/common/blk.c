@@ -38,7 +38,7 @@ void blk_init(struct blk_table *t)
 		struct blk_plane *pl = &t->plane[p];
 
 		pl->free_head = pl->free_tail = pl->retire_head = BLK_NONE;
-		pl->changed_first = pl->changed_last = pl->slc_first = pl->slc_last = BLK_NONE;
+		pl->changed = pl->slc_full = (struct blk_ends){ BLK_NONE, BLK_NONE };
 		pl->free_count = pl->aside = pl->slc = 0;
 		pl->low = 0;
 		for (uint32_t v = 0; v <= t->units_per_block; v++)
@@ -75,20 +75,22 @@ static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32
 
 /* ---- FULL blocks: changed ones, buckets ------------------------------------ */
 
-static void append_changed(const struct blk_table *t, struct blk_plane *pl, uint32_t b)
+/* Append a FULL block to the list of changed ones, or to that of those in SLC mode. */
+static inline void append(const struct blk_table *t, struct blk_ends *list, uint32_t b, bool slc)
 {
 	struct blk *k = &t->blk[b];
 
-	k->changed = k->stays = true;
-	k->prev = pl->changed_last;
+	k->changed = !slc;
+	k->stays = true;
+	k->prev = list->last;
 	k->next = BLK_NONE;
-	if (pl->changed_last == BLK_NONE) {
-		pl->changed_first = b;
+	if (list->last == BLK_NONE) {
+		list->first = b;
 	} else {
-		t->blk[pl->changed_last].next = b;
-		t->blk[pl->changed_last].stays = t->queue;
+		t->blk[list->last].next = b;
+		t->blk[list->last].stays = slc || t->queue;
 	}
-	pl->changed_last = b;
+	list->last = b;
 }
 
 /* Returns where the table stores the last block of the bucket for this number of valid units. */
@@ -97,24 +99,13 @@ static inline uint32_t *oldest_of(const struct blk_table *t, const struct blk_pl
 	return &t->oldest[(size_t)(pl - t->plane) * (t->units_per_block + 1) + valid];
 }
 
-static void append_slc(const struct blk_table *t, struct blk_plane *pl, uint32_t b)
-{
-	struct blk *k = &t->blk[b];
-
-	k->stays = true;
-	k->prev = pl->slc_last;
-	k->next = BLK_NONE;
-	*(pl->slc_last == BLK_NONE ? &pl->slc_first : &t->blk[pl->slc_last].next) = b;
-	pl->slc_last = b;
-}
-
 static SSD_APART void unlink_slc(const struct blk_table *t, struct blk_plane *pl, uint32_t b)
 {
 	struct blk *k = &t->blk[b];
 
-	if (pl->slc_last == b)
-		pl->slc_last = k->prev;
-	list_remove(t, &pl->slc_first, b);
+	if (pl->slc_full.last == b)
+		pl->slc_full.last = k->prev;
+	list_remove(t, &pl->slc_full.first, b);
 	k->stays = false;
 }
 
@@ -123,15 +114,15 @@ static void unlink_full(const struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);
 	struct blk *k = &t->blk[b];
-	uint32_t *head[2] = { &pl->bucket[k->valid], &pl->changed_first };
+	uint32_t *head[2] = { &pl->bucket[k->valid], &pl->changed.first };
 
 	if (SSD_UNLIKELY(k->slc)) {
 		unlink_slc(t, pl, b);
 		return;
 	}
 	list_remove(t, head[k->changed], b);
-	if (SSD_UNLIKELY(pl->changed_last == b)) {
-		pl->changed_last = k->prev;
+	if (SSD_UNLIKELY(pl->changed.last == b)) {
+		pl->changed.last = k->prev;
 		if (k->prev != BLK_NONE)
 			t->blk[k->prev].stays = true;
 	}
@@ -144,12 +135,12 @@ void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid)
 {
 	unlink_full(t, b);
 	t->blk[b].valid = valid;
-	append_changed(t, plane_of(t, b), b);
+	append(t, &plane_of(t, b)->changed, b, false);
 }
 
 void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl)
 {
-	uint32_t b = pl->changed_first;
+	uint32_t b = pl->changed.first;
 
 	while (b != BLK_NONE) {
 		struct blk *k = &t->blk[b];
@@ -163,7 +154,7 @@ void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl)
 			pl->low = k->valid;
 		b = next;
 	}
-	pl->changed_first = pl->changed_last = BLK_NONE;
+	pl->changed = (struct blk_ends){ BLK_NONE, BLK_NONE };
 }
 
 /* Merge two lists in order into one. If two blocks are equal, those of list `a` come first. */
@@ -207,30 +198,16 @@ static uint32_t sort_by_order(const struct blk_table *t, uint32_t head)
 	return list;
 }
 
-void blk_sort_closed(const struct blk_table *t)
+void blk_sort_closed(const struct blk_table *t, bool slc)
 {
 	for (uint32_t p = 0; p < geo_planes(t->geo); p++) {
-		struct blk_plane *pl = &t->plane[p];
-		uint32_t b = sort_by_order(t, pl->changed_first), next;
+		struct blk_ends *list = slc ? &t->plane[p].slc_full : &t->plane[p].changed;
+		uint32_t b = sort_by_order(t, list->first), next;
 
-		pl->changed_first = pl->changed_last = BLK_NONE;
+		*list = (struct blk_ends){ BLK_NONE, BLK_NONE };
 		for (; b != BLK_NONE; b = next) {
 			next = t->blk[b].next;
-			append_changed(t, pl, b);
-		}
-	}
-}
-
-void blk_sort_slc(const struct blk_table *t)
-{
-	for (uint32_t p = 0; p < geo_planes(t->geo); p++) {
-		struct blk_plane *pl = &t->plane[p];
-		uint32_t b = sort_by_order(t, pl->slc_first), next;
-
-		pl->slc_first = pl->slc_last = BLK_NONE;
-		for (; b != BLK_NONE; b = next) {
-			next = t->blk[b].next;
-			append_slc(t, pl, b);
+			append(t, list, b, slc);
 		}
 	}
 }
@@ -329,9 +306,9 @@ void blk_close(struct blk_table *t, uint32_t b)
 	SSD_ASSERT(t->blk[b].state == BLK_OPEN || t->blk[b].state == BLK_VICTIM);
 	t->blk[b].state = BLK_FULL;
 	if (SSD_UNLIKELY(t->blk[b].slc))
-		append_slc(t, plane_of(t, b), b);
+		append(t, &plane_of(t, b)->slc_full, b, true);
 	else
-		append_changed(t, plane_of(t, b), b);
+		append(t, &plane_of(t, b)->changed, b, false);
 }
 
 void blk_take(struct blk_table *t, uint32_t b)
@@ -365,7 +342,7 @@ static uint32_t empty_from(const struct blk_table *t, uint32_t b)
 
 uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane)
 {
-	uint32_t b = t->plane[plane].slc_first;
+	uint32_t b = t->plane[plane].slc_full.first;
 
 	while (b != BLK_NONE && !blk_settled(t, &t->blk[b]))
 		b = t->blk[b].next;
@@ -375,14 +352,14 @@ uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane)
 uint32_t blk_empty(const struct blk_table *t, uint32_t plane)
 {
 	struct blk_plane *pl = &t->plane[plane];
-	uint32_t b = pl->changed_first;
+	uint32_t b = pl->changed.first;
 
 	if (!t->queue) {
 		blk_sort_changed(t, pl);
 		b = pl->bucket[0];
 	}
 	b = empty_from(t, b);
-	return b == BLK_NONE && !t->aside_max ? empty_from(t, pl->slc_first) : b;
+	return b == BLK_NONE && !t->aside_max ? empty_from(t, pl->slc_full.first) : b;
 }
 
 /* K4. Returns the number of FULL blocks in SLC mode. */
@@ -396,10 +373,10 @@ static uint32_t check_slc(const struct blk_table *t, uint32_t plane)
 		full += t->blk[b].slc && t->blk[b].state == BLK_FULL;
 		SSD_ASSERT(!t->blk[b].slc || (t->blk[b].state != BLK_FREE && t->blk[b].state != BLK_BAD));
 	}
-	for (uint32_t b = pl->slc_first; b != BLK_NONE; before = b, b = t->blk[b].next, listed++)
+	for (uint32_t b = pl->slc_full.first; b != BLK_NONE; before = b, b = t->blk[b].next, listed++)
 		SSD_ASSERT(t->blk[b].slc && t->blk[b].state == BLK_FULL && t->blk[b].prev == before &&
 			   t->blk[b].stays && !t->blk[b].changed);
-	SSD_ASSERT(pl->slc_last == before && listed == full && all == pl->slc);
+	SSD_ASSERT(pl->slc_full.last == before && listed == full && all == pl->slc);
 	SSD_ASSERT(!pl->aside || pl->slc + pl->aside <= t->aside_max);
 	return full;
 }
@@ -430,14 +407,14 @@ void blk_check(const struct blk_table *t)
 		const struct blk_plane *pl = &t->plane[p];
 		uint32_t before = BLK_NONE;
 
-		for (uint32_t b = pl->changed_first; b != BLK_NONE; before = b, b = t->blk[b].next) {
+		for (uint32_t b = pl->changed.first; b != BLK_NONE; before = b, b = t->blk[b].next) {
 			const struct blk *k = &t->blk[b];
 
 			SSD_ASSERT(k->state == BLK_FULL && k->changed);		/* K2 */
-			SSD_ASSERT(k->prev == before && k->stays == (t->queue || b == pl->changed_last));
+			SSD_ASSERT(k->prev == before && k->stays == (t->queue || b == pl->changed.last));
 			on_lists++;
 		}
-		SSD_ASSERT(pl->changed_last == before);
+		SSD_ASSERT(pl->changed.last == before);
 	}
 	for (uint64_t b = 0; b < geo_blocks(t->geo); b++)
 		full += t->blk[b].state == BLK_FULL;

@@ -38,7 +38,7 @@
  *       list, and in a queue for all blocks: their counts change without a move;
  *   K3  no bucket below `low` of a plane has a block;
  *   K4  slc counts the plane's blocks in SLC mode; the FULL ones among them, and no others, are on
- *       the list from slc_first to slc_last, and their valid counts change without a move; slc +
+ *       the list slc_full, and their valid counts change without a move; slc +
  *       aside is at most aside_max, unless aside is 0.
  */
 #ifndef SLATE_BLK_H
@@ -84,14 +84,16 @@ enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED 
 
 _Static_assert(sizeof(struct blk) == 64, "struct blk is a cache line");
 
+struct blk_ends { uint32_t first, last; };	/* of a list of FULL blocks */
+
 struct blk_plane {
 	uint32_t free_head, free_tail, free_count;
 	uint32_t retire_head;
-	uint32_t changed_first, changed_last;
+	struct blk_ends changed;
 	uint32_t low;		/* lowest bucket that may be in use (K3) */
 	uint32_t aside;		/* free blocks that only blk_take_slc() takes; not in free_count */
 	uint32_t slc;		/* blocks in SLC mode */
-	uint32_t slc_first, slc_last;	/* FULL ones of them, in the order of closing */
+	struct blk_ends slc_full;	/* FULL ones of them, in the order of closing */
 	uint32_t *bucket;	/* list heads, indexed by valid units */
 };
 
@@ -145,9 +147,8 @@ void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
 /* Set the number of valid units of a FULL block, and append the block to the list of changed blocks. */
 void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
-/* Order the blocks that a mount closed, by what was written to them last. */
-void blk_sort_closed(const struct blk_table *t);
-void blk_sort_slc(const struct blk_table *t);	/* the same for those in SLC mode */
+/* Order the blocks that a mount closed, those in SLC mode or the others, by what was written to them last. */
+void blk_sort_closed(const struct blk_table *t, bool slc);
 void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* sort them into the buckets */
 /*
  * Returns a settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue this takes

@@ -79,11 +79,11 @@ static uint32_t cost_benefit_pick(const struct blk_table *t, uint32_t plane, uin
 
 static void pass_over_solid(const struct blk_table *t, const struct blk_plane *pl, uint32_t units_per_page)
 {
-	uint32_t first = pl->changed_first, b = first;
+	uint32_t first = pl->changed.first, b = first;
 
 	while (b != BLK_NONE && t->blk[b].valid + units_per_page > t->units_per_block) {
 		blk_change(t, b, t->blk[b].valid);
-		b = pl->changed_first;
+		b = pl->changed.first;
 		if (b == first)
 			return;		/* no block frees a page: all have gone to the end, and are in order again */
 	}
@@ -96,7 +96,7 @@ static uint32_t pick_of_oldest(const struct blk_table *t, uint32_t plane, uint32
 	uint32_t best = BLK_NONE, seen = 0;
 
 	pass_over_solid(t, pl, units_per_page);
-	for (uint32_t b = pl->changed_first; b != BLK_NONE && (seen < window || best == BLK_NONE);
+	for (uint32_t b = pl->changed.first; b != BLK_NONE && (seen < window || best == BLK_NONE);
 	     b = t->blk[b].next, seen++)
 		if (can_go(t, b, units_per_page) && (best == BLK_NONE || t->blk[b].valid < t->blk[best].valid))
 			best = b;

@@ -523,8 +523,8 @@ static void sort_blocks(struct page_mount *s)
 			f->log.carrier = b;
 	}
 	if (f->host.c.gc_policy->lists != BLK_BUCKETS)	/* greedy may take any of several equal blocks */
-		blk_sort_closed(&f->bt);
-	blk_sort_slc(&f->bt);
+		blk_sort_closed(&f->bt, false);
+	blk_sort_closed(&f->bt, true);
 	if (!s->read_only)
 		slc_set_aside(f);
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;

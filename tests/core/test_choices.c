@@ -366,7 +366,7 @@ static void a_mount_orders_the_queue(void)
 		x.t.blk[b].last_order = order[b];
 		blk_close(&x.t, b);
 	}
-	blk_sort_closed(&x.t);
+	blk_sort_closed(&x.t, false);
 	blk_check(&x.t);
 	for (uint32_t i = 0; i < PLANE_BLOCKS; i++) {
 		EXPECT_EQ(gc_fifo.pick(&x.t, 0, UNITS_PER_PAGE), sorted[i]);
