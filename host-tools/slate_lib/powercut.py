@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cut.add_argument(
         "--cut-drive",
         metavar="N",
-        help="with several drives, cut the power of nvmeN only, which vanishes (default: of all at once)",
+        help="with several drives, cut the power of nvmeN alone, and remove it (default: of all at once)",
     )
     cut.add_argument(
         "--after-cut",
