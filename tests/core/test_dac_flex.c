@@ -177,7 +177,7 @@ static void parity_keeps_the_fixed_order(void)
 
 static uint64_t slow_copies, fast_copies;
 
-/* The page has been taken: a block whose last LSB page it is has become the only slow block. */
+/* GC takes an LSB page only if no block is slow. If it is the last of its block (page 6), that block is slow now. */
 static void on_copy(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	uint32_t page = c->ppn.v % 8;
