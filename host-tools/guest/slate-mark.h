@@ -3,8 +3,8 @@
  * slate-mark and slate-marks send this mark: a vendor admin command at which a drive begins new
  * accounts.
  *
- *	NSID 1, CDW10 = kind, CDW12..15 = label as 16 bytes of ASCII, zero
- *	padded, first byte in the least significant byte of CDW12
+ *	NSID = a namespace of the drive, CDW10 = kind, CDW12..15 = label as 16 bytes
+ *	of ASCII, zero padded, first byte in the least significant byte of CDW12
  */
 #ifndef SLATE_MARK_H
 #define SLATE_MARK_H

@@ -225,15 +225,18 @@ def _check_one_controller(drives: list[Drive]) -> None:
                 )
 
 
-def settings_of(lines: list[str], number: int, count: int) -> list[str]:
+def settings_of(lines: list[str], number: int, args: argparse.Namespace) -> list[str]:
     """Return the settings of one drive: lines for all drives, and 'NUMBER:section.key=value' for this one."""
     found = []
+    count = 1 + len(args.more)
+    label = [Drive(None, number=i, one_controller=args.one_controller).label for i in range(count)]
     for line in lines:
         match = _ADDRESS.fullmatch(line)
         if match and int(match[1]) >= count:
-            only = "its only drive is nvme0" if count == 1 else f"its drives are nvme0 to nvme{count - 1}"
+            asked = Drive(None, number=int(match[1]), one_controller=args.one_controller).label
+            only = f"its only drive is {label[0]}" if count == 1 else f"its drives are {label[0]} to {label[-1]}"
             raise SlateError(
-                f"--set {line}: there is no drive nvme{match[1]} in this run: {only}",
+                f"--set {line}: there is no drive {asked} in this run: {only}",
                 f"write --set {match[2]} for every drive, or give --profile once for each drive",
             )
         if not match or int(match[1]) == number:
@@ -285,7 +288,7 @@ def first(args: argparse.Namespace) -> Drive:
     """Return nvme0n1."""
     if args.ephemeral and not args.drive:
         raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
-    drive = of(args.profile, args.drive, settings_of(args.set, 0, 1 + len(args.more)), args)
+    drive = of(args.profile, args.drive, settings_of(args.set, 0, args), args)
     drive.one_controller = args.one_controller
     return drive
 
@@ -294,7 +297,7 @@ def others(args: argparse.Namespace) -> list[Drive]:
     """Return the second drive and the following ones."""
     found = []
     for number, (profile, file) in enumerate(args.more, 1):
-        drive = of(profile, file, settings_of(args.set, number, 1 + len(args.more)), args)
+        drive = of(profile, file, settings_of(args.set, number, args), args)
         drive.number, drive.one_controller = number, args.one_controller
         found.append(drive)
     return found

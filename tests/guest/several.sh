@@ -1,11 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# several.sh: what the guest sees of its drives, in drives.txt: name, sectors, serial number.
+# several.sh: what the guest sees of its drives, in drives.txt: name, sectors, serial number. Makes one drive after the
+# other read-only, and reads from it between marks.
 for drive in $SLATE_DEVS; do
 	name=${drive#/dev/}
 	read -r sectors <"/sys/block/$name/size"
 	read -r serial <"/sys/class/nvme/${name%n1}/serial"
 	echo "$name $sectors $serial" >>"$OUT/drives.txt"
+	blockdev --setro "$drive"
+	slate-mark begin reads
 	dd if="$drive" of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null
+	slate-mark end reads
 done

@@ -104,6 +104,8 @@ class Options(test_options.Case):
         self.assertEqual(self.parse("--set", "0:a.b=1").settings, ["a.b=1"])
         self.refused("--set", "1:a.b=1", words=["--set 1:a.b=1: there is no drive nvme1", "its only drive is nvme0"])
         self.refused(*self.two, "--set", "2:a.b=1", words=["no drive nvme2", "its drives are nvme0 to nvme1"])
+        self.refused(*self.two, "--one-controller", "--set", "2:a.b=1",
+                     words=["no drive nvme0n3", "its drives are nvme0n1 to nvme0n2"])
         self.refused(*self.two, "--set", "1:a=1", words=["--set a=1: not SECTION.KEY=VALUE"])
         again = shlex.split(facts.repeat_command(some))
         self.assertEqual(

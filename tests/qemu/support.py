@@ -76,13 +76,15 @@ def qemu_io(*commands: str, opts: str | None = None) -> str:
 
 
 class Monitor:
-    """Talks QMP, or the qtest protocol, over a socket that QEMU connects to."""
+    """Talks QMP, or the qtest protocol, over a socket that QEMU connects to and must answer within patience_s."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience_s: int = 50) -> None:
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
         self.listener.listen(1)
-        self.listener.settimeout(50)
+        self.listener.settimeout(patience_s)
+        self.patience_s = patience_s
+        self.sent = "(no command)"  # the last line sent
         self.path = path
         self.connection = self.listener  # until QEMU has connected
         self.received = b""
@@ -92,18 +94,22 @@ class Monitor:
         self.connection, _ = self.listener.accept()
         # This is the kernel's limit, because Python's costs a further system call for each one.
         self.connection.settimeout(None)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 50, 0))
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", self.patience_s, 0))
         self.listener.close()
 
     def send(self, line: str) -> None:
         """Send a line."""
+        self.sent = line
         self.connection.sendall(line.encode() + b"\n")
 
     def receive(self) -> str:
         """Receive a line."""
         line, end, rest = self.received.partition(b"\n")
         while not end:
-            more = self.connection.recv(1 << 16)
+            try:
+                more = self.connection.recv(1 << 16)
+            except BlockingIOError:
+                raise TimeoutError(f"QEMU has said nothing for {self.patience_s} s after: {self.sent}") from None
             if not more:
                 raise EOFError("QEMU closed the connection")
             self.received += more
