@@ -91,6 +91,14 @@ def check(options: RunOptions, derived: Json) -> None:
     capacity, settings = derived.get("exported_bytes"), derived.get("settings", {})
     if not capacity or not options.namespaces:
         return
+    most = allowed(settings)
+    if len(options.namespaces) > most:
+        times = f"{len(options.namespaces)} times" if len(options.namespaces) > 1 else "once"
+        raise SlateError(
+            f"--namespace {times}: with {KEY} = {most} the drive has "
+            + (f"{most} at most" if most else "one namespace over all of it"),
+            f"leave --set {KEY} out, for --namespace sets it to {MOST}",
+        )
     unit = int(settings.get("ftl.unit_bytes", 4096))
     for namespace in options.namespaces:
         step = max(unit, namespace.block)
