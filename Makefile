@@ -52,7 +52,7 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
 PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
 BUILD := packages core qemu guest venv
-TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content venv-reproduce venv-install venv-lint venv-fit
+TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-fdp venv-reproduce venv-install venv-lint venv-fit
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
@@ -111,7 +111,7 @@ reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise, without TRACE
 reproduce-rps-choices: core venv-reproduce ## what flexFTL's text leaves open besides, likewise
 	@host-tools/reproduce/reproduce.py rps-choices $(REPRODUCE_ARGS)
 
-reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
+reproduce-dac: build guest-apps guest-content guest-fdp venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
 	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
 
 reproduce-baseline: core ## the page FTL's write amplification beside mathematics, five minutes; OUT=DIR JOBS=N
