@@ -37,14 +37,21 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 	return working;
 }
 
+void page_ftl_plan_idle(struct page_ftl *f)
+{
+	uint32_t permille = f->host.c.idle_gc_permille;
+
+	f->gc.idle_blocks = (uint32_t)((uint64_t)f->g->blocks_per_plane * permille / 1000);
+	f->gc.idle_work = f->gc.idle_blocks || (f->host.c.slc_cache != FTL_SLC_NONE && permille);	/* it folds */
+}
+
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c)
 {
 	struct page_ftl *f = page_ftl_of(base);
 
 	(void)page_ftl_step(base, now_ns);
 	f->host.c = *c;
-	f->gc.idle_blocks = page_ftl_idle_gc_blocks(c, f->g);
-	f->gc.idle_work = page_ftl_idle_work(c, f->g);
+	page_ftl_plan_idle(f);
 	f->fr.c.fast_above_permille = c->fast_above_permille;
 	f->fr.c.slow_below_permille = c->slow_below_permille;
 	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {

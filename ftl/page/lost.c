@@ -29,7 +29,7 @@ static uint32_t first_lost(uint32_t bad)
 
 void lost_begin(struct page_ftl *f)
 {
-	f->buf.losses = f->buf.noted = true;
+	f->buf.losses = f->extras = true;
 }
 
 void lost_slot(struct page_ftl *f, uint32_t slot, uint32_t bits)

@@ -37,7 +37,6 @@ void metadata_begin(struct page_ftl *f)
 	if (!f->metadata.bytes)
 		return;
 	memset(f->metadata.none, 0xff, f->metadata.bytes);
-	f->buf.noted = true;
 }
 
 /* ---- the write buffer ---- */

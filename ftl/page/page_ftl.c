@@ -100,11 +100,10 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	bool gc_first = f->host.c.gc_mode == FTL_GC_BLOCKING || d->turn.gc_credit;
 
 	if (d->op != DIE_IDLE)
 		return;
-	if (f->gc.awake && gc_first &&
+	if (f->gc.awake && (f->host.c.gc_mode == FTL_GC_BLOCKING || d->turn.gc_credit) &&
 	    ((SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die)) || gc_on_die(f, now_ns, die)))
 		return;
 	if (die_reads_enough(&d->turn, &f->host.c)) {
@@ -165,9 +164,16 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
-/* The host waits for a checkpoint, and no command is under way that could end this: give the checkpoint up. */
-static SSD_SELDOM void begin_unheld(struct page_ftl *f, uint64_t now_ns)
+/*
+ * The map is cached, and all commands have begun. A lost map page fails the I/Os that wait. If the host waits for
+ * a checkpoint, and no command is under way that could end this, give the checkpoint up.
+ */
+static SSD_APART void begin_unheld(struct page_ftl *f, uint64_t now_ns)
 {
+	if (f->cache.lost && !f->full)
+		fail_waiting(f);
+	if (!f->cache.ckpt.hold || f->turn.ends.busy)
+		return;
 	ckpt_give_up(f);
 	map_pump(f, now_ns);
 	place_pages(f, now_ns);
@@ -189,9 +195,7 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 	if (SSD_UNLIKELY(!f->turn.ends.busy) && f->buf.first != NONE && page_ready(f, f->buf.first) &&
 	    !f->full)
 		fail_waiting(f);
-	if (SSD_UNLIKELY(f->cache.lost) && !f->full)
-		fail_waiting(f);
-	if (SSD_UNLIKELY(f->cache.ckpt.hold) && !f->turn.ends.busy)
+	if (map_is_cached(f))
 		begin_unheld(f, now_ns);
 }
 
@@ -715,6 +719,16 @@ static void make_stripe(struct page_ftl *f)
 	}
 }
 
+/*
+ * Does a page of the host have more than its units, or do writes, reads and programs more than the common work?
+ * The hot code asks for all of this at once. lost_begin() adds lost sectors.
+ */
+static bool extras_on(const struct page_ftl *f)
+{
+	return !f->fr.plain || f->map.p2l || f->heat.byte || f->handles.count || f->metadata.bytes ||
+	       f->host.c.namespaces > 1 || f->host.c.accounting == FTL_ACCOUNT_SSDSIM || f->fr.c.backup_ahead;
+}
+
 void page_ftl_begin(struct ftl *base)
 {
 	struct page_ftl *f = page_ftl_of(base);
@@ -729,7 +743,6 @@ void page_ftl_begin(struct ftl *base)
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->turn.watched = f->read.suspends || c->namespaces > 1;
-	f->buf.noted = c->namespaces > 1;
 	metadata_begin(f);
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
@@ -757,11 +770,11 @@ void page_ftl_begin(struct ftl *base)
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 		f->plane[p].level = c->wl_threshold;
 	}
-	f->gc.idle_blocks = page_ftl_idle_gc_blocks(c, &n->geo);
-	f->gc.idle_work = page_ftl_idle_work(c, &n->geo);
+	page_ftl_plan_idle(f);
 	f->gc.idle_at_ns = FTL_IDLE;
 	f->log.carrier = BLK_NONE;
 	f->turn.changed = true;
+	f->extras = extras_on(f);
 }
 
 /* ---- ops ---------------------------------------------------------------- */

@@ -25,6 +25,7 @@
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
+ *   sent.c      the same by SSDSim's accounting
  *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
@@ -238,7 +239,6 @@ struct page_buf {			/* wbuf.c */
 	uint8_t *data;
 	uint32_t *bad;			/* bitmap of the lost sectors of each slot with `lost` */
 	bool losses;			/* since the mount, some slot had `lost` set */
-	bool noted;			/* writes call note_slot(): namespaces are told apart, or `losses` */
 	uint32_t pages, free, free_count;
 	uint32_t first, last;		/* the queue of pages to be issued, in log order */
 	uint32_t open;			/* page being filled, the last in the queue; or NONE */
@@ -296,7 +296,10 @@ struct page_read {			/* read.c */
 	struct uread *unit;
 	struct uread_map *map;		/* the look-up of each uread; NULL: the whole map is in memory */
 	uint32_t free, free_count;
+	uint32_t kept;			/* free ureads that reads of the host leave */
 	struct io_list waiting;		/* reads with units not yet queued */
+	uint8_t *oob;			/* NULL: commands need no spare area */
+	bool bare;			/* commands move no content: no payload, and the whole map is in memory */
 	bool by_words;			/* as in struct page_gc */
 	bool suspends;			/* reads of the host suspend some commands */
 };
@@ -322,6 +325,7 @@ struct page_lost {			/* rebuilt pages, kept during a mount or on a read-only dri
 struct page_ftl {
 	struct host host;
 	const struct nand_geometry *g;
+	bool extras;			/* some of what extras_on() names is on; hot code asks for this first */
 	struct page_shape shape;
 	struct page_map map;
 	struct page_cache cache;
@@ -457,7 +461,7 @@ static inline size_t metadata_in_page(const struct page_ftl *f, uint32_t i)
 /* Is there a map page or a page of a checkpoint to write? */
 static inline bool map_has_writes(const struct page_ftl *f)
 {
-	return SSD_UNLIKELY(f->cache.writes || f->cache.ckpt.state == CKPT_WRITE);
+	return map_is_cached(f) && (f->cache.writes || f->cache.ckpt.state == CKPT_WRITE);
 }
 
 /* Is the unit on flash, trimmed or not? If its map page is not in memory, it may be. */
@@ -544,21 +548,9 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
 
-/* Returns the number of free blocks of a plane below which idle GC starts. */
-static inline uint32_t page_ftl_idle_gc_blocks(const struct ftl_config *c,
-					       const struct nand_geometry *g)
-{
-	return (uint32_t)((uint64_t)g->blocks_per_plane * c->idle_gc_permille / 1000);
-}
-
-/* May there be work in idle times? Blocks in SLC mode are folded then. */
-static inline bool page_ftl_idle_work(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	return page_ftl_idle_gc_blocks(c, g) || (c->slc_cache != FTL_SLC_NONE && c->idle_gc_permille);
-}
-
 /* control.c */
 extern const char *const page_ftl_online[], *const flex_ftl_online[];
+void page_ftl_plan_idle(struct page_ftl *f);	/* by idle_gc_permille */
 uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
@@ -640,7 +632,7 @@ static inline void wbuf_seal(struct page_ftl *f)
 	if (f->buf.open == NONE)
 		return;
 	f->buf.page[f->buf.open].state = W_QUEUED;
-	if (SSD_UNLIKELY(f->handles.count))
+	if (SSD_UNLIKELY(f->extras) && f->handles.count)
 		wbuf_queue(f, f->buf.open);
 	f->buf.open = NONE;
 }
@@ -686,6 +678,8 @@ static inline enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint3
 	return frontier_room_now(f, now_ns, plane, which, slot);
 }
 
+uint32_t frontier_take_paired(struct page_ftl *f, uint32_t plane, uint32_t slot, enum frontier which);
+
 /* Take the next page of the slot's block, after frontier_room() returned ROOM_READY. */
 static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_t slot,
 				     enum frontier which)
@@ -694,10 +688,8 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 		f->bt.blk[f->fr.plane[plane].open[slot]].copies = true;
 	else if (which == FRONT_MAP)
 		f->bt.blk[f->fr.plane[plane].open[slot]].map = true;
-	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING)) {
-		f->turn.kick |= f->fr.plane[plane].spent != BLK_NONE;	/* another die may get a free block */
-		return front_take_paired(&f->fr, plane, slot, which);
-	}
+	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING))
+		return frontier_take_paired(f, plane, slot, which);
 	return front_take(&f->fr, plane, slot);
 }
 
@@ -726,8 +718,9 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 /* Is there a page to issue, and a die for it? */
 static inline bool next_ready(const struct page_ftl *f)
 {
-	return f->buf.first != NONE && page_ready(f, f->buf.first) &&
-	       f->buf.page[f->buf.first].seq - f->bt.stable <= f->log.ahead_max;	/* P1 */
+	uint32_t w = f->buf.first;
+
+	return w != NONE && page_ready(f, w) && f->buf.page[w].seq - f->bt.stable <= f->log.ahead_max;	/* P1 */
 }
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns);
@@ -741,8 +734,6 @@ static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
 
 void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
-bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
-void sent_wait(struct page_ftl *f, struct ftl_io *io);
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 
 /* End all I/Os that wait for `stable`. last: the die whose program moved `stable`. */
@@ -756,6 +747,11 @@ static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const st
 void block_failed(struct page_ftl *f, uint32_t b);
 void block_lost(struct page_ftl *f, uint32_t b);
 void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark);
+
+/* sent.c */
+bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
+void sent_wait(struct page_ftl *f, struct ftl_io *io);
+void sent_page(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c);
 
 /* gc.c */
 void gc_wake_idle(struct page_ftl *f);

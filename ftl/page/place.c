@@ -94,13 +94,19 @@ static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum fr
 	return f->fr.c.policy->pick(&f->fr, plane, &q);
 }
 
-static inline bool has_room(struct page_ftl *f, uint32_t plane, enum frontier which)
+/* has_room() of a plane without an open block, or whose policy is asked. */
+static SSD_APART bool could_open(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
-	if (SSD_LIKELY(f->fr.plain))
-		return f->fr.plane[plane].open[which] != BLK_NONE || may_open(f, plane, which);
+	if (f->fr.plain)
+		return may_open(f, plane, which);
 	if (f->bt.plane[plane].free_count < f->gc.urgent_blocks)
 		gc_wake(f, plane);	/* P3: check whether GC has work */
 	return ask_policy(f, plane, which) != NONE;
+}
+
+static inline bool has_room(struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	return SSD_LIKELY(f->fr.plain && f->fr.plane[plane].open[which] != BLK_NONE) || could_open(f, plane, which);
 }
 
 /*
@@ -250,6 +256,12 @@ void backup_beside_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 }
 
+SSD_APART uint32_t frontier_take_paired(struct page_ftl *f, uint32_t plane, uint32_t slot, enum frontier which)
+{
+	f->turn.kick |= f->fr.plane[plane].spent != BLK_NONE;	/* another die may get a free block */
+	return front_take_paired(&f->fr, plane, slot, which);
+}
+
 enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,
 			    uint32_t *slot)
 {
@@ -304,15 +316,17 @@ void block_lost(struct page_ftl *f, uint32_t b)
 
 void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark)
 {
-	if (mark > f->bt.blk[b].mark)
-		f->bt.blk[b].mark = mark;
-	if (f->log.carrier == BLK_NONE || f->bt.blk[b].mark >= f->bt.blk[f->log.carrier].mark)
+	struct blk *k = &f->bt.blk[b];
+
+	if (mark > k->mark)
+		k->mark = mark;
+	if (f->log.carrier == BLK_NONE || k->mark >= f->bt.blk[f->log.carrier].mark)
 		f->log.carrier = b;
 }
 
 /* ---- issuing ------------------------------------------------------------ */
 
-static bool die_has_room(struct page_ftl *f, uint32_t die)
+static SSD_ALWAYS bool die_has_room(struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
@@ -409,11 +423,12 @@ static inline const struct wslot *slots_ahead(const struct page_ftl *f, uint64_t
 static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 {
 	const struct wslot *later = slots_ahead(f, seq + 12), *soon = slots_ahead(f, seq + 6);
+	const uint32_t *l2p = f->map.l2p;
 
-	for (uint32_t i = 0; i < f->shape.upp; i++) {
-		uint32_t upn = f->map.l2p[soon[i].lpn] & ~OOB_LOST;
+	for (uint32_t i = 0, upp = f->shape.upp; i < upp; i++) {
+		uint32_t upn = l2p[soon[i].lpn] & ~OOB_LOST;
 
-		SSD_PREFETCH(&f->map.l2p[later[i].lpn]);
+		SSD_PREFETCH(&l2p[later[i].lpn]);
 		upn = upn != (NONE & ~OOB_LOST) ? upn : 0;
 		SSD_PREFETCH(&f->map.valid[upn >> 3]);
 		SSD_PREFETCH(&f->bt.blk[upn_block(f, upn)]);
@@ -443,6 +458,23 @@ static SSD_APART void keep_p2l(struct page_ftl *f, uint32_t ppn, uint32_t units,
 		oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
 }
 
+/* What a page that goes to ppn has beside its units (extras_on). */
+static SSD_APART void page_extras(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob, bool again)
+{
+	struct wpage *p = &f->buf.page[w];
+
+	if (f->map.p2l)
+		keep_p2l(f, ppn, p->used, oob);
+	if (f->buf.losses)
+		lost_encode(f, w);
+	if (f->heat.byte && !again)
+		note_heat(f, w);
+	if (f->handles.count)
+		handles_took(f, fxp_quotient(f->shape.by_block_pages, ppn), p->handle, oob);
+	if (f->metadata.bytes)
+		metadata_to_page(f, w, oob);
+}
+
 /* Fill the rest of the page with empty units. */
 static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
 {
@@ -464,12 +496,12 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 	uint32_t block = fxp_quotient(f->shape.by_block_pages, ppn);
 	struct blk *b = &f->bt.blk[block];
 	const struct wslot *s = &f->buf.slot[w * f->shape.upp];
-	uint32_t hidden = 0;
+	uint32_t hidden = 0, used = p->used;
 
 	if (!map_is_cached(f))
 		prefetch_ahead(f, seq);
 	oob_put_head(oob, &h);
-	for (uint32_t i = 0; i < p->used; i++, s++) {
+	for (uint32_t i = 0; i < used; i++, s++) {
 		uint32_t lpn = s->lpn, tag = lpn | (s->lost ? OOB_LOST : 0), upn = ppn * f->shape.upp + i;
 
 		hidden += lpn >= f->shape.lpns;
@@ -477,18 +509,10 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 		if (!again || (*map_entry(f, lpn) & ~OOB_LOST) == p->ppn * f->shape.upp + i)
 			unit_map_in(f, tag, upn, block, seq);
 	}
-	if (SSD_UNLIKELY(f->map.p2l))
-		keep_p2l(f, ppn, p->used, oob);
-	f->host.stats.host_units += p->used - hidden;
-	if (SSD_UNLIKELY(f->buf.losses))
-		lost_encode(f, w);
-	if (SSD_UNLIKELY(f->heat.byte && !again))
-		note_heat(f, w);
-	if (SSD_UNLIKELY(f->handles.count))
-		handles_took(f, block, p->handle, oob);
-	if (SSD_UNLIKELY(f->metadata.bytes))
-		metadata_to_page(f, w, oob);
-	if (SSD_UNLIKELY(p->used < f->shape.upp))
+	f->host.stats.host_units += used - hidden;
+	if (SSD_UNLIKELY(f->extras))
+		page_extras(f, w, ppn, oob, again);
+	if (SSD_UNLIKELY(used < f->shape.upp))
 		pad(f, p, oob);
 	if (SSD_UNLIKELY(hidden)) {
 		f->host.stats.meta_units += hidden;
@@ -516,64 +540,6 @@ static inline void queue_pop(struct page_ftl *f)
 		f->buf.open = NONE;
 }
 
-/* ---- SSDSim's accounting: a write ends with its transfers ----------------- */
-
-bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
-{
-	return f->host.c.accounting == FTL_ACCOUNT_SSDSIM && !f->host.c.buffer_units &&
-	       io->op == FTL_WRITE && !io->fua && io->bytes;
-}
-
-void sent_wait(struct page_ftl *f, struct ftl_io *io)
-{
-	io->seq = f->log.next_seq - 1;
-	io_list_add(&f->log.sent, io);
-}
-
-/*
- * A page with data of the I/O crosses the bus. The I/O uses the times of the transfer that ends
- * last.
- */
-static void note_sent(struct ftl_io *io, const struct nand_cmd *c)
-{
-	uint64_t sent_ns = c->done_ns - c->cell_ns;
-
-	if (sent_ns < io->done_ns)
-		return;
-	io->done_ns = sent_ns;
-	io->where.bus_ns = c->bus_ns;
-	io->where.gc_queue_ns = c->wait_gc_ns;
-}
-
-static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
-{
-	struct ftl_breakdown *w = &io->where;
-	uint64_t rest = io->done_ns - io->submit_ns;
-	uint64_t gc_ns = w->gc_queue_ns + stall_clock(f, now_ns) - io->gc_mark;
-
-	ftl_breakdown_take(&rest, w->bus_ns, &w->bus_ns);
-	ftl_breakdown_take(&rest, gc_ns, &w->gc_queue_ns);
-	w->host_queue_ns = rest;
-	w->buffer_ns = f->host.c.buffer_ns;
-	host_end_at(&f->host, io, io->done_ns + w->buffer_ns, SSD_OK);
-}
-
-/*
- * Log page seq is issued for the first time. Pages are issued in log order, and therefore in the
- * order of the I/Os.
- */
-static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
-{
-	struct ftl_io *half = f->buf.line.first;
-
-	for (struct ftl_io *io = f->log.sent.first; io && io->first_seq <= seq; io = io->next)
-		note_sent(io, c);
-	if (half && ends_when_sent(f, half) && half->at && half->first_seq <= seq)
-		note_sent(half, c);
-	while (f->log.sent.first && f->log.sent.first->seq <= seq)
-		finish_sent(f, now_ns, io_list_take(&f->log.sent));
-}
-
 /* ---- issuing, a die at a time --------------------------------------------- */
 
 /*
@@ -599,21 +565,46 @@ static bool joins(struct page_ftl *f, uint32_t plane, uint32_t ppn, bool slc)
 	       (!f->fr.word_lines || !(ppn & 1));
 }
 
+/* The page of this plane, with its data: its mode, and its part in a parity page. */
+static SSD_APART void join_block(struct page_ftl *f, uint32_t plane, uint32_t slot, struct nand_cmd *c, uint8_t *oob)
+{
+	if (f->fr.slc != FRONT_NONE) {
+		c->slc = slot == f->fr.slc;
+		++*(c->slc ? &f->host.stats.slc_pages : &f->host.stats.slc_direct_pages);
+	}
+	if (!f->fr.plain)
+		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
+}
+
+/* The die has begun a program. first_seq: the first sequence that had not been issued before. */
+static SSD_APART void program_extras(struct page_ftl *f, uint64_t now_ns, uint32_t die, const struct nand_cmd *c,
+				     uint64_t first_seq)
+{
+	struct die *d = &f->die[die];
+
+	if (f->buf.losses)
+		lost_decode_pages(f, d->page, d->count);
+	for (uint32_t i = 0; i < d->count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
+		if (f->buf.page[d->page[i]].seq >= first_seq)
+			sent_page(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);
+	backup_beside(f, now_ns, die);
+}
+
 /* Program pages from the head of the queue, which is ready, in all planes of an idle die. */
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
 	uint32_t planes = f->g->planes_per_die, most = f->host.c.multiplane ? planes : 1;
+	uint32_t first = die * planes, count = 0;
 	struct nand_cmd c[MAX_PLANES];
-	uint64_t issued = f->bt.issued;
-	uint32_t count = 0;
+	const struct nand_cmd *last;
+	uint64_t first_seq = f->bt.issued + 1;
+	uint8_t *oob = f->oob;
 
 	for (uint32_t i = 0; i < planes && count < most && (!i || next_ready(f)); i++) {
 		uint32_t turn = d->plane_turn + i;
-		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
-		uint32_t w = f->buf.first;
-		uint8_t *oob = f->oob + (size_t)count * f->oob_len;
-		uint32_t slot;
+		uint32_t plane = first + (turn < planes ? turn : turn - planes);
+		uint32_t w = f->buf.first, slot;
 		enum room room;
 
 		if (count && !joins(f, plane, c[0].ppn.v, c[0].slc))
@@ -626,15 +617,12 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		queue_pop(f);
 		nand_fill_program(&c[count], NAND_SRC_HOST,
 				  frontier_take(f, plane, slot, FRONT_HOST), oob);
-		if (SSD_UNLIKELY(f->fr.slc != FRONT_NONE)) {
-			c[count].slc = slot == f->fr.slc;
-			++*(c[count].slc ? &f->host.stats.slc_pages : &f->host.stats.slc_direct_pages);
-		}
 		if (page_goes(f, w, c[count].ppn.v, oob) || f->host.c.payload)
 			c[count].data = slot_data(f, w * f->shape.upp);
-		if (!f->fr.plain)
-			front_cover(&f->fr, plane, c[count].ppn.v, c[count].data, oob);
+		if (SSD_UNLIKELY(f->extras))
+			join_block(f, plane, slot, &c[count], oob);
 		d->page[count++] = w;
+		oob += f->oob_len;
 	}
 	SSD_ASSERT(count);
 	d->plane_turn += count;
@@ -642,23 +630,20 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		d->plane_turn -= planes;
 	d->turn.reads_in_row = 0;
 	gc_after_program(f, die);
-	if (owners_told(f))
+	if (SSD_UNLIKELY(f->extras) && owners_told(f))
 		owners_of_program(f, d, c, count);
 	nand_submit(f->host.n, now_ns, c, count);
-	if (SSD_UNLIKELY(f->buf.losses))
-		lost_decode_pages(f, d->page, count);
 	d->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
 		d->status[i] = (uint8_t)c[i].status;
 	}
-	d->cell_ns = c[count - 1].cell_ns;
-	d->bus_ns = c[count - 1].bus_ns;
-	die_start(f, die, DIE_PROGRAM, &c[count - 1]);
-	for (uint32_t i = 0; i < count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
-		if (f->buf.page[d->page[i]].seq > issued)
-			page_sent(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);
-	backup_beside(f, now_ns, die);
+	last = &c[count - 1];
+	d->cell_ns = last->cell_ns;
+	d->bus_ns = last->bus_ns;
+	die_start(f, die, DIE_PROGRAM, last);
+	if (SSD_UNLIKELY(f->extras))
+		program_extras(f, now_ns, die, c, first_seq);
 }
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns)

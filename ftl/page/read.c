@@ -29,19 +29,17 @@
  */
 #include "page_ftl.h"
 
-static uint32_t pool_size(const struct page_ftl *f)
-{
-	return f->host.c.max_unit_reads + f->buf.pages * f->shape.upp + f->cache.frames;
-}
-
 void read_init(struct page_ftl *f)
 {
+	f->read.kept = f->buf.pages * f->shape.upp + f->cache.frames;
+	f->read.free_count = f->host.c.max_unit_reads + f->read.kept;
+	f->read.bare = !f->host.c.payload && !map_is_cached(f);
+	f->read.oob = map_is_cached(f) || f->metadata.bytes ? f->oob : NULL;
 	f->read.free = NONE;
-	for (uint32_t i = pool_size(f); i-- > 0;) {
+	for (uint32_t i = f->read.free_count; i-- > 0;) {
 		f->read.unit[i].next = f->read.free;
 		f->read.free = i;
 	}
-	f->read.free_count = pool_size(f);
 }
 
 static uint32_t uread_get(struct page_ftl *f)
@@ -67,7 +65,7 @@ static SSD_ALWAYS void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t
 	struct die *d = &f->die[die];
 
 	f->read.unit[r].gc_mark = gc_clock(d, now_ns);
-	if (owners_told(f))
+	if (SSD_UNLIKELY(f->extras) && owners_told(f))
 		owners_queued(f, r, die, fresh);
 	f->read.unit[ssd_pick(d->first == NONE, r, d->last)].next = r;
 	f->read.unit[r].next = NONE;
@@ -121,9 +119,11 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 /* Returns the unit's address. A cached map's was looked up before: NONE if the unit is not there any more. */
 static inline uint32_t unit_upn(const struct page_ftl *f, const struct uread *u)
 {
-	if (map_is_cached(f) && u->lpn < f->shape.lpns)
+	if (!map_is_cached(f))
+		return f->map.l2p[u->lpn];
+	if (u->lpn < f->shape.lpns)
 		return map_stands(f, u) ? uread_map_of(f, u)->upn : NONE;
-	return *map_entry(f, u->lpn);
+	return *map_cached(f, u->lpn);
 }
 
 /* The most common case: is the unit on flash, and no part of it in the buffer? */
@@ -167,9 +167,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 
 static uint32_t spare_for_host(const struct page_ftl *f)
 {
-	uint32_t kept = f->buf.pages * f->shape.upp + f->cache.frames;
-
-	return f->read.free_count > kept ? f->read.free_count - kept : 0;
+	return f->read.free_count > f->read.kept ? f->read.free_count - f->read.kept : 0;
 }
 
 static void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
@@ -489,7 +487,7 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		.map_ns = f->host.c.map_ns + u->map_ns,
 		.other_ns = f->host.c.overhead_ns,
 	};
-	if (owners_told(f))
+	if (SSD_UNLIKELY(f->extras) && owners_told(f))
 		owners_read(f, (uint32_t)(d - f->die), u, c);
 }
 
@@ -658,11 +656,10 @@ static SSD_APART void issue_own(struct page_ftl *f, const struct uread *u, struc
 }
 
 /* Issue a read of the unit at upn for the uread and the ureads chained to it. */
-static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t r, uint32_t upn,
-			 struct nand_cmd *c)
+static SSD_ALWAYS void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t r, uint32_t upn,
+			     struct nand_cmd *c)
 {
-	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE,
-		       map_is_cached(f) || f->metadata.bytes ? f->oob : NULL);
+	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, f->read.oob);
 	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* otherwise the page has no other unit of the I/O */
 		take_along(f, d, r, c->ppn.v);
 	else
@@ -671,7 +668,7 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 		c->ecc_words = words_of(f, r);
 	if (SSD_UNLIKELY(!f->read.unit[r].io))
 		issue_own(f, &f->read.unit[r], c);
-	if (owners_told(f))
+	if (SSD_UNLIKELY(f->extras) && owners_told(f))
 		c->owners = (uint16_t)owners_of_read(f, r);
 	nand_submit(f->host.n, now_ns, c, 1);
 }
@@ -679,7 +676,7 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 /* Deliver the data that were read. Slots wait for their bases until the command ends. */
 static SSD_ALWAYS void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
 {
-	bool plain = c->status == NAND_OK && !f->host.c.payload && !map_is_cached(f);
+	bool bare = c->status == NAND_OK && f->read.bare;
 
 	SSD_ASSERT(c->status != NAND_VIOLATION);
 	if (SSD_UNLIKELY(c->status == NAND_CORRECTED))
@@ -687,7 +684,7 @@ static SSD_ALWAYS void deliver_all(struct page_ftl *f, struct die *d, uint32_t r
 	while (r != NONE) {
 		struct uread *u = &f->read.unit[r];
 		uint32_t next = u->next, upn = unit_upn(f, u);
-		bool moved = (plain && u->io && !(upn & OOB_LOST)) || move_content(f, u, upn, c);
+		bool moved = (bare && u->io && !(upn & OOB_LOST)) || move_content(f, u, upn, c);
 
 		if (u->io) {
 			deliver(f, d, u, !moved, c);

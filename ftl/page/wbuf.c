@@ -72,7 +72,7 @@ SSD_APART void wbuf_queue(struct page_ftl *f, uint32_t w)
 		owners_oldest(f);
 }
 
-static bool open_page(struct page_ftl *f)
+static SSD_ALWAYS bool open_page(struct page_ftl *f)
 {
 	uint32_t w = f->buf.free;
 	struct wpage *p;
@@ -83,14 +83,13 @@ static bool open_page(struct page_ftl *f)
 	p = &f->buf.page[w];
 	f->buf.free = p->next;
 	f->buf.free_count--;
-	if (SSD_UNLIKELY(f->handles.count)) {
+	f->buf.open = w;
+	if (SSD_UNLIKELY(f->extras) && f->handles.count) {
 		*p = (struct wpage){ .seq = UINT64_MAX, .state = W_OPEN, .handle = (uint8_t)f->handles.current };
-		f->buf.open = w;
 		return true;
 	}
 	join_queue(f, w);
 	*p = (struct wpage){ .seq = f->log.next_seq++, .next = NONE, .state = W_OPEN };
-	f->buf.open = w;
 	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
 	return true;
 }
@@ -98,7 +97,7 @@ static bool open_page(struct page_ftl *f)
 /* Handles: a full page is closed at once, since its sequence makes it ready. */
 static inline void seal_full(struct page_ftl *f)
 {
-	if (SSD_UNLIKELY(f->handles.count) && f->buf.open != NONE &&
+	if (SSD_UNLIKELY(f->extras) && f->handles.count && f->buf.open != NONE &&
 	    f->buf.page[f->buf.open].used == f->shape.upp)
 		wbuf_seal(f);
 }
@@ -211,7 +210,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	uint32_t *head = wbuf_hash_head(f, lpn), old = wbuf_find_from(f, *head, lpn), s = old;
 	bool whole = bytes == f->host.c.unit_bytes;
 
-	if (SSD_UNLIKELY(f->handles.count))
+	if (SSD_UNLIKELY(f->extras) && f->handles.count)
 		handles_close_older(f, lpn, old);
 	if (in_open_page(f, old)) {
 		f->host.stats.coalesced_units++;
@@ -224,7 +223,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
-	if (SSD_UNLIKELY(f->buf.noted))
+	if (SSD_UNLIKELY(f->extras) && (f->buf.losses || f->metadata.bytes || owners_told(f)))
 		note_slot(f, io, s);
 	if (f->host.c.payload)
 		host_copy(&f->host, io, io->at, slot_data(f, s) + from, bytes);
@@ -366,7 +365,7 @@ static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *
 
 static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	if (SSD_UNLIKELY(f->handles.count))
+	if (SSD_UNLIKELY(f->extras) && f->handles.count)
 		handles_select(f, io->op == FTL_WRITE ? io->handle : 0);
 	switch (io->op) {
 	case FTL_WRITE:
