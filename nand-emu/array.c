@@ -427,7 +427,7 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 		a->hooks.done(a->hooks.opaque, now_ns, c, count);
 }
 
-static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+static SSD_HOT void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
 {
 	struct nand_array *a = array_of(n);
 

@@ -51,6 +51,7 @@ uint32_t ssd_crc32c(const void *data, uint32_t len);
  */
 #define SSD_SELDOM __attribute__((__noinline__, __cold__))
 #define SSD_APART __attribute__((__noinline__))		/* for common code that not every call needs */
+#define SSD_HOT __attribute__((__hot__))	/* the linker puts such functions side by side */
 #define SSD_ALWAYS inline __attribute__((__always_inline__))
 #define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint; it never faults */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -110,7 +110,7 @@ static SSD_APART void unlink_slc(const struct blk_table *t, struct blk_plane *pl
 }
 
 /* Remove a block from its list. Branch-free, because which end it is at is unpredictable. */
-static void unlink_full(const struct blk_table *t, uint32_t b)
+static SSD_HOT void unlink_full(const struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);
 	struct blk *k = &t->blk[b];
@@ -131,7 +131,7 @@ static void unlink_full(const struct blk_table *t, uint32_t b)
 	k->changed = k->stays = false;
 }
 
-void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid)
+SSD_HOT void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid)
 {
 	unlink_full(t, b);
 	t->blk[b].valid = valid;

@@ -604,7 +604,7 @@ static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	return true;
 }
 
-static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+static SSD_HOT enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 					   enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;

@@ -83,7 +83,7 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
  * for one victim. If one plane always came first, the others could not collect, and the host's data
  * would accumulate in that plane.
  */
-static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+static SSD_HOT bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	uint32_t planes = f->g->planes_per_die;
 
@@ -212,7 +212,7 @@ static inline void accept_waiting(struct page_ftl *f, uint64_t now_ns)
  * Several dies end now, and `first` has been ended already: end the others, then give each die its
  * next command.
  */
-static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t first)
+static SSD_HOT SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t first)
 {
 	uint32_t due = 0;
 
@@ -227,7 +227,7 @@ static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t 
 }
 
 /* Usually only one die ends. One test for more than one avoids mispredictions. */
-static void end_due(struct page_ftl *f, uint64_t now_ns)
+static SSD_HOT void end_due(struct page_ftl *f, uint64_t now_ns)
 {
 	uint32_t die = die_due_end(&f->turn.ends);
 
@@ -287,7 +287,7 @@ static SSD_APART uint64_t run_idle_work(struct page_ftl *f, uint64_t now_ns)
 	return f->gc.idle_at_ns > now_ns && f->gc.idle_at_ns < next ? f->gc.idle_at_ns : next;
 }
 
-uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
+SSD_HOT uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 {
 	struct page_ftl *f = page_ftl_of(base);
 
@@ -295,7 +295,7 @@ uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 	return SSD_UNLIKELY(f->gc.idle_work) ? run_idle_work(f, now_ns) : next_due_ns(f);
 }
 
-void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
+SSD_HOT void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 {
 	struct page_ftl *f = page_ftl_of(base);
 

@@ -591,7 +591,7 @@ static SSD_APART void program_extras(struct page_ftl *f, uint64_t now_ns, uint32
 }
 
 /* Program pages from the head of the queue, which is ready, in all planes of an idle die. */
-static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+static SSD_HOT void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
 	uint32_t planes = f->g->planes_per_die, most = f->host.c.multiplane ? planes : 1;
@@ -646,7 +646,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		program_extras(f, now_ns, die, c, first_seq);
 }
 
-void place_pages_now(struct page_ftl *f, uint64_t now_ns)
+SSD_HOT void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
 		bool busy = f->turn.ends.busy == f->shape.dies;
@@ -711,7 +711,7 @@ static void page_done(struct page_ftl *f, uint32_t w)
 	wbuf_release(f, w);
 }
 
-void place_complete(struct page_ftl *f, struct die *d)
+SSD_HOT void place_complete(struct page_ftl *f, struct die *d)
 {
 	for (uint32_t i = d->count; i-- > 0;) {	/* backwards, so that failed pages keep their order in the queue */
 		uint32_t w = d->page[i];

@@ -258,7 +258,7 @@ static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 }
 
 /* Queue units from io->at on. Returns false if the pool is empty. */
-static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+static SSD_HOT bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct starters idle = { NONE, NONE };
 	uint64_t byte = io->offset + io->at;
@@ -698,7 +698,7 @@ static SSD_ALWAYS void deliver_all(struct page_ftl *f, struct die *d, uint32_t r
 }
 
 /* Issue one read command on an idle die. Returns false if there is nothing left to read. */
-bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
 	uint32_t r = NONE, upn = NONE;

@@ -382,7 +382,7 @@ static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	return true;
 }
 
-void line_process(struct page_ftl *f, uint64_t now_ns)
+SSD_HOT void line_process(struct page_ftl *f, uint64_t now_ns)
 {
 	while (f->buf.line.first) {
 		struct ftl_io *io = f->buf.line.first;

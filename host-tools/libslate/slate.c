@@ -125,7 +125,7 @@ static SSD_APART void note_done(struct slate_dev *d, const struct ftl_io *io)
 		record_done(d->record, io);
 }
 
-static void on_done(void *opaque, struct ftl_io *io)
+static SSD_HOT void on_done(void *opaque, struct ftl_io *io)
 {
 	struct slate_dev *d = opaque;
 
@@ -681,7 +681,7 @@ static SSD_APART void record_io(struct slate_dev *d, uint64_t now_ns, struct ftl
 		record_content_submit(d->content, now_ns, io, &d->host);
 }
 
-static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
@@ -701,7 +701,7 @@ static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }
 
-static uint64_t step(struct slate_dev *d, uint64_t now_ns)
+static SSD_HOT uint64_t step(struct slate_dev *d, uint64_t now_ns)
 {
 	uint64_t next;
 
@@ -769,7 +769,7 @@ static SSD_APART void submit_to_file(struct slate_dev *d, uint64_t now_ns, struc
 		breaks(d, now_ns);
 }
 
-void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+SSD_HOT void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_LIKELY(!d->was_there))
 		submit(d, now_ns, io);
@@ -787,7 +787,7 @@ static SSD_APART uint64_t step_of_file(struct slate_dev *d, uint64_t now_ns)
 	return FTL_IDLE;
 }
 
-uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
+SSD_HOT uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 {
 	return SSD_LIKELY(!d->was_there) ? step(d, now_ns) : step_of_file(d, now_ns);
 }

@@ -144,7 +144,7 @@ static struct request *pop(struct engine *e)
 
 /* ---- the drive's side ------------------------------------------------------------ */
 
-void engine_done(void *opaque, struct ftl_io *io)
+SSD_HOT void engine_done(void *opaque, struct ftl_io *io)
 {
 	struct replay *r = opaque;
 
@@ -267,7 +267,7 @@ static SSD_APART int choose_handle(const struct replay *r, const struct stream *
 	return 0;
 }
 
-int stream_fetch(struct replay *r, struct stream *s)
+SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
 {
 	struct trace_row *row = &s->row;
 	uint64_t before_ns = s->last_ns;
@@ -318,7 +318,7 @@ int stream_fetch(struct replay *r, struct stream *s)
  * The drive sets all fields of the I/O that are not set here. They are set one by one: for an initialiser
  * of so many bytes compilers use rep stos, which is slow.
  */
-struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream)
+SSD_HOT struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream)
 {
 	static const enum ftl_op ops[] = {
 		[TRACE_READ] = FTL_READ, [TRACE_WRITE] = FTL_WRITE,
@@ -452,7 +452,7 @@ static bool is_due(struct replay *r, struct stream *s)
 }
 
 /* Submit the requests that are due. 1: some were submitted; 0: none was due; < 0: -exit code. */
-static int submit_due(struct replay *r)
+static SSD_HOT int submit_due(struct replay *r)
 {
 	int fed = 0;
 
@@ -474,7 +474,7 @@ static int submit_due(struct replay *r)
 
 /* ---- completions ------------------------------------------------------------------- */
 
-void engine_deliver(struct replay *r, struct request *q)
+SSD_HOT void engine_deliver(struct replay *r, struct request *q)
 {
 	account_done(r, q);
 	r->completed++;
