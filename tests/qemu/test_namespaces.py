@@ -330,6 +330,32 @@ class Life(NamespaceTest):
                 self.assertEqual(found, waits if own else (0, 0), (writer, op))
                 self.assertEqual(total[op]["ios"], before[op]["ios"] + 1)
 
+    def test_waits_for_the_core_and_the_link(self) -> None:
+        """Two reads of unwritten blocks come at one moment; the first is of each namespace in turn.
+
+        With one core the second command waits for the first one, and the first one's completion, which takes no time,
+        for the second command. Over the link the second one's data wait for the first one's.
+        """
+        work = 1000 + 200  # of the core: ftl.overhead_ns, ftl.map_ns
+        options: tuple[Json, ...] = ({"controller__cores": 1}, {"link__generation": 1, "link__lanes": 1})
+        for more in options:
+            for first in (1, 2):
+                self.begin(f"{64 * MIB}:512;{32 * MIB}:4096", ftl__overhead_ns=1000, ftl__map_ns=200, **more)
+                before = self.vm.stats()["total"]
+                for nsid, blocks in ((first, 8 if first == 1 else 1), (2, 1)):
+                    self.nvme.io.put(READ, nsid, SCRATCH, 0, {10: 8, 12: blocks - 1})
+                self.assertEqual([self.nvme.finish().code for _ in range(2)], [0, 0])
+                total = self.vm.stats()["total"]
+                names = ("namespace-queue-ns", "controller-ns", "link-ns")
+                found = {name: total["read"][name] - before["read"][name] for name in names}
+                crossing = (total["ftl"]["link-to-host-busy-ns"] - before["ftl"]["link-to-host-busy-ns"]) // 2
+                self.assertEqual(crossing > 0, "link__lanes" in more)
+                wait = crossing or 2 * work
+                self.assertEqual(found["namespace-queue-ns"], wait if first == 1 else 0)
+                self.assertEqual(found["controller-ns"], 2 * work if not crossing and first == 2 else 0)
+                self.assertEqual(found["link-ns"], crossing * (3 if first == 2 else 2))
+                self.vm.close()
+
     def test_the_host_is_told(self) -> None:
         """Attachment and deletion raise the event; the log names the namespaces."""
         self.begin(f"{MIB}:512;{MIB}:512")
