@@ -350,11 +350,15 @@ static void bad_caches_are_refused_by_name(void)
 {
 	static const char *const blocks[] = { "ftl.slc_blocks=2", NULL };
 	static const char *const hot[] = { "ftl.hot_cold=count", NULL };
+	static const char *const page[] = { "ftl.type=page", NULL };
+	static const char *const fast[] = { "ftl.type=page", "ftl.slc_blocks=2", "timing.slc_program_ns=100000", NULL };
 
 	EXPECT(!load("nand-emu/profiles/tlc-slc-small.ini", NULL));
 	expect_refusal("znand-small", "ftl.slc_cache=static", blocks, "the cells have one bit");
 	expect_refusal("qlc-small", "ftl.slc_cache=dynamic", blocks, "the array has no SLC mode");
 	expect_refusal("rps-small", "ftl.slc_cache=static", blocks, "slc_cache");
+	expect_refusal("rps-small", "ftl.slc_cache=static", fast, "blocks in SLC mode in ascending order");
+	expect_refusal("rps-small", "ftl.map_cache_pages=60", page, "set order = ascending and type = page");
 	expect_refusal("superblock-small", "ftl.slc_cache=static", blocks, "slc_cache");
 	expect_refusal("tlc-slc-small", "ftl.slc_blocks=0", NULL, "slc_blocks must be at least 1");
 	expect_refusal("tlc-slc-small", "ftl.slc_blocks=1000", NULL, "slc_blocks is too much: of a plane's blocks");
