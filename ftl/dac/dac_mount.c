@@ -186,7 +186,8 @@ static uint32_t need_shared(struct dac *d, uint32_t obj)
 	return need(d, obj);
 }
 
-static void need_of_unit(struct dac *d, uint32_t lpn)
+/* An object with a unit's own sequence is that unit's alone: a second one means that tables were damaged. */
+static int need_of_unit(struct dac *d, uint32_t lpn)
 {
 	uint32_t obj = d->map[lpn];
 	struct dac_obj *o = &d->obj[obj];
@@ -195,15 +196,18 @@ static void need_of_unit(struct dac *d, uint32_t lpn)
 		if (!may_be_reference(d, obj, d->unit_ref_seq[lpn]))
 			obj = d->gone;
 		d->map[lpn] = need_shared(d, obj);
-		return;
+		return SSD_OK;
 	}
 	if (o->ppn == DAC_NONE || o->seq != d->unit_seq[lpn]) {
 		d->map[lpn] = need(d, d->gone);
-		return;
+		return SSD_OK;
 	}
+	if (o->refs > o->shares)
+		return SSD_E_CORRUPT;
 	need(d, obj);
 	if (o->kind == DAC_DELTA)
 		o->ref = need_shared(d, may_be_reference(d, o->ref, d->unit_ref_seq[lpn]) ? o->ref : d->gone);
+	return SSD_OK;
 }
 
 /* ---- 4: live --------------------------------------------------------------------------------- */
@@ -264,9 +268,11 @@ int dac_find(struct ftl *f)
 	d->gone = d->objects - 1;	/* an object id that is never stored on flash */
 	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
 					    .cached = DAC_NONE, .kind = DAC_LOST };
-	for (uint32_t l = 0; l < d->units; l++)
+	for (uint32_t l = 0; l < d->units && !err; l++)
 		if (d->unit_seq[l])
-			need_of_unit(d, l);
+			err = need_of_unit(d, l);
+	if (err)
+		return err;
 	settle_objects(d);
 	dac_keep_rebuilt(d);
 	d->host.now_ns = d->host.survey.ready_ns;
