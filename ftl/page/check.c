@@ -100,58 +100,60 @@ static uint32_t bits_set(const uint8_t *map, uint64_t first, uint64_t end)
 	return count;
 }
 
-static void check_map(const struct page_ftl *f)
-{
-	uint64_t mapped = 0, valid = 0, in_blocks = 0;
-	struct look look = { 0 };
-
-	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
-		uint32_t at = entry_of(f, &look, lpn);
-
-		if (at == NONE)
-			continue;
-		mapped++;
-		SSD_ASSERT(bit_get(f->map.valid, at & ~OOB_LOST));		/* C1 */
-		SSD_ASSERT(!f->map.p2l || (oob_unit_lpn(p2l_of(f, at & ~OOB_LOST)) &
-				       ~OOB_LOST) == lpn);			/* C11 */
-	}
-	SSD_ASSERT(mapped == f->map.mapped);
-	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
-		uint32_t in_block = bits_set(f->map.valid, b * f->bt.units_per_block,
-					     (b + 1) * f->bt.units_per_block);
-
-		SSD_ASSERT(in_block == f->bt.blk[b].valid);			/* C2 */
-		valid += in_block;
-		in_blocks += f->bt.blk[b].valid;
-	}
-	SSD_ASSERT(valid == mapped && in_blocks == mapped);			/* C1 */
-}
-
 static bool is_trusted(const struct page_ftl *f, uint32_t ppn)
 {
 	return map_is_cached(f) &&
 	       ppn % f->g->pages_per_block < f->cache.ckpt.trusted[ppn / f->g->pages_per_block];
 }
 
-static void check_oob(const struct page_ftl *f)
+/* Shows the spare area of one page at a time. */
+struct spare {
+	uint32_t ppn;
+	enum nand_status is;
+	const void *oob;
+};
+
+static void check_oob(const struct page_ftl *f, struct spare *s, uint32_t lpn, uint32_t upn)
 {
+	if (upn / f->shape.upp != s->ppn) {	/* the next LPN often lies in the same page */
+		s->ppn = upn / f->shape.upp;
+		s->is = f->host.n->ops->peek(f->host.n, (ppn_t){ s->ppn }, NULL, &s->oob);
+	}
+	SSD_ASSERT(s->is != NAND_OK || (oob_get_lpn(s->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn ||
+		   is_trusted(f, s->ppn));					/* C4 */
+}
+
+static void check_entries(const struct page_ftl *f)
+{
+	uint64_t mapped = 0;
 	struct look look = { 0 };
-	uint32_t ppn = NONE;
-	enum nand_status is = NAND_OK;
-	const void *oob = NULL;
+	struct spare spare = { .ppn = NONE };
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
 		uint32_t at = entry_of(f, &look, lpn), upn = at & ~OOB_LOST;
 
 		if (at == NONE)
 			continue;
-		if (upn / f->shape.upp != ppn) {	/* the next LPN often lies in the same page */
-			ppn = upn / f->shape.upp;
-			is = f->host.n->ops->peek(f->host.n, (ppn_t){ ppn }, NULL, &oob);
-		}
-		SSD_ASSERT(is != NAND_OK || (oob_get_lpn(oob, upn % f->shape.upp) & ~OOB_LOST) == lpn ||
-			   is_trusted(f, ppn));					/* C4 */
+		mapped++;
+		SSD_ASSERT(bit_get(f->map.valid, upn));				/* C1 */
+		SSD_ASSERT(!f->map.p2l || (oob_unit_lpn(p2l_of(f, upn)) & ~OOB_LOST) == lpn);	/* C11 */
+		check_oob(f, &spare, lpn, upn);
 	}
+	SSD_ASSERT(mapped == f->map.mapped);
+}
+
+static void check_valid(const struct page_ftl *f)
+{
+	uint64_t valid = 0;
+
+	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
+		uint32_t in_block = bits_set(f->map.valid, b * f->bt.units_per_block,
+					     (b + 1) * f->bt.units_per_block);
+
+		SSD_ASSERT(in_block == f->bt.blk[b].valid);			/* C2 */
+		valid += in_block;
+	}
+	SSD_ASSERT(valid == f->map.mapped);					/* C1 */
 }
 
 static bool in_hand(const struct gc *g, uint32_t upn)
@@ -290,8 +292,8 @@ void page_ftl_check(const struct ftl *base)
 {
 	const struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
 
-	check_map(f);
-	check_oob(f);
+	check_entries(f);
+	check_valid(f);
 	check_frontiers(f);
 	check_relocations(f);
 	check_buffer(f);
