@@ -52,22 +52,31 @@ check_fs()
 }
 
 # Make files from empty to 700 KB, whose bytes depend on their names only, and copy
-# some programs: 12 MB in all, which a new f2fs of 64 MiB can just hold.
+# some programs: 12 MB in all, which a new f2fs of 64 MiB can just hold. A number
+# each 512 bytes makes every sector different; a number in each line took longer.
 make_tree()
 {
 	mkdir -p "$src"
 	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 		mkdir -p "$src/d$((i % 4))"
-		seq $((i * 1000000)) $((i * 1000000 + i * i * 400)) >"$src/d$((i % 4))/file$i"
+		seq -s "$(filler)" $((i * 1000000)) $((i * 1000000 + i * i * 6)) >"$src/d$((i % 4))/file$i"
 	done
 	mkdir -p "$src/programs"
 	cp /usr/bin/busybox /usr/bin/nvme /usr/bin/fio /usr/bin/mkfs.xfs "$src/programs/"
 	checksums "$src" >/tmp/sums
 }
 
+# Print 504 bytes between two numbers.
+filler()
+{
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+		echo "$n" | md5sum | cut -c1-31
+	done | tr '\n' x | head -c 504
+}
+
 checksums() # DIR
 {
-	(cd "$1" && find . -type f | sort | tr '\n' '\0' | xargs -0 sha256sum)
+	(cd "$1" && find . -type f | sort | tr '\n' '\0' | xargs -0 md5sum)
 }
 
 copy_tree()
