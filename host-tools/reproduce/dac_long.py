@@ -40,7 +40,9 @@ KEPT = ROOT / "build/reproduce/dac-long"
 LENGTHS = "128,256,512,1024,2048,4096,all"
 SCALE = 64  # 8 GiB of flash: no GC
 CAPACITY_MIB = 4096  # of drive.ini
+HOST = ("--set", "memory.overcommit=yes")  # a part takes half of the drive at most
 PERMILLE = 5
+LIMITED = "dedup+comp-5"  # keeps as many fingerprints as DAC; for a recording's longest part
 Rows = list[list[str]]
 
 
@@ -64,7 +66,7 @@ def replay(path: Path, line: list[str], form: str, recording: Path, what: str) -
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
-    said([*line, form, str(unfinished), str(recording)], what)
+    said([*line, *HOST, form, str(unfinished), str(recording)], what)
     told.unlink(missing_ok=True)
     os.replace(unfinished, path)
     told.write_text(wanted, encoding="utf-8")
@@ -119,7 +121,7 @@ def requests(name: str, path: Path) -> list[tuple[int, int]]:
 def command(part: Part, name: str) -> list[str]:
     """Return the command line of a replay without the trace: the configuration of the study "dac" on a larger drive."""
     config = dac.Dac(SCALE).all()[name]
-    kept = f"ftl.fingerprints={part.prints}" if name == "dac" else "ftl.fingerprints_permille=1000"
+    kept = f"ftl.fingerprints={part.prints}" if name in ("dac", LIMITED) else "ftl.fingerprints_permille=1000"
     words = [word for text in (*config.sets, f"ftl.capacity_mib={CAPACITY_MIB}", kept) for word in ("--set", text)]
     return [REPLAY, "--profile", f"nand-emu/profiles/{config.profile}.ini", *words, *config.args,
             "--limit", str(part.requests)]  # fmt: skip
@@ -154,6 +156,11 @@ def pages(found: Found, parts: list[Part], base: str, names: dict[str, str], per
             of = "average" if len(alike) == len({part.name for part in parts}) else f"average of {' '.join(alike)}"
             rows.append([str(mib), of, *(number(mean(values[name])) for name in names)])
     return rows
+
+
+def longest(parts: list[Part]) -> list[Part]:
+    """Return each recording's longest part."""
+    return list({part.name: part for part in sorted(parts, key=lambda part: part.mib)}.values())
 
 
 def table5(found: Found, parts: list[Part], measure: measures.Measure, paper: dict[str, float]) -> Rows:
@@ -195,6 +202,8 @@ def tables(found: Found, parts: list[Part]) -> dict[str, tuple[str, Rows]]:
         "fig28": ("Figure 28: pages written, of Dedup's", pages(found, parts, "dedup", all_of, False)),
         "fig28t": ("Pages written against Dedup+Comp's, % (paper: DAC -15 on average, -30 at best)",
                    pages(found, parts, "dedup+comp", {"dac": "DAC", "unlimited": "DAC, unlimited"}, True)),
+        "alike": ("Pages written against Dedup+Comp's when both keep 0.5 %, % (paper: see above)",
+                  pages(found, longest(parts), LIMITED, {"dac": "DAC"}, True)),
         "limit": ("Pages written without a limit against DAC's, % (paper: less than 2 fewer)",
                   pages(found, parts, "dac", {"unlimited": "DAC, unlimited"}, True)),
         "comp": ("Pages written against Comp's, % (paper: DAC -67 on WEB)",
@@ -258,6 +267,7 @@ def main(argv: list[str]) -> int:
             raise StudyError(f"{REPLAY} is not there: 'make core' first")
         parts = parts_of(Path(args.recordings.removeprefix("RECORDINGS=")), numbers, "all" in lengths)
         points = [(part, name) for part in sorted(parts, key=lambda part: part.mib) for name in dac.FTLS]
+        points += [(part, LIMITED) for part in longest(parts)]
         with ThreadPoolExecutor(args.jobs) as pool:
             results = list(pool.map(lambda point: result(*point), points))
         found = {(part.name, part.mib, name): one for (part, name), one in zip(points, results)}

@@ -86,6 +86,9 @@ class Rows(unittest.TestCase):
             ],
         )
 
+    def test_longest(self) -> None:
+        self.assertEqual([(part.name, part.mib) for part in dac_long.longest(self.parts)], [("pc", 2), ("web", 1)])
+
     def test_table5(self) -> None:
         rows = dac_long.table5(self.found, self.parts, measures.reference_share, {"pc": 0.2, "web": 0.5})
         self.assertEqual(rows, [
