@@ -419,9 +419,25 @@ static void model_begin(struct model *m, uint64_t ns)
 	}
 }
 
-static void model_run(struct model *m, uint64_t last_ns)
+/* Returns when the next job enters or the next work ends after ns; only then does anything change. */
+static uint64_t model_next(const struct model *m, uint64_t ns)
 {
-	for (uint64_t ns = m->job[0].submit_ns; ns <= last_ns; ns++) {
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		const struct job *j = &m->job[i];
+		bool runs = j->state == COMMAND_RUNS || j->state == COMPLETION_RUNS;
+		uint64_t at = j->state == ABSENT ? j->submit_ns : runs ? j->ends_ns : UINT64_MAX;
+
+		if (at > ns && at < next)
+			next = at;
+	}
+	return next;
+}
+
+static void model_run(struct model *m)
+{
+	for (uint64_t ns = m->job[0].submit_ns; ns < UINT64_MAX; ns = model_next(m, ns)) {
 		model_end(m, ns);
 		model_begin(m, ns);
 		for (uint32_t i = 0; i < SLOTS; i++)
@@ -458,7 +474,7 @@ static void random_reads(uint64_t seed)
 		m.job[i].priority = arbitration == FTL_ARBITRATION_WEIGHTED ? queue % ARBITER_CLASSES : ARBITER_HIGH;
 		m.job[i].owner = (uint32_t)(seed + i * i / 3) % NAMESPACES;
 	}
-	model_run(&m, at + SLOTS * (COMMAND + 6 * LOOKUP + COMPLETION));
+	model_run(&m);
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns; next = f->ops->step(f, now))
 			now = next;
