@@ -216,7 +216,7 @@ valgrind: core ## the suite of slate-replay, with slate-load and slatectl, under
 	@tests/valgrind.sh $(if $(TESTS),'$(TESTS)')
 
 suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET SUITES='--beside-raw ...'
-	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(if $(PROFILE),--profile '$(PROFILE)') \
+	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(foreach p,$(PROFILE),--profile '$(p)') \
 		$(foreach s,$(SET),--set '$(s)') $(if $(OUT),--out '$(OUT)') $(SUITES)
 
 tsan-qemu: qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test 'make suites': what it refuses, and how it reads the output of ./check."""
 
+import argparse
 import importlib.util
 import subprocess
 import sys
@@ -90,6 +91,48 @@ class Refuses(unittest.TestCase):
         self.built(suites.SUITES[0])
         self.assertIn("--raw-zones 4: give a number and M or G", self.refused(self.folder, "--raw", "--raw-zones", "4"))
 
+    def test_a_limit_without_a_number(self) -> None:
+        self.built(suites.SUITES[0])
+        told = self.refused(self.folder, "--raw", "--raw-zones", "4M,x")
+        self.assertIn("--raw-zones 4M,x: give a number and M or G, such as 4M, or a limit, too: 4M,14", told)
+
+    def test_three_drives(self) -> None:
+        self.built(suites.SUITES[0])
+        words = ["--profile", "small"] * 3
+        self.assertIn("--profile 3 times: the suites use 2 drives at most", self.refused(self.folder, *words))
+
+    def test_a_file_system_without_zones(self) -> None:
+        self.built(suites.SUITES[1])
+        two = ["--profile", "zns-small"] * 2
+        for words, told in (
+            ([*two], "--profile zns-small zns-small: --fs ext4 has no zones in Linux 6.1; use --fs btrfs"),
+            (["--fs", "xfs", *two], "--fs xfs has no zones in Linux 6.1; use --fs btrfs"),
+            (["--fs", "f2fs", *two], "--fs f2fs needs an ordinary drive for its metadata beside a zoned one"),
+            (["--raw", "--raw-zones", "16M"], "--raw-zones: --fs ext4 has no zones in Linux 6.1; use --fs btrfs"),
+            (
+                ["--profile", "small", "--profile", "zns-small"],
+                "suites: --profile zns-small: --fs ext4 has no zones in Linux 6.1; use --fs btrfs",
+            ),
+        ):
+            with self.subTest(words):
+                self.assertIn(told, self.refused(self.folder, *words))
+
+    def test_one_zoned_drive(self) -> None:
+        self.built(suites.SUITES[1])
+        told = "a zoned drive is not halved; give --profile twice, for TEST_DEV and for SCRATCH_DEV"
+        for words in (
+            ["--profile", "zns-small"],
+            ["--profile", "small", "--set", "ftl.type=zns"],
+            ["--raw", "--raw-zones", "16M"],
+        ):
+            with self.subTest(words):
+                self.assertIn(told, self.refused(self.folder, "--fs", "btrfs", *words))
+
+    def test_zones_of_one_drive(self) -> None:
+        """A setting for nvme1 alone makes zones of that drive alone."""
+        words = ["ftl.map_ns=100", "1:ftl.type=zns"]
+        self.assertEqual([suites.is_zoned("small", words, number) for number in (0, 1)], [False, True])
+
     def built(self, suite: suites.Suite) -> None:
         """A checkout with a program."""
         self.checkout(suite)
@@ -114,6 +157,34 @@ class Refuses(unittest.TestCase):
                 suites.check_image()
         finally:
             suites.IMAGES = kept
+
+
+class Command(unittest.TestCase):
+    """Two drives, or two raw files."""
+
+    def test_serial_numbers(self) -> None:
+        """They are those that 'slate run' gives its drives, and those of the raw files."""
+        two = argparse.Namespace(profile=["a", "b"])
+        self.assertEqual(suites.serials("slate", two), ["slate", "slate1"])
+        self.assertEqual(suites.serials("raw", two), ["raw", "raw1"])
+
+    def test_raw_file_with_zones(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="slate-test-") as folder:
+            raw = Path(folder) / "raw1.img"
+            words = suites.qemu_words(raw, "64M", "16M,14")
+            self.assertEqual(raw.stat().st_size, 64 << 20)
+        self.assertEqual(
+            words,
+            [
+                "--qemu-arg=-blockdev",
+                f"--qemu-arg=driver=raw,node-name=raw1,discard=unmap,file.driver=file,file.filename={raw}",
+                "--qemu-arg=-device",
+                "--qemu-arg=nvme,serial=raw1,id=nvme-raw1",
+                "--qemu-arg=-device",
+                "--qemu-arg=nvme-ns,bus=nvme-raw1,drive=raw1,zoned=on,zoned.zone_size=16M,"
+                "zoned.max_open=14,zoned.max_active=14",
+            ],
+        )
 
 
 class Guest(unittest.TestCase):

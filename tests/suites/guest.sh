@@ -4,8 +4,8 @@
 # guest.sh - run as root in the Debian guest by suites.py: unpack the suite that is in the shared
 # folder, give it the drive, run its ./check, and leave what it said in the shared folder.
 #
-# From the folder: settings (KIND, SERIAL, FS, TESTS, QUICK_S, QUICK), suite.tar. Into it: check.txt,
-# results.tar (the suite's own results), dmesg.txt, status (of ./check).
+# From the folder: settings (KIND, SERIALS of one or two drives, FS, TESTS, QUICK_S, QUICK), suite.tar.
+# Into it: check.txt, results.tar (the suite's own results), dmesg.txt, status (of ./check).
 share=/run/share
 suite=/var/tmp/suite
 # shellcheck source=/dev/null
@@ -24,26 +24,31 @@ find_drive() # SERIAL
 
 blktests()
 {
-	printf '%s\n' "TEST_DEVS=($dev)" "TIMEOUT=$QUICK_S" ${QUICK:+"QUICK_RUN=1"} "OUTPUT=$suite/results" >config
+	printf '%s\n' "TEST_DEVS=($devs)" "TIMEOUT=$QUICK_S" ${QUICK:+"QUICK_RUN=1"} "OUTPUT=$suite/results" >config
 	# shellcheck disable=SC2086 # one word per test
 	./check $TESTS
 }
 
-# Half of the drive has the file system that stays, half the one that tests make.
+# The file system that stays is on the first drive, the one that tests make on the second, or on halves of one drive.
 xfstests()
 {
-	printf 'label: gpt\n,%sM\n,\n' $(($(blockdev --getsize64 "$dev") >> 21)) | sfdisk -q "$dev"
-	udevadm settle
+	# shellcheck disable=SC2086 # one word per drive
+	set -- $devs
+	if [ $# = 1 ]; then
+		printf 'label: gpt\n,%sM\n,\n' $(($(blockdev --getsize64 "$1") >> 21)) | sfdisk -q "$1"
+		udevadm settle
+		set -- "${1}p1" "${1}p2"
+	fi
 	for user in fsgqa fsgqa2 123456-fsgqa; do
 		useradd --badname -m "$user" 2>/dev/null
 	done
 	mkdir -p /mnt/test /mnt/scratch
-	printf 'export %s\n' "FSTYP=$FS" "TEST_DEV=${dev}p1" "TEST_DIR=/mnt/test" "SCRATCH_DEV=${dev}p2" \
+	printf 'export %s\n' "FSTYP=$FS" "TEST_DEV=$1" "TEST_DIR=/mnt/test" "SCRATCH_DEV=$2" \
 		"SCRATCH_MNT=/mnt/scratch" "RESULT_BASE=$suite/results" >local.config
 	case $FS in
-	ext4) mkfs.ext4 -q -F "${dev}p1" ;;
-	f2fs) mkfs.f2fs -q -f "${dev}p1" ;;
-	*) "mkfs.$FS" -q -f "${dev}p1" ;;
+	ext4) mkfs.ext4 -q -F "$1" ;;
+	f2fs) mkfs.f2fs -q -f "$1" ;;
+	*) "mkfs.$FS" -q -f "$1" ;;
 	esac
 	# shellcheck disable=SC2086 # one word per test or option
 	./check $TESTS
@@ -56,11 +61,15 @@ if ! tar -C $suite --no-same-owner --warning=no-timestamp -xf $share/suite.tar; 
 	exit 1
 fi
 cd $suite || exit 1
-dev=$(find_drive "$SERIAL") || {
-	say "there is no drive with the serial number $SERIAL"
-	exit 1
-}
-say "$KIND on $dev"
+devs=
+for serial in $SERIALS; do
+	dev=$(find_drive "$serial") || {
+		say "there is no drive with the serial number $serial"
+		exit 1
+	}
+	devs="${devs:+$devs }$dev"
+done
+say "$KIND on $devs"
 {
 	$KIND
 	echo $? >$share/status

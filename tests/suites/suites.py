@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run blktests or xfstests, from a built checkout of the user's, on the drive in the Debian guest.
 
-    suites.py DIR [--tests 'WORD ...'] [--beside-raw] [--fs FS] [--realtime] ...
+    suites.py DIR [--tests 'WORD ...'] [--beside-raw] [--fs FS] [--profile NAME ...] [--realtime] ...
 
 DIR is packed, unpacked in the guest (build/image/debian.qcow2 stays as it is: the guest writes to
 an overlay), and its ./check runs there as root on the drive; guest.sh does that. --raw runs it on
 a raw file behind QEMU's nvme in the same guest instead, --beside-raw on one after the other.
+With --profile twice there are two drives (or raw files), TEST_DEV and SCRATCH_DEV of xfstests.
 
 What every test came to is in results.json and table.md in --out; ./check's own words are in
 check.txt. The exit status is 0 if no test failed on the drive, 1 if one did, 2 for bad input, 3
@@ -38,6 +39,7 @@ SHARE = "mkdir -p /run/share; mount -t 9p -o trans=virtio,version=9p2000.L,msize
 RUN = "env --default-signal=PIPE sh"
 APPEND = "root=LABEL=root rw quiet console=ttyS0 fsck.mode=skip systemd.run=\"/bin/sh -c '{}'\""
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
+MOST = 2  # drives
 ELF = b"\x7fELF"
 
 
@@ -113,16 +115,54 @@ def check_image() -> None:
             raise Refused(f"{path.relative_to(ROOT)} is not there: run 'make {target}'")
 
 
+# ---- the drives
+
+
+def is_zoned(profile: str, settings: list[str], number: int) -> bool:
+    """Has nvmeN zones? A profile that has errors has none here: 'slate run' will refuse it."""
+    command = [str(SLATE), "profiles", "show", profile, "--json"]
+    for line in settings:  # N:SECTION.KEY=VALUE is for nvmeN alone
+        only, _, setting = line.rpartition(":") if re.match(r"\d+:", line) else ("", "", line)
+        command += ["--set", setting] if only in ("", str(number)) else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode == 0 and bool(json.loads(done.stdout)["ftl"] == "zns")
+
+
+def check_drives(suite: Suite, place: str, args: argparse.Namespace) -> None:
+    """Refuse drives on which the suite's file system cannot be."""
+    if len(args.profile) > MOST:
+        raise Refused(f"--profile {len(args.profile)} times: the suites use {MOST} drives at most")
+    if suite.name != "xfstests":
+        return
+    if place == "raw":
+        where, zoned = "--raw-zones", bool(args.raw_zones)
+    else:
+        found = [name for i, name in enumerate(args.profile) if is_zoned(name, args.set, i)]
+        where, zoned = f"--profile {' '.join(found)}", bool(found)
+    if zoned and args.fs != "btrfs":
+        why = "has no zones in Linux 6.1"
+        if args.fs == "f2fs":
+            why = "needs an ordinary drive for its metadata beside a zoned one, which this program does not set up"
+        raise Refused(f"{where}: --fs {args.fs} {why}; use --fs btrfs, or drives without zones")
+    if zoned and len(args.profile) < MOST:
+        raise Refused(f"{where}: a zoned drive is not halved; give --profile twice, for TEST_DEV and for SCRATCH_DEV")
+
+
 # ---- one boot
 
 
-def stage(folder: Path, suite: Suite, serial: str, args: argparse.Namespace) -> Path:
+def serials(place: str, args: argparse.Namespace) -> list[str]:
+    """Return the serial numbers of the drives under test."""
+    return [f"{place}{number or ''}" for number in range(len(args.profile))]
+
+
+def stage(folder: Path, suite: Suite, place: str, args: argparse.Namespace) -> Path:
     """Make the folder that the guest shares."""
     share = folder / "share"
     share.mkdir(parents=True)
     settings = {
         "KIND": suite.name,
-        "SERIAL": serial,
+        "SERIALS": " ".join(serials(place, args)),
         "FS": args.fs,
         "TESTS": args.tests or suite.default,
         "QUICK_S": str(args.test_seconds),
@@ -136,21 +176,24 @@ def stage(folder: Path, suite: Suite, serial: str, args: argparse.Namespace) -> 
     return share
 
 
-def qemu_words(raw: Path, size: str, zone_size: str | None) -> list[str]:
-    """Return QEMU's words for a raw file behind QEMU's nvme, as a second drive."""
+def qemu_words(raw: Path, size: str, zones: str | None) -> list[str]:
+    """Return QEMU's words for a raw file behind QEMU's nvme, as a further drive; its name is the serial number."""
+    serial = raw.stem
     subprocess.run(["truncate", "-s", size, str(raw)], check=True)
-    node = f"driver=raw,node-name=raw0,discard=unmap,file.driver=file,file.filename={str(raw).replace(',', ',,')}"
-    words = ["-blockdev", node, "-device", "nvme,serial=raw,drive=raw0"]
-    if zone_size:
-        words[-1] = "nvme,serial=raw,id=raw"
-        words += ["-device", f"nvme-ns,bus=raw,drive=raw0,zoned=on,zoned.zone_size={zone_size}"]
+    node = f"driver=raw,node-name={serial},discard=unmap,file.driver=file,file.filename={str(raw).replace(',', ',,')}"
+    words = ["-blockdev", node, "-device", f"nvme,serial={serial},drive={serial}"]
+    if zones:
+        zone_size, _, limit = zones.partition(",")
+        words[-1] = f"nvme,serial={serial},id=nvme-{serial}"
+        front = f"nvme-ns,bus=nvme-{serial},drive={serial},zoned=on,zoned.zone_size={zone_size}"
+        words += ["-device", front + (f",zoned.max_open={limit},zoned.max_active={limit}" if limit else "")]
     return [f"--qemu-arg={word}" for word in words]
 
 
-def run(suite: Suite, serial: str, args: argparse.Namespace) -> list[Outcome]:
+def run(suite: Suite, place: str, args: argparse.Namespace) -> list[Outcome]:
     """Boot, and read the results."""
-    folder = args.out / serial
-    share = stage(folder, suite, serial, args)
+    folder = args.out / place
+    share = stage(folder, suite, place, args)
     image = folder / "guest.qcow2"
     base = str((IMAGES / "debian.qcow2").resolve())
     subprocess.run(
@@ -158,16 +201,18 @@ def run(suite: Suite, serial: str, args: argparse.Namespace) -> list[Outcome]:
     )
     command = [str(SLATE), "run", "--image", str(image), "--kernel", str(IMAGES / "vmlinuz")]
     command += ["--initrd", str(IMAGES / "initrd.img"), "--append", APPEND.format(f"{SHARE}{RUN} /run/share/guest.sh")]
-    command += ["--share", str(share), "--out", str(folder / "run"), "--profile", args.profile, "--fill", "0"]
+    command += ["--share", str(share), "--out", str(folder / "run"), "--fill", "0"]
     command += ["--mem", args.mem, "--smp", str(args.smp), "--timeout", str(args.timeout), "--net", "none"]
+    command += [word for profile in args.profile for word in ("--profile", profile)]
     command += [word for setting in args.set for word in ("--set", setting)]
     command += ["--realtime"] if args.realtime else ["--cpu-rate", args.cpu_rate]
-    command += qemu_words(folder / "raw.img", args.raw_size, args.raw_zones) if serial == "raw" else []
-    print(f"suites: {suite.name} on {'a raw file' if serial == 'raw' else 'the drive'}: {folder}", flush=True)
+    raws = [folder / f"{name}.img" for name in serials(place, args)] if place == "raw" else []
+    command += [word for raw in raws for word in qemu_words(raw, args.raw_size, args.raw_zones)]
+    print(f"suites: {suite.name} on {'a raw file' if place == 'raw' else 'the drive'}: {folder}", flush=True)
     status: int | None = None
     with contextlib.suppress(subprocess.TimeoutExpired):  # what is known by then is kept
         status = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=args.limit, check=False).returncode
-    for path in (image, share / "suite.tar", folder / "raw.img"):
+    for path in (image, share / "suite.tar", *raws):
         path.unlink(missing_ok=True)
     said = share / "check.txt"
     found = read(suite, said.read_text(encoding="utf-8", errors="replace")) if said.exists() else []
@@ -262,10 +307,20 @@ def parse() -> argparse.Namespace:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--raw", action="store_true", help="on a raw file behind QEMU's nvme instead of the drive")
     where.add_argument("--beside-raw", action="store_true", help="on the drive, then on a raw file")
-    parser.add_argument("--profile", default="default", help="the drive (default: default)")
+    parser.add_argument(
+        "--profile",
+        action="append",
+        metavar="NAME",
+        help="the drive (default: default); once more for a second: of xfstests TEST_DEV and SCRATCH_DEV, "
+        "instead of two halves, and with --raw two raw files",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="override the profile")
     parser.add_argument("--raw-size", default="4G", help="of the raw file (default 4G)")
-    parser.add_argument("--raw-zones", metavar="SIZE", help="the raw file has zones of this size, such as 4M")
+    parser.add_argument(
+        "--raw-zones",
+        metavar="SIZE[,N]",
+        help="the raw file has zones of this size, such as 4M; N: so many may be open and active",
+    )
     parser.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
     parser.add_argument("--cpu-rate", default="1", help="instructions a ns of virtual time (default 1)")
     parser.add_argument("--smp", type=int, default=2, help="processors (default 2)")
@@ -276,6 +331,15 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, help="end a run after so many seconds, whatever is left to do")
     parser.add_argument("--out", type=Path, help="where results go; it must not be there (default out/suites-NNN)")
     return parser.parse_args()
+
+
+def check_words(args: argparse.Namespace) -> None:
+    """Check what argparse does not."""
+    args.profile = args.profile or ["default"]
+    if not re.fullmatch(r"[1-9]\d*[MG]", args.raw_size):
+        raise Refused(f"--raw-size {args.raw_size}: give a number and M or G, such as 4G")
+    if args.raw_zones and not re.fullmatch(r"[1-9]\d*[MG](,[1-9]\d*)?", args.raw_zones):
+        raise Refused(f"--raw-zones {args.raw_zones}: give a number and M or G, such as 4M, or a limit, too: 4M,14")
 
 
 def folder_for(args: argparse.Namespace) -> Path:
@@ -296,13 +360,13 @@ def main() -> int:
     args.cut_short = False
     try:
         suite = recognise(args.dir)
-        for option, size in (("--raw-size", args.raw_size), ("--raw-zones", args.raw_zones or "1M")):
-            if not re.fullmatch(r"[1-9]\d*[MG]", size):
-                raise Refused(f"{option} {size}: give a number and M or G, such as 4G")
+        check_words(args)
+        places = ["raw"] if args.raw else ["slate", "raw"] if args.beside_raw else ["slate"]
+        for place in places:
+            check_drives(suite, place, args)
         check_image()
         args.out = folder_for(args)
-        serials = ["raw"] if args.raw else ["slate", "raw"] if args.beside_raw else ["slate"]
-        results = {serial: run(suite, serial, args) for serial in serials}
+        results = {place: run(suite, place, args) for place in places}
     except Refused as refused:
         print(f"suites: {refused}", file=sys.stderr)
         return 2
