@@ -31,7 +31,10 @@ enum knob_type {
 #define KNOB_CHOICE_AT(type, field) \
 	(offsetof(type, field) + 0 * sizeof(char[sizeof(((type *)0)->field) == sizeof(unsigned int) ? 1 : -1]))
 
-/* A list of values applies its argument to each value of an enum and its name. These make enum and names of it. */
+/*
+ * A list of values is a macro that applies its argument to each value of an enum and the value's name. KNOB_VALUE
+ * makes the enum's values from it, KNOB_NAMES an array of the names.
+ */
 #define KNOB_VALUE(value, name) value,
 #define KNOB_NAME(value, name) [value] = (name),
 #define KNOB_NAMES(VALUES) (const char *const[]){ VALUES(KNOB_NAME) NULL }

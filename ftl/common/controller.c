@@ -61,7 +61,7 @@ static uint32_t first_core(const struct controller *k)
 	return first;
 }
 
-/* Returns the time that all cores together spend until at_ns, now or later, on other namespaces' requests. */
+/* Returns the time that all cores together spend on requests of other namespaces until at_ns, which is not past. */
 static uint64_t others_until(const struct controller *k, uint64_t at_ns, uint32_t owner)
 {
 	uint64_t ns = k->cores.owned_ns - k->cores.own_ns[owner];
@@ -79,8 +79,8 @@ static void core_wait_begins(const struct controller *k, uint64_t now_ns, struct
 }
 
 /*
- * A core is about to take the I/O's work, len_ns. It has waited since since_ns, and while it waits no core is idle:
- * what they spend on other namespaces meanwhile, divided by their number, is the wait behind those.
+ * A core is about to take the I/O's work, len_ns, which has waited since since_ns. No core is idle meanwhile, so the
+ * time that all cores spend on other namespaces, divided by the number of cores, is the wait behind those.
  */
 static void core_wait_over(struct controller *k, uint64_t now_ns, uint64_t since_ns, uint64_t len_ns, struct ftl_io *io)
 {
@@ -172,8 +172,8 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 }
 
 /*
- * The I/O's data cross the memory from at_ns on. Returns when they have. *others_ns is the part of the time from
- * waits_ns on in which they waited behind other namespaces.
+ * The I/O's data cross the memory from at_ns on. Returns when they have crossed. *others_ns becomes their wait behind
+ * other namespaces from waits_ns on.
  */
 static uint64_t cross(struct controller *k, uint64_t at_ns, uint64_t waits_ns, const struct ftl_io *io,
 		      uint64_t *others_ns)
@@ -274,7 +274,7 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->ftl->ops->submit(k->ftl, now_ns, io);
 }
 
-/* The I/O, which is no read, waits for the one that ends last of those before it. */
+/* A write, trim or flush reaches the FTL no earlier than those before it. Add such a wait behind others. */
 static void order_wait(struct controller *k, struct ftl_io *io)
 {
 	uint32_t owner = owner_of(io);

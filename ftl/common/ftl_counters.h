@@ -32,7 +32,7 @@
 	X(other_ns, "The part spent in the firmware and the host interface.") \
 	X(link_ns, "The part spent on the host link, the wait for it included.") \
 	X(controller_ns, "The part spent waiting for a core of the controller.") \
-	X(namespace_queue_ns, "The part spent waiting for a core, link, die, channel, buffer of another namespace.")
+	X(namespace_queue_ns, "The part spent waiting behind requests of other namespaces.")
 
 /* These counters are of the FTL, and only grow until they are reset. A row is X(name, sentence). */
 #define FTL_COUNTERS(X) \

@@ -9,7 +9,7 @@
  *   YES_NO(name, default, sentence)
  *   CHOICE(name, type, VALUES, default, sentence)   of enum ftl_TYPE
  *
- * VALUES is a list above the row, of each value and its name. The enum and the table's names are made of it.
+ * VALUES is a macro above the row that lists each value and its name. Enum and table are made from it.
  */
 #ifndef SLATE_FTL_KNOBS_H
 #define SLATE_FTL_KNOBS_H
@@ -21,7 +21,7 @@
 #define FTL_GC_MODES(VALUE) \
 	/* GC keeps the die until the plane has gc_stop_blocks free blocks */ \
 	VALUE(FTL_GC_BLOCKING, "blocking") \
-	/* host I/O goes first, but for the commands that it gives GC credit for */ \
+	/* host I/O goes first, unless GC has credit on the die (die.h) */ \
 	VALUE(FTL_GC_SLICED, "sliced")
 enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 

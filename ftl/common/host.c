@@ -60,7 +60,7 @@ int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const stru
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
-/* The books of the link, behind the FTL's own memory. */
+/* Lay out the books of the link, behind the FTL's own memory. */
 static struct owner_book *lay_out_books(struct ssd_arena *m, const struct ftl_config *c)
 {
 	return c->namespaces > 1 ? ssd_carve(m, 2, sizeof(struct owner_book)) : NULL;

@@ -116,7 +116,7 @@ static inline uint64_t host_link_bytes(const struct ftl_io *io)
 	return io->bytes + io->bytes / FTL_SECTOR_BYTES * io->metadata;
 }
 
-/* There are books. The I/O's data, ready at ready_ns, have crossed the link at end_ns: note the wait behind others. */
+/* With books: the I/O's data, ready at ready_ns, have crossed the link at end_ns. Note their wait behind others. */
 void host_crossed(struct host *h, struct ftl_io *io, uint32_t way, uint64_t ready_ns, uint64_t end_ns);
 
 /*
@@ -208,7 +208,7 @@ static inline uint64_t host_link_read(struct host *h, struct ftl_io *io, uint64_
 	return end_ns;
 }
 
-/* Make the I/O's wait for the link behind other namespaces a part of its own: in *w, or in io->where and h->stats. */
+/* Move the wait for the link behind others from link_ns to namespace_queue_ns: of *w, or of io->where and h->stats. */
 void host_divide_link(struct ftl_breakdown *w, const struct ftl_io *io);
 void host_divide(struct host *h, struct ftl_io *io);
 
@@ -231,7 +231,7 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	io->done_ns = at;
 	io->status = status;
 	host_count(&h->stats.op[io->op], io);
-	if (SSD_UNLIKELY(h->book))	/* at last: compilers keep the parts in registers until here */
+	if (SSD_UNLIKELY(h->book))	/* last, because compilers keep the parts in registers until here */
 		host_divide(h, io);
 	h->ios--;
 	h->shell.done(h->shell.opaque, io);

@@ -12,15 +12,15 @@
  *
  * A *book* belongs to a resource that is taken in advance: a direction of the host link, the controller's memory, a
  * core. It has the spans of time for which requests with an owner hold the resource, now or later. A wait for it begins
- * and ends at known times, and is another's where a span of another covers it.
+ * and ends at known times. Its part that spans of other namespaces cover is the wait behind them.
  *
  * Invariants:
  *   OW1  spans are sorted, not empty, and do not overlap;
- *   OW2  there are at most OWNER_SPANS. One more is joined with the span before it (or the one after), which then is
- *        both namespaces'; so a part of such a wait counts as a wait behind the same namespace;
+ *   OW2  there are at most OWNER_SPANS. One more is joined with the span before it (or the one after), which then
+ *        belongs to both namespaces; so a part of a wait may count as one behind the same namespace;
  *   OW3  no time of a request depends on a book.
  *
- * Cost: O(spans) for each taking; a drive with one namespace has no books.
+ * Cost: O(spans) each time that the resource is taken. A drive with one namespace has no books.
  */
 #ifndef SLATE_OWNERS_H
 #define SLATE_OWNERS_H

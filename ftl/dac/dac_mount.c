@@ -186,7 +186,7 @@ static uint32_t need_shared(struct dac *d, uint32_t obj)
 	return need(d, obj);
 }
 
-/* An object with a unit's own sequence is that unit's alone: a second one means that tables were damaged. */
+/* An object with a unit's own sequence belongs to that unit alone. If a second unit names it, tables are damaged. */
 static int need_of_unit(struct dac *d, uint32_t lpn)
 {
 	uint32_t obj = d->map[lpn];

@@ -106,7 +106,7 @@ static bool is_trusted(const struct page_ftl *f, uint32_t ppn)
 	       ppn % f->g->pages_per_block < f->cache.ckpt.trusted[ppn / f->g->pages_per_block];
 }
 
-/* Shows the spare area of one page at a time. */
+/* The spare area that check_oob() peeked last. */
 struct spare {
 	uint32_t ppn;
 	enum nand_status is;

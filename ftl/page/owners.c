@@ -2,10 +2,10 @@
 /*
  * owners.c - the page FTL's waits behind other namespaces (owners.h).
  *
- * A clock runs for its holder. Each die has a clock, held by the command that the die executes. The log
- * has one, held by the oldest page that is not on flash: pages go to flash in the order of the log, so a
- * write that waits for room in the buffer, or for its data to be durable, waits for that page. A channel's
- * part comes from the array (nand_cmd.wait_others_ns).
+ * Each die has a clock, whose holder is the command that the die executes. The log has one, whose holder
+ * is the oldest page that is not on flash. Pages go to flash in the order of the log; therefore a write
+ * that waits for room in the buffer, or for its data to be durable, waits for that page. The wait for a
+ * channel comes from the array (nand_cmd.wait_others_ns).
  *
  * Owners of a read command are the namespace of its I/O, or of the slot whose base it reads; those of a
  * program, of its slots. Hidden units, map pages and GC have none.

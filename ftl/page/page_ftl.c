@@ -720,8 +720,8 @@ static void make_stripe(struct page_ftl *f)
 }
 
 /*
- * Does a page of the host have more than its units, or do writes, reads and programs more than the common work?
- * The hot code asks for all of this at once. lost_begin() adds lost sectors.
+ * Is a feature on that makes writes, reads or programs of the host take more than the common steps? Hot code tests
+ * all of them at once. For lost sectors lost_begin() sets `extras`.
  */
 static bool extras_on(const struct page_ftl *f)
 {

@@ -25,7 +25,7 @@
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
- *   sent.c      the same by SSDSim's accounting
+ *   sent.c      ends of writes by SSDSim's accounting
  *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
@@ -296,7 +296,7 @@ struct page_read {			/* read.c */
 	struct uread *unit;
 	struct uread_map *map;		/* the look-up of each uread; NULL: the whole map is in memory */
 	uint32_t free, free_count;
-	uint32_t kept;			/* free ureads that reads of the host leave */
+	uint32_t kept;			/* free ureads that reads of the host may not take */
 	struct io_list waiting;		/* reads with units not yet queued */
 	uint8_t *oob;			/* NULL: commands need no spare area */
 	bool bare;			/* commands move no content: no payload, and the whole map is in memory */
@@ -325,7 +325,7 @@ struct page_lost {			/* rebuilt pages, kept during a mount or on a read-only dri
 struct page_ftl {
 	struct host host;
 	const struct nand_geometry *g;
-	bool extras;			/* some of what extras_on() names is on; hot code asks for this first */
+	bool extras;			/* a feature of extras_on() is on, or `losses`; hot code tests this first */
 	struct page_shape shape;
 	struct page_map map;
 	struct page_cache cache;

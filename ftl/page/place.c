@@ -458,7 +458,7 @@ static SSD_APART void keep_p2l(struct page_ftl *f, uint32_t ppn, uint32_t units,
 		oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
 }
 
-/* What a page that goes to ppn has beside its units (extras_on). */
+/* Do what a page that goes to ppn needs beside its units (extras_on). */
 static SSD_APART void page_extras(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob, bool again)
 {
 	struct wpage *p = &f->buf.page[w];
@@ -565,7 +565,7 @@ static bool joins(struct page_ftl *f, uint32_t plane, uint32_t ppn, bool slc)
 	       (!f->fr.word_lines || !(ppn & 1));
 }
 
-/* The page of this plane, with its data: its mode, and its part in a parity page. */
+/* The page c has its data: set and count the mode of its block, and add it to its parity page. */
 static SSD_APART void join_block(struct page_ftl *f, uint32_t plane, uint32_t slot, struct nand_cmd *c, uint8_t *oob)
 {
 	if (f->fr.slc != FRONT_NONE) {

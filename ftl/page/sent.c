@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sent.c - SSDSim's accounting (ftl.h): an unbuffered write ends with its last data transfer, before its pages are
- * programmed.
+ * sent.c - SSDSim's accounting (ftl_knobs.h): an unbuffered write ends with its last data transfer, before its pages
+ * are programmed.
  *
  * The I/Os wait in log.sent, in the order of their pages. Their times come from the commands that place.c issues.
  */

@@ -318,10 +318,10 @@ struct model {
 	uint32_t cores, busy;
 	uint32_t turn[ARBITER_CLASSES], taken[ARBITER_CLASSES];	/* the queue whose turn it is, what it has taken */
 	uint32_t class_now, used[ARBITER_CLASSES];
-	uint64_t since_ns;	/* all states have been what they are since */
+	uint64_t since_ns;	/* time of the last change of a state */
 };
 
-/* Until ns waiting jobs wait, in part behind those of other namespaces that run. */
+/* Until ns no state changes: add the time that waiting jobs wait behind running ones of other namespaces. */
 static void model_wait(struct model *m, uint64_t ns)
 {
 	uint32_t running = 0, of[NAMESPACES] = { 0 };

@@ -287,7 +287,7 @@ static void a_write_waits_for_the_programs_before_its_own(void)
 	drive_free();
 }
 
-/* A namespace writes into the buffered page of another. The page then has its data, too, so its wait is its own. */
+/* A namespace writes to the buffered page of another. The page then has data of both, so it is its own wait. */
 static void a_write_joins_the_oldest_page(void)
 {
 	struct ftl_config c;

@@ -126,8 +126,9 @@ static void one_namespace_has_no_such_part(void)
 
 /*
  * Two cores, reads of namespaces 0, 1 and 1 at once. The third waits 1200 ns, in which one of the two cores works for
- * namespace 0: half of it. At 1200 the core that the third read leaves takes the completion of the first, so that of
- * the second waits 300 ns, and in these, too, one core of two works for namespace 0.
+ * namespace 0, so half of the wait is behind that. At 1200 one core takes the third read's command and the other the
+ * first read's completion. So the second read's completion waits 300 ns, in which, too, one core of two works for
+ * namespace 0.
  */
 static void a_wait_for_two_cores_is_divided_by_their_time(void)
 {
@@ -145,7 +146,8 @@ static void a_wait_for_two_cores_is_divided_by_their_time(void)
 }
 
 /*
- * A trim has no namespace: a read between two waits for no other one, and the trims' own waits are not divided.
+ * A trim has no namespace: a read between two trims waits behind no other namespace, and the trims' own waits are
+ * not divided.
  * Commands end at 1200, 2400 and 3600. The first trim is answered at 3200, the read at 2400, and their completions,
  * which take no time, wait for the core until 3600.
  */
@@ -165,8 +167,8 @@ static void trims_have_no_namespace(void)
 }
 
 /*
- * Two reads of namespace 0 in its queue, then one of 1 in another: the core takes it second. It waits for the first,
- * and the second read of namespace 0 for that one and for it.
+ * Two reads of namespace 0 in its queue, then one of namespace 1 in another queue, which the core takes second. It
+ * waits for the first read. The second read of namespace 0 waits for both.
  */
 static void queues_take_turns(void)
 {
@@ -183,7 +185,7 @@ static void queues_take_turns(void)
 	done_with_it();
 }
 
-/* A write whose command ends at 1200 waits until 2600 for an earlier one with eight look-ups, its own or another's. */
+/* A write whose command ends at 1200 waits until 2600 for an earlier one with eight look-ups. */
 static void a_write_waits_for_an_earlier_one(void)
 {
 	for (uint8_t owner = 0; owner < 2; owner++) {
@@ -371,8 +373,8 @@ static void a_full_book_joins_spans(void)
 }
 
 /*
- * One core, reads of two namespaces by turns, more of them than a book has spans. The last ones wait as long as they
- * would, and the parts of their time add up (controller.h, C3); not more than the truth is behind the other namespace.
+ * One core, reads of two namespaces by turns, more of them than a book has spans. Their waits are as
+ * long as with a larger book, though a part of them may count as a wait behind the same namespace (owners.h, OW2, OW3).
  */
 static void more_waiting_commands_than_a_book_has_spans(void)
 {
