@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# each-step.sh [FIRST [LAST]] - compile and test QEMU after each patch of the series, or those numbers.
+# each-step.sh [FIRST [LAST]] - compile and test QEMU after each patch, or each from FIRST to LAST.
 #
 # It unpacks the source that build.sh has fetched into build/qemu-steps, applies one patch at a
 # time, and compiles the programs that build.sh compiles. From the patch that brings the driver

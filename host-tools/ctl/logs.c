@@ -132,7 +132,7 @@ void ctl_derive(const struct ctl_identity *id, const struct ctl_counters *n, str
 {
 	uint64_t written = n->op[SLATE_WIRE_WRITE][SLATE_OP_bytes], unit = id->unit_bytes;
 	const uint64_t *f = n->ftl;
-	/* The DAC FTL puts several units into a page, which is as large as one, and counts these pages. */
+	/* A page of the DAC FTL is as large as a unit and holds several reduced ones. Count pages if it does. */
 	bool packed = f[SLATE_FTL_host_pages] || f[SLATE_FTL_gc_pages];
 	uint64_t host = f[packed ? SLATE_FTL_host_pages : SLATE_FTL_host_units];
 	uint64_t gc = f[packed ? SLATE_FTL_gc_pages : SLATE_FTL_gc_units];

@@ -395,7 +395,7 @@ def raf_parts(account: Account) -> dict[str, float]:
 def waf(account: Account, unit_bytes: int, page_bytes: int = 0) -> dict[str, float] | None:
     """Return the write amplification and its parts: units programmed by cause and parity pages / host's units.
 
-    The DAC FTL puts several units into a page, which is as large as one, and counts these pages.
+    A page of the DAC FTL is as large as a unit and holds several reduced ones, so its pages are counted.
     """
     written = account.op["write"].bytes / unit_bytes
     if not written:

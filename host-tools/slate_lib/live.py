@@ -17,7 +17,7 @@ COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
 PERIOD_SECONDS = 1.0
 _WRITE = 1  # place of the writes in the first group
 _PROGRAMMED = ("host-units", "meta-units", "pad-units", "gc-units", "wl-units")
-_PACKED = ("host-pages", "gc-pages")  # of the DAC FTL, whose pages hold several units and are as large as one
+_PACKED = ("host-pages", "gc-pages")  # of the DAC FTL: a page is as large as a unit and holds several reduced ones
 
 
 @dataclass

@@ -65,7 +65,7 @@ class Signals:
         self._set(lambda *_: None)
 
     def interrupt(self) -> None:
-        """Make signals raise KeyboardInterrupt, for code outside the event loop. No effect after ignore()."""
+        """Make signals raise KeyboardInterrupt, for code outside the event loop. It has no effect after ignore()."""
         if not self._ignored:
             self._set(self._interrupted)
 

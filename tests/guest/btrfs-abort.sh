@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# btrfs-abort.sh - in the guest with the image of applications: what Btrfs keeps of files when it aborts a transaction
-# for want of room, on the zoned device DEV (default: the last drive). For each of SEEDS: fsstress of OPS operations,
-# checksums of all files, of the same again after clean pages were dropped from memory, and after the file system was
-# mounted again. aborts.txt has a line each: seed, status of fsstress, "ro" if Btrfs aborted, KiB of dirty pages, files,
-# files that differ after the pages were dropped, after the mount, and files that could not be read.
+# btrfs-abort.sh: check which files Btrfs keeps when it aborts a transaction for want of room, on the zoned device DEV
+# (default: the last drive). It runs in the guest with the image of applications. For each of SEEDS it runs fsstress
+# with OPS operations, and takes the checksums of all files three times: at once, after clean pages were dropped from
+# memory, and after the file system was mounted again. aborts.txt has a line for each seed: the seed, the status of
+# fsstress, "ro" if Btrfs aborted, KiB of dirty pages, the number of files, of files that differ after the pages were
+# dropped, of files that differ after the mount, and of files that could not be read.
 dev=${DEV:-${SLATE_DEVS:-$SLATE_DEV}}
 dev=${dev##* }
 mnt=/run/apps/mnt/ssd

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# several.sh: what the guest sees of its drives, in drives.txt: name, sectors, serial number. Makes one drive after the
-# other read-only, and reads from it between marks.
+# several.sh: write what the guest sees of its drives to drives.txt: name, sectors, serial number. Make one drive after
+# the other read-only, and read from it between marks.
 for drive in $SLATE_DEVS; do
 	name=${drive#/dev/}
 	read -r sectors <"/sys/block/$name/size"

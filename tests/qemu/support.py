@@ -76,7 +76,7 @@ def qemu_io(*commands: str, opts: str | None = None) -> str:
 
 
 class Monitor:
-    """Talks QMP, or the qtest protocol, over a socket that QEMU connects to and must answer within patience_s."""
+    """Talks QMP or the qtest protocol with QEMU over a socket. QEMU has to answer within patience_s."""
 
     def __init__(self, path: Path, patience_s: int = 50) -> None:
         self.listener = socket.socket(socket.AF_UNIX)

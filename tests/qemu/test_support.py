@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tests' own connection to QEMU: what it says if QEMU is silent, or is gone."""
+"""Test the errors of the tests' own connection to QEMU, if QEMU is silent or gone."""
 
 import socket
 import tempfile
