@@ -90,8 +90,9 @@ static void core_wait_over(struct controller *k, uint64_t now_ns, uint64_t since
 	if (!owner_of(io))
 		return;
 	others_ns = (others_until(k, start_ns, io->owner) - io->others_mark) / k->c.cores;
-	io->core_others_ns += others_ns < start_ns - since_ns ? others_ns : start_ns - since_ns;	/* OW2 */
-	(void)owner_book_take(&k->book[core], now_ns, start_ns, start_ns, start_ns + len_ns, owner_of(io));
+	io->core_others_ns += others_ns < start_ns - since_ns ? others_ns : start_ns - since_ns;
+	if (len_ns && !owner_book_add(&k->book[core], now_ns, start_ns, start_ns + len_ns, owner_of(io)))
+		return;
 	k->cores.owned_ns += len_ns;
 	k->cores.own_ns[io->owner] += len_ns;
 }

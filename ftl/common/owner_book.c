@@ -12,7 +12,7 @@ static void forget(struct owner_book *k, uint64_t now_ns)
 	memmove(k->span, k->span + ended, k->count * sizeof(*k->span));
 }
 
-void owner_book_add(struct owner_book *k, uint64_t now_ns, uint64_t start_ns, uint64_t end_ns, uint32_t owners)
+bool owner_book_add(struct owner_book *k, uint64_t now_ns, uint64_t start_ns, uint64_t end_ns, uint32_t owners)
 {
 	struct owner_span *s;
 	uint32_t i;
@@ -24,17 +24,14 @@ void owner_book_add(struct owner_book *k, uint64_t now_ns, uint64_t start_ns, ui
 	SSD_ASSERT(start_ns < end_ns && (!i || s[-1].end_ns <= start_ns));	/* OW1 */
 	if (i && s[-1].end_ns == start_ns && s[-1].owners == owners) {
 		s[-1].end_ns = end_ns;
-	} else if (k->count < OWNER_SPANS) {
-		memmove(s + 1, s, (k->count - i) * sizeof(*s));
-		*s = (struct owner_span){ start_ns, end_ns, owners };
-		k->count++;
-	} else if (i) {		/* OW2 */
-		s[-1].end_ns = end_ns;
-		s[-1].owners |= owners;
-	} else {
-		s->start_ns = start_ns;
-		s->owners |= owners;
+		return true;
 	}
+	if (k->count == OWNER_SPANS)
+		return false;						/* OW2 */
+	memmove(s + 1, s, (k->count - i) * sizeof(*s));
+	*s = (struct owner_span){ start_ns, end_ns, owners };
+	k->count++;
+	return true;
 }
 
 uint64_t owner_book_others(const struct owner_book *k, uint64_t from_ns, uint64_t to_ns, uint32_t owners)
@@ -62,6 +59,6 @@ uint64_t owner_book_take(struct owner_book *k, uint64_t now_ns, uint64_t from_ns
 	if (from_ns < start_ns)
 		ns = owner_book_others(k, from_ns, start_ns, owners);
 	if (start_ns < end_ns)
-		owner_book_add(k, now_ns, start_ns, end_ns, owners);
+		(void)owner_book_add(k, now_ns, start_ns, end_ns, owners);
 	return ns;
 }

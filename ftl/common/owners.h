@@ -16,8 +16,7 @@
  *
  * Invariants:
  *   OW1  spans are sorted, not empty, and do not overlap;
- *   OW2  there are at most OWNER_SPANS. One more is joined with the span before it (or the one after), which then
- *        belongs to both namespaces; so a part of a wait may count as one behind the same namespace;
+ *   OW2  there are at most OWNER_SPANS. One more is left out, and a wait for it counts as one behind the same namespace;
  *   OW3  no time of a request depends on a book.
  *
  * Cost: O(spans) each time that the resource is taken. A drive with one namespace has no books.
@@ -43,8 +42,11 @@ static inline uint32_t owner_of(const struct ftl_io *io)
 	return io->op == FTL_READ || io->op == FTL_WRITE ? 1u << io->owner : 0;
 }
 
-/* Add the span from start_ns to end_ns, which overlaps none; spans that ended by now_ns are removed. */
-void owner_book_add(struct owner_book *k, uint64_t now_ns, uint64_t start_ns, uint64_t end_ns, uint32_t owners);
+/*
+ * Add the span from start_ns to end_ns, which overlaps none; spans that ended by now_ns are removed. Returns false if
+ * the book is full, and the span was left out (OW2).
+ */
+bool owner_book_add(struct owner_book *k, uint64_t now_ns, uint64_t start_ns, uint64_t end_ns, uint32_t owners);
 /* Returns the time between from_ns, at or after the last now_ns, and to_ns in which others than `owners` hold it. */
 uint64_t owner_book_others(const struct owner_book *k, uint64_t from_ns, uint64_t to_ns, uint32_t owners);
 /* As owner_book_others() from from_ns to start_ns; then add the span. Without owners it does nothing and returns 0. */

@@ -356,20 +356,53 @@ static void a_book_knows_who_holds_when(void)
 }
 
 /* A book is full: one more span makes the one before it (or the one after) a span of both. */
-static void a_full_book_joins_spans(void)
+static void a_full_book_leaves_spans_out(void)
 {
 	book.count = 0;
 	for (uint32_t i = 0; i < OWNER_SPANS; i++)
-		owner_book_add(&book, 0, 100 + 10 * i, 105 + 10 * i, 1 + i % 2);
+		EXPECT(owner_book_add(&book, 0, 100 + 10 * i, 105 + 10 * i, 1 + i % 2));
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5);
-	owner_book_add(&book, 0, 105, 110, 2);	/* between spans 0 of 1 and 1 of 2 */
+	EXPECT(!owner_book_add(&book, 0, 40, 50, 4));	/* before all */
+	EXPECT(!owner_book_add(&book, 0, 60, 70, 1));	/* between that one and the first */
+	EXPECT(!owner_book_add(&book, 0, 105, 110, 2));	/* between spans 0 of 1 and 1 of 2 */
+	EXPECT(owner_book_add(&book, 0, 105, 110, 1));	/* continues span 0 */
 	EXPECT_EQ(book.count, OWNER_SPANS);
-	EXPECT_EQ(book.span[0].end_ns, 110);
-	EXPECT_EQ(book.span[0].owners, 3);
-	owner_book_add(&book, 0, 40, 50, 4);	/* before all */
-	EXPECT_EQ(book.span[0].start_ns, 40);
-	EXPECT_EQ(book.span[0].owners, 7);
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5);
+	EXPECT(owner_book_add(&book, 110, 10 * OWNER_SPANS + 100, 10 * OWNER_SPANS + 101, 2));	/* span 0 has ended */
+	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5 + 1);
+}
+
+/*
+ * Reads of two namespaces fill the memory's book, then writes use a gap between their transfers. Until 2026-11-27
+ * spans of a full book were joined over such gaps, and the second write was an assertion.
+ */
+static void transfers_in_gaps_of_a_full_book(void)
+{
+	static struct slot many[404];
+	uint64_t begin;
+	uint32_t n = 0;
+
+	make(2, (struct ways){ .cores = 8, .link_ps = 500, .dram_mb_s = 3000 });
+	begin = now;
+	for (uint32_t wave = 0; wave < 3; wave++) {
+		static const uint32_t ends[] = { 1, 401, 404 }, at_ns[] = { 0, 30000, 170000 };
+
+		for (uint64_t next = f->ops->step(f, now); next != FTL_IDLE && next <= begin + at_ns[wave];
+		     next = f->ops->step(f, now))
+			now = next;
+		now = begin + at_ns[wave];
+		for (; n < ends[wave]; n++) {
+			many[n].io = (struct ftl_io){ .op = wave == 2 ? FTL_WRITE : FTL_READ, .owner = n % 2,
+						      .offset = n % 90 * UNIT,
+						      .bytes = (n == 0 ? 100 : n % 2 || wave == 2 ? 1 : 4) * UNIT };
+			f->ops->submit(f, now, &many[n].io);
+		}
+	}
+	for (uint64_t next = now; next != FTL_IDLE; next = f->ops->step(f, now))
+		now = next;
+	for (n = 0; n < 404; n++)
+		EXPECT_EQ(many[n].io.status, SSD_OK);
+	done_with_it();
 }
 
 /*
@@ -411,7 +444,8 @@ int main(void)
 	RUN(answers_of_the_cache_cross_the_link);
 	RUN(a_read_ahead_is_its_readers);
 	RUN(a_book_knows_who_holds_when);
-	RUN(a_full_book_joins_spans);
+	RUN(a_full_book_leaves_spans_out);
+	RUN(transfers_in_gaps_of_a_full_book);
 	RUN(more_waiting_commands_than_a_book_has_spans);
 	return test_result();
 }
