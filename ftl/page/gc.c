@@ -328,7 +328,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->why = why;
 	g->corrected = f->bt.blk[b].relocate;
 	g->victim = b;
-	g->of_map = f->bt.blk[b].map;
+	g->of_map = map_is_cached(f) && f->bt.blk[b].map;
 	g->second = BLK_NONE;
 	g->page = 0;
 	g->units = g->flying = 0;

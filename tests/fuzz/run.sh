@@ -46,6 +46,9 @@ seed_fuzz_drive() { # CORPUS
 	done
 	# cached map, a page whose second unit alone is one of the map: failed until 2026-11-27
 	printf '\16\311\207\7\377\344\37\12link\15\2\7\5\377\344\37\12li\2\7\15\2\7' >"$1/map-second-unit"
+	# page, a block of units with a page of a cached map in it: failed until 2026-11-27
+	printf '\001n\176\005\360\005\022\007\000\004\000\003\000\001\037\007\001\055\207\360\000\004\000\003\000\001\023' \
+		>"$1/page-map-page"
 	# dac, two units whose entries name one object, with one sequence: failed until 2026-11-27
 	printf '\013\245\011\006\010\377\343\061\007\000\377gy\000\000\007\377e\377\003\000\232\215\230\206\377\377\007\377e\377\377\377ergy\000\000' \
 		>"$1/dac-one-object"
