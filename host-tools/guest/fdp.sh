@@ -65,13 +65,13 @@ build()
 ! is_done || exit 0
 versions=$(installed_versions)
 need_packages
-compgen -G "$origin/*.sources" >/dev/null || die "build/apt names no Debian archive: run 'make qemu' first"
+compgen -G "$origin/*.sources" >/dev/null || die "build/apt names no Debian archive: run 'make qemu' first, without QEMU_TARBALL"
 take_lock || true
 ! is_done || exit 0
 need_space $MIN_FREE_MB
 make_work
 if [ -n "$update" ] || ! compgen -G "$kept/fio_*.tar.*" >/dev/null; then
-	phase fdp-fetch "fetching the source of a newer fio" fetch
+	phase fdp-fetch "fetching the source of a newer fio, Debian's $suite" fetch
 fi
 phase fdp "building it" build
 rm -f "$stamp"

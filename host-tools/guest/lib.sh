@@ -120,6 +120,8 @@ explain()
 		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
 	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
 		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
+	elif grep -q 'does not have a Release file' "$1"; then
+		say "the Debian archive that this machine uses does not have the release that is named above" >&2
 	elif grep -qE '404 +Not Found' "$1"; then
 		say "the package index is older than the archive: try build.sh --update" >&2
 	fi
