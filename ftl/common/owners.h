@@ -16,7 +16,8 @@
  *
  * Invariants:
  *   OW1  spans are sorted, not empty, and do not overlap;
- *   OW2  there are at most OWNER_SPANS. One more is left out, and a wait for it counts as one behind the same namespace;
+ *   OW2  there are at most OWNER_SPANS. One more is left out, and a wait for it counts as one behind the same
+ *        namespace;
  *   OW3  no time of a request depends on a book.
  *
  * Cost: O(spans) each time that the resource is taken. A drive with one namespace has no books.
