@@ -63,8 +63,9 @@ class Several(SeveralTest):
             drives = [self.of(result, number) for number in range(3)]
             self.assertEqual(len({device.capacity for device in drives}), 3)
             self.assertEqual([device.profile for device in drives], ["small", "rps-small", "pen-small"])
-            for device in drives:
-                self.assertEqual(device.labels(), ["reads"], "a read-only device takes marks, too")
+            for number, device in enumerate(drives):
+                reads = [device.job(f"nvme{n}n1").account.op["read"].ios for n in range(3)]
+                self.assertEqual(reads, [3 if n == number else 0 for n in range(3)], f"nvme{number}")
             self.assertEqual(
                 result.text("drives.txt").splitlines(),
                 [f"nvme{n}n1 {device.capacity // 512} slate{n or ''}" for n, device in enumerate(drives)],
