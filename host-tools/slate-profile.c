@@ -307,7 +307,7 @@ static const struct {
 } fields[] = {
 	FIELD(log_head, magic), FIELD(log_head, version), FIELD(log_head, id), FIELD(log_head, bytes),
 	FIELD(log_head, at_ns), FIELD(log_head, since_ns),
-	FIELD(log_identity, unit_bytes),
+	FIELD(log_identity, unit_bytes), FIELD(log_identity, ftl),
 	FIELD(log_counters, ops), FIELD(log_counters, op_words), FIELD(log_counters, ftl_words), WHOLE(log_counters),
 	FIELD(log_wear, blocks), FIELD(log_wear, entry_bytes), FIELD(log_wear, blocks_per_plane), WHOLE(log_wear),
 	FIELD(wear_entry, erases), FIELD(wear_entry, valid_units), FIELD(wear_entry, state),

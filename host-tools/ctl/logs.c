@@ -132,8 +132,11 @@ void ctl_derive(const struct ctl_identity *id, const struct ctl_counters *n, str
 {
 	uint64_t written = n->op[SLATE_WIRE_WRITE][SLATE_OP_bytes], unit = id->unit_bytes;
 	const uint64_t *f = n->ftl;
-	/* A page of the DAC FTL is as large as a unit and holds several reduced ones. Count pages if it does. */
-	bool packed = f[SLATE_FTL_host_pages] || f[SLATE_FTL_gc_pages];
+	/*
+	 * A page of the DAC FTL is as large as a unit and holds several reduced ones, so its pages are counted.
+	 * The counters do not tell the FTL: after a reset units may end whose page began before it.
+	 */
+	bool packed = !strcmp(id->ftl, "dac");
 	uint64_t host = f[packed ? SLATE_FTL_host_pages : SLATE_FTL_host_units];
 	uint64_t gc = f[packed ? SLATE_FTL_gc_pages : SLATE_FTL_gc_units];
 

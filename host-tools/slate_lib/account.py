@@ -23,6 +23,7 @@ NAND_OPS = ("read", "program", "erase", "copyback")
 # These levels describe the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
 LABEL_BYTES = 16
+PACKING_FTL = "dac"  # the ftl.type whose pages, as large as a unit, hold several reduced units
 LATE_US = (1, 10, 100)
 SUB_BUCKETS = 1024  # buckets of a latency histogram in each octave: hist.h, and the guest's fio
 OLD_SUB_BUCKETS = 16  # buckets of drives that do not report the number
@@ -247,6 +248,11 @@ class Device:
         return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
 
     @property
+    def packed(self) -> bool:
+        """Does a page, as large as a unit, hold several reduced units? Programmed pages are counted then."""
+        return self.settings.get("ftl.type") == PACKING_FTL
+
+    @property
     def gc_policy(self) -> str:
         """Return how GC chooses blocks; empty: the FTL has its own rules, or the settings do not say."""
         asked = self.settings.get("ftl.type") in ("page", "parity", "rtf", "flex")
@@ -254,7 +260,7 @@ class Device:
 
     def waf(self) -> dict[str, float] | None:
         """Return the write amplification of the whole run."""
-        return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)
+        return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0, self.packed)
 
     def late(self, where: str = "delivered") -> Late | None:
         """Return how late completions were "posted", or "delivered"; None: virtual time, or nothing was counted."""
@@ -392,19 +398,18 @@ def raf_parts(account: Account) -> dict[str, float]:
     return {name: moved / asked for name, moved in parts.items()}
 
 
-def waf(account: Account, unit_bytes: int, page_bytes: int = 0) -> dict[str, float] | None:
+def waf(account: Account, unit_bytes: int, page_bytes: int = 0, packed: bool = False) -> dict[str, float] | None:
     """Return the write amplification and its parts: units programmed by cause and parity pages / host's units.
 
-    A page of the DAC FTL is as large as a unit and holds several reduced ones, so its pages are counted.
+    With `packed` (see Device.packed) the pages programmed for host and GC replace their units.
     """
     written = account.op["write"].bytes / unit_bytes
     if not written:
         return None
     causes = ("host", "gc", "wl", "pad", "meta")
     parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in causes}
-    packed = {name: account.ftl.get(f"{name}-pages", 0) / written for name in ("host", "gc")}
-    if any(packed.values()):
-        parts |= packed
+    if packed:
+        parts |= {name: account.ftl.get(f"{name}-pages", 0) / written for name in ("host", "gc")}
     parts["parity"] = account.sources.get("backup", {}).get("programs", 0) * page_bytes / account.op["write"].bytes
     parts["total"] = sum(parts.values())
     return parts

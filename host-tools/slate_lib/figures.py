@@ -222,7 +222,9 @@ def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]
     """Return the bytes programmed in each row by known cause: (name, colour, bytes)."""
     part, unit = series.part(), device.unit_bytes
     found: list[tuple[str, str, Sequence[float]]]
-    if series.has("drive", "host-units"):
+    if device.packed:  # the series has no pages by cause
+        found = [("all causes", COLORS[0], part.column("drive", "nand-programs"))]
+    elif series.has("drive", "host-units"):
         found = [(name, color, part.column("drive", key)) for key, name, color in CAUSES]
     else:  # of --interval
         moved = part.column("drive", "gc-units")

@@ -12,12 +12,13 @@ import time
 from dataclasses import dataclass
 
 from . import counters, logs, qmp, units
+from .account import PACKING_FTL
 
 COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
 PERIOD_SECONDS = 1.0
 _WRITE = 1  # place of the writes in the first group
 _PROGRAMMED = ("host-units", "meta-units", "pad-units", "gc-units", "wl-units")
-_PACKED = ("host-pages", "gc-pages")  # of the DAC FTL: a page is as large as a unit and holds several reduced ones
+_PACKED = ("host-pages", "gc-pages")  # of an FTL with several reduced units in a page as large as a unit
 
 
 @dataclass
@@ -27,22 +28,35 @@ class Counters:
     at_ns: int
     ios: int
     written: int
-    programmed: int  # units
+    programmed: int  # units, or pages as large as a unit
     gc_runs: int
 
 
-def decode(log: bytes) -> Counters:
+@dataclass
+class Identity:
+    """Holds what log 0xd0 tells and the line needs."""
+
+    unit_bytes: int
+    packed: bool
+
+    @classmethod
+    def decode(cls, log: bytes) -> Identity:
+        """Decode the identity of a drive."""
+        told = logs.read("log_identity", log)
+        return cls(told["unit_bytes"], told["ftl"].rstrip(b"\0") == PACKING_FTL.encode())
+
+
+def decode(log: bytes, packed: bool) -> Counters:
     """Decode the counters of a log."""
     head = logs.read("log_counters", log)
     ops, op_words = head["ops"], head["op_words"]
     words = logs.words("log_counters", log, ops * op_words + head["ftl_words"])
     ftl = words[ops * op_words :]
-    packed = sum(ftl[counters.place("ftl", name)] for name in _PACKED)
     return Counters(
         logs.read("log_head", log)["at_ns"],
         sum(words[op * op_words + counters.place("op", "ios")] for op in range(ops)),
         words[_WRITE * op_words + counters.place("op", "bytes")],
-        packed or sum(ftl[counters.place("ftl", name)] for name in _PROGRAMMED),
+        sum(ftl[counters.place("ftl", name)] for name in (_PACKED if packed else _PROGRAMMED)),
         ftl[counters.place("ftl", "gc-runs")],
     )
 
@@ -84,7 +98,7 @@ class Live:
         self._nodes = nodes
         self._task: asyncio.Task[list[bytes | None]] | None = None
         self._asked = 0.0
-        self._units: list[int] = []
+        self._drives: list[Identity] = []
         self._before: tuple[Counters, float] | None = None
         self.text = ""
 
@@ -96,22 +110,23 @@ class Live:
             self._task = None
         if not self._task and now - self._asked >= PERIOD_SECONDS:
             self._asked = now
-            self._task = asyncio.ensure_future(self._ask(COUNTERS_LOG if self._units else IDENTITY_LOG))
+            self._task = asyncio.ensure_future(self._ask(COUNTERS_LOG if self._drives else IDENTITY_LOG))
         return self.text
 
     async def _ask(self, log: int) -> list[bytes | None]:
         return [await self._monitor.log(node, log) for node in self._nodes]
 
     def _take(self, task: asyncio.Task[list[bytes | None]]) -> None:
-        found = [] if task.cancelled() or task.exception() else task.result()
-        told = [log for log in found if log]
+        answers = [] if task.cancelled() or task.exception() else task.result()
+        told = [log for log in answers if log]
         if len(told) < len(self._nodes):
             return
-        if not self._units:
-            self._units = [logs.read("log_identity", log)["unit_bytes"] for log in told]
+        if not self._drives:
+            self._drives = [Identity.decode(log) for log in told]
             self._asked = 0.0
             return
-        now, unit = together([decode(log) for log in told], self._units)
+        found = [decode(log, drive.packed) for log, drive in zip(told, self._drives)]
+        now, unit = together(found, [drive.unit_bytes for drive in self._drives])
         before, when = self._before or (None, self._asked)
         self.text = words(before, now, unit, self._asked - when)
         self._before = (now, self._asked)

@@ -10,11 +10,12 @@ import functools
 import struct
 import subprocess
 from dataclasses import dataclass
+from typing import Any
 
 from . import paths
 from .errors import SlateError
 
-_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_CODES = {1: "B", 2: "H", 4: "I", 8: "Q", 16: "16s"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ def layouts() -> dict[str, Layout]:
     return {structure: _layout(fields) for structure, fields in found.items()}
 
 
-def read(structure: str, log: bytes, at: int = 0) -> dict[str, int]:
-    """Return the fields of the structure that begins at this byte."""
+def read(structure: str, log: bytes, at: int = 0) -> dict[str, Any]:
+    """Return the fields of the structure that begins at this byte: numbers, and NUL-padded texts as bytes."""
     layout = layouts()[structure]
     return dict(zip(layout.names, layout.reader.unpack_from(log, at)))
 

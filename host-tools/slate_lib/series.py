@@ -86,7 +86,8 @@ def _head(log: bytes, log_id: int) -> int:
     head = logs.read("log_head", log)
     if [head[name] for name in ("magic", "version", "id", "bytes")] != [_MAGIC, 1, log_id, len(log)]:
         raise ValueError(f"log 0x{log_id:x}: not what this version of slate can read")
-    return head["since_ns"]
+    since_ns: int = head["since_ns"]
+    return since_ns
 
 
 def decode_series(log: bytes) -> Json | None:

@@ -147,10 +147,18 @@ class Sums(unittest.TestCase):
         self.assertIsNone(waf(Account([account()]), 4096))
 
     def test_waf_of_packed_pages(self) -> None:
-        """DAC: 90 units in 40 pages, of which GC copied 6 units into 2."""
-        ftl = {"host-units": 84, "gc-units": 6, "host-pages": 38, "gc-pages": 2}
-        parts = waf(Account([account(write=op([1] * 100), ftl=ftl)]), 4096)
-        self.assertEqual((parts["host"], parts["gc"], parts["total"]), (0.38, 0.02, 0.4))
+        """DAC: 112 units in 52 pages, of which GC copied 16 units into 4."""
+        ftl = {"host-units": 96, "gc-units": 16, "host-pages": 48, "gc-pages": 4}
+        some = account(write=op([1] * 128), ftl=ftl)
+        for kind, expected in (("dac", (0.375, 0.03125, 0.40625)), ("page", (0.75, 0.125, 0.875))):
+            parts = Device({**device(some), "settings": [f"ftl.type={kind}"]}).waf()
+            self.assertEqual((parts["host"], parts["gc"], parts["total"]), expected, kind)
+
+    def test_units_end_whose_page_began_earlier(self) -> None:
+        """DAC: a page counts when its program begins, its units when it ends. The window has only the end."""
+        some = account(write=op([1] * 100), ftl={"host-units": 3, "host-pages": 0})
+        parts = Device({**device(some), "settings": ["ftl.type=dac"]}).waf()
+        self.assertEqual((parts["host"], parts["total"]), (0, 0))
 
 
 class Jobs(unittest.TestCase):

@@ -49,14 +49,25 @@ class Wire(unittest.TestCase):
         used = [live.IDENTITY_LOG, live.COUNTERS_LOG, series.SERIES_LOG, series.WEAR_LOG]
         self.assertEqual((used, series.ROWS_MAX), (self.told["ids"], self.told["rows_max"]))
 
+    def test_identity(self) -> None:
+        found = live.Identity.decode(bytes.fromhex(self.told["identity"]))
+        self.assertEqual((found.unit_bytes, found.packed), (16384, True))
+        page = bytes.fromhex(self.told["identity"]).replace(b"dac\0", b"page")
+        self.assertEqual(live.Identity.decode(page), live.Identity(16384, False))
+
     def test_counters(self) -> None:
         ops, ftl, per_op = self.told["op"], self.told["ftl"], len(self.told["op"])
-        found = live.decode(bytes.fromhex(self.told["counters"]))
+        log = bytes.fromhex(self.told["counters"])
+        found = live.decode(log, packed=False)
         self.assertEqual(found.at_ns, 4242)
         self.assertEqual(found.ios, sum(word(op * per_op + ops.index("ios")) for op in range(4)))
         self.assertEqual(found.written, word(per_op + ops.index("bytes")))  # group 1 is the writes
-        pages = ("host_pages", "gc_pages")  # DAC's, since they are not 0; otherwise units
-        self.assertEqual(found.programmed, sum(word(4 * per_op + ftl.index(name)) for name in pages))
+        for packed, names in (
+            (False, ("host_units", "meta_units", "pad_units", "gc_units", "wl_units")),
+            (True, ("host_pages", "gc_pages")),
+        ):
+            expected = sum(word(4 * per_op + ftl.index(name)) for name in names)
+            self.assertEqual(live.decode(log, packed).programmed, expected, names)
         self.assertEqual(found.gc_runs, word(4 * per_op + ftl.index("gc_runs")))
 
     def test_series(self) -> None:

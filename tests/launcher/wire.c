@@ -45,6 +45,7 @@ int main(void)
 	struct slate_log_series s = { .interval_ns = 99, .rows = 1, .row_bytes = row * 8, .ops = SLATE_WIRE_OPS,
 		.op_words = SLATE_SERIES_OP_WORDS, .drive_words = SLATE_SERIES_DRIVE_WORDS, .dies = 1, .channels = 1,
 		.processors = 1 };
+	struct slate_log_identity id = { .unit_bytes = 16384, .page_bytes = 2048, .profile = "small", .ftl = "dac" };
 	struct slate_wear_entry e[2] = { { 5, 7, SLATE_BLOCK_FULL, { 0 } }, { 6, 8, SLATE_BLOCK_BAD, { 0 } } };
 	struct slate_log_wear w = { .blocks = 2, .entry_bytes = sizeof(e[0]), .blocks_per_plane = 2 };
 
@@ -58,6 +59,8 @@ int main(void)
 	names("ftl", ftl_names, SLATE_FTL_WORDS);
 	names("row", row_names, SLATE_SERIES_OP_WORDS);
 	names("drive", drive_names, SLATE_SERIES_DRIVE_WORDS);
+	id.head = head(SLATE_LOG_IDENTITY, sizeof(id));
+	log_of("identity", &id, sizeof(id), words, 0);
 	log_of("counters", &c, sizeof(c), words, count * 8);
 	log_of("series", &s, sizeof(s), words, row * 8);
 	log_of("wear", &w, sizeof(w), e, sizeof(e));

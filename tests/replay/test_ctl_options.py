@@ -252,6 +252,31 @@ class Monitor(unittest.TestCase):
         body[96:101], body[160:164] = b"small", b"page"
         return [self.data(head(0xD0, 256)), self.data(bytes(body))]
 
+    def counted(self, ftl: str, **counts: int) -> Any:
+        """Return what slatectl derives from the counters of a drive with this FTL and 128 KiB written."""
+        names = [line.split("\t") for line in subprocess.run(
+            [CORE / "slate-profile", "--counters"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()]  # fmt: skip
+        op, of_ftl = ([row[1].replace("-", "_") for row in names if row[0] == group] for group in ("op", "ftl"))
+        words = [0] * (4 * len(op) + len(of_ftl))
+        words[len(op) + op.index("bytes")] = 128 << 10
+        for name, count in counts.items():
+            words[4 * len(op) + of_ftl.index(name)] = count
+        rest = struct.pack("<8I", 4, len(op), len(of_ftl), 0, 0, 0, 0, 0) + struct.pack(f"<{len(words)}Q", *words)
+        body = bytearray(256 - 32)
+        struct.pack_into("<I", body, 8, 1024)  # unit_bytes
+        body[160 : 160 + len(ftl)] = ftl.encode()
+        self.serve([self.data(head(0xD0, 256)), self.data(bytes(body)),
+                    self.data(head(0xD1, 32 + len(rest))), self.data(rest)])  # fmt: skip
+        return json.loads(self.ctl("--json", "counters").stdout)
+
+    def test_write_amplification(self) -> None:
+        """It is of units; of DAC, whose pages hold several reduced units, of pages, also if none was programmed."""
+        counts = {"host_units": 96, "gc_units": 16, "host_pages": 48, "gc_pages": 4}
+        self.assertEqual(self.counted("page", **counts)["waf"], 0.875)
+        self.assertEqual(self.counted("dac", **counts)["waf"], 0.40625)
+        self.assertEqual(self.counted("dac", host_units=3)["waf"], 0)
+
     def test_watch_until_the_drive_is_gone(self) -> None:
         self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
         done = self.ctl("watch", "--interval", "1", code=1)

@@ -18,7 +18,7 @@ from support import RAND, REPLAY, ROOT, TINY, Case
 sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "tests")]
 
 from pages import CHROMIUM, Tables, browse
-from slate_lib import compare, htmlreport, reports, runfiles
+from slate_lib import compare, figures, htmlreport, reports, runfiles
 from slate_lib.errors import SlateError
 
 PROFILES = ROOT / "nand-emu" / "profiles"
@@ -131,6 +131,18 @@ class Page(Replays):
         self.assertIn("replay with --timeline", html)
         _, html = page_of()
         self.assertEqual(len([tag for tag, _ in Tables(html).tags if tag == "svg"]), 4)
+
+    def test_the_charts_agree_with_the_text(self) -> None:
+        """The bytes programmed, summed over the rows, are the text's WAF of what the host wrote."""
+        for name in ("small", "dac-small", "dac-flex-small"):
+            for over in (("--timeline",), ("--interval", 5)):
+                with self.subTest(name=name, over=over[0]):
+                    words = ("--closed", 8, "--fill", 100, *over, "gen:rand4k,foot=60M,n=4000,content=similar")
+                    run = runfiles.load(self.file(made(PROFILES / f"{name}.ini", *words)))
+                    shown = reports.of(run)
+                    programmed = sum(sum(column) for *_, column in figures.causes(run.series, shown.device))
+                    written = sum(run.series.part().column("write", "bytes"))
+                    self.assertAlmostEqual(programmed / written, shown.device.waf()["total"], places=9)
 
     def test_features_are_drawn(self) -> None:
         """With a cached map, cores and a link, the shares of each interval are those of the JSON's columns."""
