@@ -11,9 +11,9 @@ Each number is fitted by one key of the profile:
     seq_read_mb_s         link.data_permille  payload of the link, or of the controller
     sustained_write_iops  ftl.op_permille     spare blocks determine how much GC copies
 
-With seq_read_us below read_us the drive reads ahead: READ_AHEAD_BYTES, in a read cache that holds them
-for all sequences at once. If its cores are too slow for such a read, it has fewer and faster cores,
-with the same rate of random reads. Random reads are measured without that cache.
+With seq_read_us below read_us by more than TOLERANCE the drive reads ahead: READ_AHEAD_BYTES, in a read
+cache that holds them for all sequences at once. If its cores are too slow for such a read, it has fewer
+and faster cores, with the same rate of random reads. Random reads are measured without that cache.
 
 With slc_cache_permille, seq_write_mb_s is the rate of the empty cache, fitted by
 timing.slc_program_ns, and full_write_mb_s that of the full one, fitted by timing.program_ns;
@@ -21,11 +21,11 @@ ftl.slc_blocks is arithmetic. With map_cache_permille, ftl.map_cache_pages is. R
 without both caches: of TLC pages, with the map in memory.
 
 If the sheet does not fix the number of dies, the drive gets the smallest number that reaches the
-random reads. If it has no read_us, and its dies are too slow for its reads, read_ns is fitted to
-them. A key has little effect on other numbers, so each is solved separately, by SciPy's
-root finder over replays (slate-replay), in two rounds; the second begins with the values of the
-first. A key that the sheet fixes in [flash] is not changed. If a key stops at its bound, its number
-is not reached, and the result says so.
+random reads if the cores take no time, so that all of read_us is the cell's. If it has no read_us, and
+its dies are too slow for its reads, read_ns is fitted to them. A key has little effect on other numbers,
+so each is solved separately, by SciPy's root finder over replays (slate-replay), in two rounds; the
+second begins with the values of the first. A key that the sheet fixes in [flash] is not changed. If a
+key stops at its bound, its number is not reached, and the result says so.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ BOUNDS = {
 # The root of op_permille is bracketed in steps of this factor from the highest value downwards, because replays
 # with little over-provisioning are slow.
 STEP = 4.0
+# If the dies are too slow at the cores' least time, these shares of the time that the cores have for a read are tried.
+NEAR = (0.95, 0.9, 0.8, 0.6)
 # Every fitted drive has these settings, unless the sheet says otherwise.
 CUT = {
     "geometry.blocks_per_plane": str(BLOCKS),
@@ -300,7 +302,8 @@ class Fit:
             self.searched = SEARCHED_SLC
             self.base[SLC.key] = self.base["timing.program_ns"]
             self._assume_slc()
-        self.reads_ahead = sheet.targets.get("seq_read_us", math.inf) < sheet.targets.get("read_us", math.inf)
+        most = (1 - TOLERANCE) * sheet.targets.get("read_us", math.inf)  # without read-ahead, times differ a bit
+        self.reads_ahead = sheet.targets.get("seq_read_us", math.inf) < most
         if self.reads_ahead:
             self._assume_read_ahead()
         self.stopped: dict[str, str] = {}  # targets whose key is at a bound, and why
@@ -463,6 +466,8 @@ class Fit:
             return  # the round before found it, and the other keys have not changed it
         low, high = _bracket(error, low, high) if knob is GC else (math.log(low), math.log(high))
         at_low, at_high = error(low), error(high)
+        if knob.key == READS.key and at_low < 0 and "read_us" in self.sheet.targets:
+            low, at_low = self._past_dies(error, wanted, low, at_low)
         if at_low * at_high > 0:
             least = abs(at_low) < abs(at_high)
             error(low if least else high)
@@ -470,6 +475,22 @@ class Fit:
         else:
             error(_brentq()(error, low, high, xtol=PRECISION))
         self.say(f"{knob.target}: {knob.key} = {self.drive.settings[knob.key]}")
+
+    def _past_dies(
+        self, error: Callable[[float], float], wanted: float, low: float, at_low: float
+    ) -> tuple[float, float]:
+        """Return a lower end at which the reads are fast enough, near the time at which the cores limit them.
+
+        The two ends of the search can both be too slow: at the least time of the cores, read_us makes the cells so
+        slow that the dies are the limit.
+        """
+        most = 1e9 * int(self.drive.facts()["settings"]["controller.cores"]) / wanted
+        least, high = self._bounds(READS.key)
+        for share in NEAR:
+            value = share * most
+            if least < value < high and (found := error(math.log(value))) >= 0:
+                return math.log(value), found
+        return low, at_low
 
 
 def _bracket(error: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
