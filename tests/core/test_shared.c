@@ -247,41 +247,37 @@ static void expect_link(const struct ftl_io *io, uint64_t same_ns, uint64_t othe
 	EXPECT_EQ(io->where.namespace_queue_ns, others_ns);
 }
 
-/* Writes of namespaces 0, 1 and 0 at once: their data cross the link one after the other. */
-static void writes_cross_the_link(void)
+/* I/Os of namespaces 0, 1 and 0, which last alone_ns each without a wait, cross the link one after the other. */
+static void three_cross_the_link(enum ftl_op op, uint64_t alone_ns)
 {
 	const struct ftl_io *io[3];
 
-	make(2, (struct ways){ .link_ps = 500 });
 	for (uint8_t i = 0; i < 3; i++)
-		io[i] = submit(i, FTL_WRITE, i % 2, i, 1);
+		io[i] = submit(i, op, i % 2, i, 1);
 	settle_down();
 	expect_link(io[0], 0, 0);
 	expect_link(io[1], 0, MOVE);
 	expect_link(io[2], MOVE, MOVE);
-	EXPECT_EQ(latency(io[2]), WORK + BUFFER + 3 * MOVE + LATENCY);
+	EXPECT_EQ(latency(io[2]), alone_ns + 2 * MOVE);
 	done_with_it();
 }
 
-/* Reads of three dies on three channels end at once, and their data cross the link one after the other. */
+static void writes_cross_the_link(void)
+{
+	make(2, (struct ways){ .link_ps = 500 });
+	three_cross_the_link(FTL_WRITE, WORK + BUFFER + MOVE + LATENCY);
+}
+
+/* The reads are of three dies on three channels, and so end at once. */
 static void reads_cross_the_link(void)
 {
-	const struct ftl_io *io[3];
-
 	make(4, (struct ways){ .link_ps = 500 });
 	for (uint8_t i = 0; i < 3; i++)
 		submit(i, FTL_WRITE, i % 2, i, 1);
 	submit(3, FTL_FLUSH, 0, 0, 0);
 	settle_down();
 	now += 10000000;
-	for (uint8_t i = 0; i < 3; i++)
-		io[i] = submit(i, FTL_READ, i % 2, i, 1);
-	settle_down();
-	expect_link(io[0], 0, 0);
-	expect_link(io[1], 0, MOVE);
-	expect_link(io[2], MOVE, MOVE);
-	EXPECT_EQ(latency(io[2]), WORK + FLASH + 3 * MOVE + LATENCY);
-	done_with_it();
+	three_cross_the_link(FTL_READ, WORK + FLASH + MOVE + LATENCY);
 }
 
 /* ---- the read cache ---- */
@@ -355,20 +351,20 @@ static void a_book_knows_who_holds_when(void)
 	EXPECT_EQ(book.count, 3);
 }
 
-/* A book is full: one more span makes the one before it (or the one after) a span of both. */
+/* A full book takes a span that continues the one before it, and leaves all others out until a span has ended. */
 static void a_full_book_leaves_spans_out(void)
 {
 	book.count = 0;
 	for (uint32_t i = 0; i < OWNER_SPANS; i++)
 		EXPECT(owner_book_add(&book, 0, 100 + 10 * i, 105 + 10 * i, 1 + i % 2));
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5);
-	EXPECT(!owner_book_add(&book, 0, 40, 50, 4));	/* before all */
-	EXPECT(!owner_book_add(&book, 0, 60, 70, 1));	/* between that one and the first */
-	EXPECT(!owner_book_add(&book, 0, 105, 110, 2));	/* between spans 0 of 1 and 1 of 2 */
-	EXPECT(owner_book_add(&book, 0, 105, 110, 1));	/* continues span 0 */
+	EXPECT(!owner_book_add(&book, 0, 40, 50, 4));	/* before the first span, which begins at 100 */
+	EXPECT(!owner_book_add(&book, 0, 60, 70, 1));	/* before it, too: no gap was closed */
+	EXPECT(!owner_book_add(&book, 0, 105, 110, 2));	/* between the first two spans */
+	EXPECT(owner_book_add(&book, 0, 105, 110, 1));	/* the same time, of the first span's owner */
 	EXPECT_EQ(book.count, OWNER_SPANS);
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5);
-	EXPECT(owner_book_add(&book, 110, 10 * OWNER_SPANS + 100, 10 * OWNER_SPANS + 101, 2));	/* span 0 has ended */
+	EXPECT(owner_book_add(&book, 110, 10 * OWNER_SPANS + 100, 10 * OWNER_SPANS + 101, 2));	/* the first ended */
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5 + 1);
 }
 
