@@ -61,7 +61,7 @@ static uint32_t first_core(const struct controller *k)
 	return first;
 }
 
-/* Returns the time that all cores together spend on requests of other namespaces until at_ns, which is not past. */
+/* Returns how long all cores together will have worked for other namespaces by at_ns, which is now or later. */
 static uint64_t others_until(const struct controller *k, uint64_t at_ns, uint32_t owner)
 {
 	uint64_t ns = k->cores.owned_ns - k->cores.own_ns[owner];
@@ -71,7 +71,7 @@ static uint64_t others_until(const struct controller *k, uint64_t at_ns, uint32_
 	return ns;
 }
 
-/* The I/O begins to wait for a core. */
+/* The I/O begins to wait for a core: note how long the cores have worked for other namespaces. */
 static void core_wait_begins(const struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
 	if (owner_of(io))
@@ -275,7 +275,10 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->ftl->ops->submit(k->ftl, now_ns, io);
 }
 
-/* A write, trim or flush reaches the FTL no earlier than those before it. Add such a wait behind others. */
+/*
+ * Writes, trims and flushes reach the FTL in the order in which they came. If the I/O waits for an earlier one of
+ * another namespace, add that wait to its waits behind others.
+ */
 static void order_wait(struct controller *k, struct ftl_io *io)
 {
 	uint32_t owner = owner_of(io);

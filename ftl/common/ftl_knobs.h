@@ -48,7 +48,7 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	NUMBER(overhead_ns, 0, KNOB_NS_MAX, "1000", "firmware, per I/O") \
 	NUMBER(max_unit_reads, 8, 1 << 22, "4096", "queued flash reads")
 
-/* Does the FTL read single ECC words or whole pages? How much time single words save depends on the array. */
+/* Does the FTL read single ECC words, or only whole pages? How much time that saves depends on the array. */
 #define FTL_WORDS(VALUE) \
 	VALUE(FTL_WORDS_NO, "no") \
 	/* single words; refused if the array reads only whole pages */ \
@@ -199,7 +199,7 @@ enum ftl_hot_cold { FTL_HOT_COLDS(KNOB_VALUE) };
 	VALUE(FTL_SLC_NONE, "none") \
 	/* slc_blocks of each plane are set aside for it */ \
 	VALUE(FTL_SLC_STATIC, "static") \
-	/* free blocks beyond gc_stop_blocks, at most slc_blocks of a plane */ \
+	/* it has each plane's free blocks beyond the first gc_stop_blocks, at most slc_blocks */ \
 	VALUE(FTL_SLC_DYNAMIC, "dynamic")
 enum ftl_slc_cache { FTL_SLC_CACHES(KNOB_VALUE) };
 

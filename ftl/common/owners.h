@@ -37,7 +37,7 @@ struct owner_book {
 	uint32_t count;
 };
 
-/* Returns the bitmap of an I/O's owner; 0: it has none (ftl_io.owner). */
+/* Returns a bitmap of the namespace that a read or write belongs to (ftl_io.owner); other I/Os have none: 0. */
 static inline uint32_t owner_of(const struct ftl_io *io)
 {
 	return io->op == FTL_READ || io->op == FTL_WRITE ? 1u << io->owner : 0;

@@ -115,7 +115,7 @@ struct spare {
 
 static void check_oob(const struct page_ftl *f, struct spare *s, uint32_t lpn, uint32_t upn)
 {
-	if (upn / f->shape.upp != s->ppn) {	/* the next LPN often lies in the same page */
+	if (upn / f->shape.upp != s->ppn) {	/* LPNs that follow each other often share a page */
 		s->ppn = upn / f->shape.upp;
 		s->is = f->host.n->ops->peek(f->host.n, (ppn_t){ s->ppn }, NULL, &s->oob);
 	}
