@@ -302,6 +302,24 @@ static void answers_of_the_cache_cross_the_link(void)
 }
 
 /*
+ * Namespace 0 reads a unit twice while namespace 1 reads another one. The second read has its data when they are in the
+ * cache, before those of the first have crossed the link, and then waits for the link behind both.
+ */
+static void a_unit_is_cached_before_it_crosses_the_link(void)
+{
+	const struct ftl_io *io[3];
+
+	make(2, (struct ways){ .cores = 3, .link_ps = 500, .cache_units = 8 });
+	for (uint8_t i = 0; i < 3; i++)
+		io[i] = submit(i, FTL_READ, i == 0, i ? 10 : 0, 1);
+	settle_down();
+	expect_link(io[1], 0, MOVE);
+	expect_link(io[2], MOVE, MOVE - BUFFER);
+	EXPECT_EQ(latency(io[2]), latency(io[0]) + 2 * MOVE);
+	done_with_it();
+}
+
+/*
  * Namespace 1 has read unit 0. It reads unit 1, whereupon the cache reads unit 2 ahead, and at the same time a unit
  * that follows neither. All are on one die, so this one waits for the two reads, both of its namespace.
  */
@@ -440,6 +458,7 @@ int main(void)
 	RUN(writes_cross_the_link);
 	RUN(reads_cross_the_link);
 	RUN(answers_of_the_cache_cross_the_link);
+	RUN(a_unit_is_cached_before_it_crosses_the_link);
 	RUN(a_read_ahead_is_its_readers);
 	RUN(a_book_knows_who_holds_when);
 	RUN(a_full_book_leaves_spans_out);
