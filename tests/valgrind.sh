@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# valgrind.sh [WORD...] - tests/replay with slate-replay, slate-content, slate-load and slatectl
+# valgrind.sh [WORD...] - tests/replay with the programs of build/core, slatectl among them,
 # under Valgrind's memcheck ('make valgrind').
 #
 # The programs are those of build/core, so this sees uses of uninitialised memory in the code that
@@ -10,12 +10,13 @@
 set -euo pipefail
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 core=$root/build/core wrapped=$root/build/valgrind reports=$root/build/log/valgrind
-programs=(slate-replay slate-content slate-load slatectl tests/replay/slate-replay-faulty)
 [ $# -gt 0 ] || set -- ''
 
 command -v valgrind >/dev/null || { echo "valgrind.sh: there is no valgrind: install the package valgrind" >&2; exit 1; }
 [ -x "$core/slate-replay" ] || { echo "valgrind.sh: $core/slate-replay is not there: run 'make core' first" >&2; exit 1; }
 
+# Every program of build/core: a test may use one that others did not.
+mapfile -t programs < <(cd "$core" && find slate* tests/replay/slate* -type f -executable)
 # lax-ioctls: Valgrind does not know NVMe's, and would warn of each
 rm -rf "$reports" "$wrapped"
 mkdir -p "$reports" "$wrapped/tests/replay"
