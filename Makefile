@@ -44,7 +44,7 @@ RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') 
 	$(if $(APP),--app '$(APP)') $(foreach a,$(APP_ARG),--app-arg '$(a)')
 
 REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(SCALE)') $(if $(OUT),--out '$(OUT)') \
-	$(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
+	$(if $(SEEDS),--seeds '$(SEEDS)') $(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
 
 # Parts of the build side by side: some of them, such as a package's installation, have work for
 # one processor only. Those of the guest wait for each other.
@@ -63,7 +63,7 @@ ifndef SLATE_PARTS
 endif
 
 .DEFAULT_GOAL := help
-STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
+STUDIES := pen pen-bands pen-choices ippbe ippbe-choices spread rps rps-choices dac
 .PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
@@ -92,6 +92,9 @@ replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=NAME R
 
 reproduce-pen: core venv-reproduce ## PEN's figures (docs/reproduce.md); TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py pen $(REPRODUCE_ARGS)
+
+reproduce-pen-bands: core venv-reproduce ## PEN's averages over seeds and fits of stand-ins, likewise; SEEDS=5, without TRACES
+	@host-tools/reproduce/reproduce.py pen-bands $(REPRODUCE_ARGS)
 
 reproduce-pen-choices: core venv-reproduce ## what PEN's text leaves open, taken the other way, likewise
 	@host-tools/reproduce/reproduce.py pen-choices $(REPRODUCE_ARGS)
@@ -145,6 +148,9 @@ reproduce-summary: ## every published claim beside ours, from the stored tables:
 
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
+
+reproduce-pen-bands-quick: core venv-reproduce ## one of these bands, likewise
+	@host-tools/reproduce/reproduce.py pen-bands --quick $(REPRODUCE_ARGS)
 
 reproduce-pen-choices-quick: core venv-reproduce ## some of what PEN leaves open, likewise
 	@host-tools/reproduce/reproduce.py pen-choices --quick $(REPRODUCE_ARGS)

@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import bands
+
 HERE = Path(__file__).resolve().parent
 STUDIES = {"pen": "PEN", "ippbe": "IPPBE", "spread": "SPREAD and spFTL", "rps": "RPS and flexFTL", "dac": "DAC"}
 VERDICTS = ("agrees", "size", "sign", "unknown")
@@ -240,12 +242,26 @@ def check(claim: Claim, tables: Tables) -> str:
     return "agrees" if size_agrees(claim, cell, claim.paper) else "size"
 
 
+def of_bands(ref: list[str]) -> list[list[str]]:
+    """Return the rows over seeds and over fits (bands.py) that belong to a row of a study; they need not exist."""
+    table, trace, what, *more = ref
+    study, _, figure = table.partition("/")
+    return [[f"{study}-bands/{figure}", trace, f"{what}, {group}", *more] for group in bands.GROUPS]
+
+
 def band(claim: Claim, tables: Tables) -> tuple[float, float] | None:
-    """Return the smallest and the largest measured value, over seeds and over rows with other assumptions."""
+    """Return the smallest and the largest measured value, over seeds and fits, and rows with other assumptions."""
     own = value_of(claim, tables) if claim.row else None
-    cells = [own, *(tables.find(ref) for ref in claim.band)]
+    over = of_bands(claim.row) if claim.row and not claim.over else []
+    cells = [own, *(tables.find(ref) for ref in (*claim.band, *over))]
     values = [v for cell in cells if cell for v in (cell.low, cell.ours, cell.high) if v is not None]
     return (min(values), max(values)) if len(values) > 1 else None
+
+
+def whole_band_agrees(claim: Claim, tables: Tables) -> bool:
+    """Does the whole band meet a bound? Claims without a bound have no such question."""
+    span = band(claim, tables)
+    return span is None or not claim.want or bool(claim.rows) or all(meets(claim.want, value) for value in span)
 
 
 def overloaded(claim: Claim, tables: Tables) -> list[str]:

@@ -112,7 +112,7 @@ def relative(measure: measures.Measure, base: str, configs: Labels, form: Form,
         for config, label in configs.items():
             values = results.values(traces, config, accounting, measure)
             ours = {t: form(v, bases[t]) for t, v in values.items() if bases.get(t) and (v or form is not lower)}
-            out += [Row(t, label, UNITS[form], v, known.get((t, label))) for t, v in ours.items()]
+            out += [Row(t, label, UNITS[form], v, known.get((unvaried(t), label))) for t, v in ours.items()]
             if not ours:
                 continue
             out.append(Row("average", label, UNITS[form], mean(list(ours.values())), known.get(("average", label))))
@@ -133,7 +133,7 @@ def absolute(measure: measures.Measure, configs: Labels, unit: str, published: P
         factor = results.scale if full_size else 1
         for config, label in configs.items():
             ours = results.values(traces, config, accounting, measure)
-            out += [Row(t, label, unit, v * factor, known.get((t, label))) for t, v in ours.items()]
+            out += [Row(t, label, unit, v * factor, known.get((unvaried(t), label))) for t, v in ours.items()]
             if ours:
                 average = factor * mean(list(ours.values()))
                 out.append(Row("average", label, unit, average, known.get(("average", label))))
@@ -161,13 +161,13 @@ def breakdown(configs: Labels, published: Published) -> Rows:
     return rows
 
 
-def unseeded(trace: str) -> str:
-    """Return the tag without its seed."""
-    return re.sub(r",seed=\d+", "", trace)
+def unvaried(trace: str) -> str:
+    """Return the tag without its seed and the trace that it is like."""
+    return re.sub(r",(seed=\d+|like=\w+)", "", trace)
 
 
 def seeded(inner: Rows, best: Best | None = None) -> Rows:
-    """Combine rows of one trace with several seeds: mean, minimum and maximum.
+    """Combine rows of one trace with several seeds, or fits: mean, minimum and maximum.
 
     Seeds that some traces lack are left out, so that every average covers the same traces. best: over the
     means.
@@ -176,12 +176,13 @@ def seeded(inner: Rows, best: Best | None = None) -> Rows:
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         by_seed: dict[str, list[str]] = {}
         for trace in traces:
-            by_seed.setdefault(trace.removeprefix(unseeded(trace)), []).append(trace)
+            by_seed.setdefault(trace.removeprefix(unvaried(trace)), []).append(trace)
+        most = max((len(some) for some in by_seed.values()), default=0)
         found: dict[tuple[str, str], list[Row]] = {}
         for some in by_seed.values():
-            if len(some) == len(by_seed[""]):
+            if len(some) == most:
                 for row in inner(results, tuple(some), accounting):
-                    found.setdefault((unseeded(row.trace), row.what), []).append(row)
+                    found.setdefault((unvaried(row.trace), row.what), []).append(row)
         out = [over_seeds(trace, several) for (trace, _), several in found.items()]
         for row in out:
             if best and row.trace == "best":
@@ -208,6 +209,24 @@ def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         found = inner(results, tuple(trace for trace in traces if trace in volumes), accounting)
         return [replace(row, trace=volumes.get(row.trace, row.trace)) for row in found]
+
+    return rows
+
+
+def banded(groups: dict[str, tuple[Trace, ...]], inner: Rows) -> Rows:
+    """Return averages and rows with a published number: mean, minimum and maximum over each group of variants.
+
+    A row's name ends with the group's.
+    """
+    tags = {label: {trace.tag for trace in some} for label, some in groups.items()}
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        return [
+            replace(row, what=f"{row.what}, {label}")
+            for label, some in tags.items()
+            for row in seeded(inner)(results, tuple(trace for trace in traces if trace in some), accounting)
+            if row.trace == "average" or row.paper is not None
+        ]
 
     return rows
 

@@ -45,7 +45,7 @@ class Figure:
     accountings: tuple[str, ...] = ACCOUNTINGS
     note: str = ""
     guests: tuple[str, ...] = ()  # configurations of guest runs (study.py); configs and traces are not run then
-    picture: str = "bars"  # or "series": over time; "stack": averages by cause; "cdf": of write bandwidth
+    picture: str = "bars"  # or "series": over time; "stack": averages by cause; "cdf": of write bandwidth; "": none
     window_ms: int = 100  # windows of a cdf
     sizes: bool = False  # rows are of the sizes of the traces' reads: configuration "sizes", which is not run
 

@@ -2,8 +2,8 @@
 """layout.py - a figure's rows as Markdown tables that show each number once.
 
 A table is a list of lines of cells: first the head (trace, what, unit, paper, and for each accounting
-"ours (...)" and ratio; perhaps "over seeds" and earlier results), then a line for each row. An empty cell has no
-number.
+"ours (...)" and ratio; perhaps the span over seeds or fits and earlier results), then a line for each row. An empty
+cell has no number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str], earlier: Ear
         head += [f"ours ({accounting})", "ratio"]
     spans = has_spans(rows)
     if spans:
-        head.append("over seeds")
+        head.append("lowest .. highest")
     if earlier:
         head.append(earlier[0])
     out = [head]

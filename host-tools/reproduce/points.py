@@ -36,17 +36,30 @@ class StudyError(Exception):
 
 @dataclass(frozen=True)
 class Trace:
-    """Names a volume or a mix; its settings may replace assumptions of workloads.toml or mixes.toml."""
+    """Names a volume or a mix; its settings may replace assumptions of workloads.toml or mixes.toml.
+
+    like: the real trace whose fitted settings a stand-in has (standin.py --like).
+    """
 
     volume: str
     settings: tuple[tuple[str, float], ...] = ()
     maker: str = "standin"  # or "mix": of mixes.toml, "content": a guest's recording, "real": of volumes.py
+    like: str = ""
 
     @property
     def tag(self) -> str:
         """A name for files."""
         real = "real-" if self.maker == "real" else ""  # a file may be named as a mix
-        return real + self.volume + "".join(f",{key}={value:g}" for key, value in self.settings)
+        like = f",like={self.like}" if self.like else ""
+        return real + self.volume + like + "".join(f",{key}={value:g}" for key, value in self.settings)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options of standin.py."""
+        words = ["--like", self.like] if self.like else []
+        for key, value in self.settings:
+            words += ["--seed", f"{value:g}"] if key == "seed" else ["--set", f"{key}={value:g}"]
+        return tuple(words)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """reproduce.py - run a study: what 'make reproduce-pen' and its like call.
 
-    reproduce.py STUDY [--quick] [--traces DIR] [--scale N] [--out DIR]
+    reproduce.py STUDY [--quick] [--traces DIR] [--scale N] [--seeds N] [--out DIR]
                  [--jobs N] [--executor local|slurm] [--dry-run]
 
 Checks what the user gave and starts Snakemake (build/venv-reproduce). Tables of the
@@ -23,6 +23,7 @@ from typing import TextIO
 
 sys.dont_write_bytecode = True
 
+import bands
 import study as studies
 import summary
 import volumes
@@ -36,7 +37,7 @@ _STEPS = re.compile(r"^(\d+) of (\d+) steps \((\d+)%\) done")
 
 def tables(study: studies.Study, args: argparse.Namespace) -> str:
     """Return the folder of the tables."""
-    usual = not study.quick and not study.originals and study.scale == study.kind.scale
+    usual = not study.quick and not study.originals and study.scale == study.kind.scale and study.seeds == bands.SEEDS
     return args.out or (f"docs/results/{study.name}" if usual else f"{study.folder}/results")
 
 
@@ -59,6 +60,7 @@ def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
     return [
         *made, "--config", f"study={study.name}", f"quick={int(study.quick)}", f"scale={study.scale}",
         f"originals={study.originals.resolve() if study.originals else ''}", f"out={out}",
+        f"seeds={study.seeds}",
     ]  # fmt: skip
 
 
@@ -106,6 +108,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer traces and figures, within three minutes")
     parser.add_argument("--traces", metavar="DIR", help="of real traces (default: made ones)")
     parser.add_argument("--scale", type=int, metavar="N", help="divide drive and traces by N")
+    parser.add_argument("--seeds", type=int, default=bands.SEEDS, metavar="N", help=f"of bands ({bands.SEEDS})")
     parser.add_argument("--out", metavar="DIR", help="of the tables")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at once")
     parser.add_argument("--executor", choices=("local", "slurm"), default="local")
@@ -116,7 +119,9 @@ def main(argv: list[str]) -> int:
             raise StudyError(f"--scale {args.scale}: must be 1 or more")
         if args.jobs < 1:
             raise StudyError(f"--jobs {args.jobs}: must be 1 or more")
-        study = studies.of(args.study, args.quick, args.scale, args.traces or None)
+        if args.seeds < 2:
+            raise StudyError(f"--seeds {args.seeds}: a band needs 2 or more")
+        study = studies.of(args.study, args.quick, args.scale, args.traces or None, args.seeds)
         study.kind.drives(study.scale)
         recorders = [(studies.ROOT / name, "make build guest-apps guest-content") for name in study.recorders()]
         for needed, target in ((SNAKEMAKE, "make venv-reproduce"), (REPLAY, "make core"), *recorders):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import bands
 import dac
 import figures
 import mix
@@ -44,6 +45,7 @@ class Kind:
     mixes: its traces are those of mixes.toml. content: its traces are recordings of guests; a quick study uses
     their heads. guests: the part that also runs in a guest, if there is one. beside: adds real volumes (volumes.py)
     to the figures that have them. earlier: a folder of docs/results with earlier results, and the head of their column.
+    banded: every figure is over several seeds and fits (bands.py).
     """
 
     title: str
@@ -58,11 +60,14 @@ class Kind:
     content: bool = False
     beside: Beside | None = None
     earlier: tuple[str, str] | None = None
+    banded: bool = False
 
 
 KINDS = {
     "pen": Kind("PEN: Liu, Kotra, Jung, Kandemir, FAST 2018", points.Pen, figures.pen, 32, 32,
                 figures.PEN_QUICK, figures.PEN_QUICK_FIGURES),
+    "pen-bands": Kind("PEN: bands over seeds and fits of the stand-ins", points.Pen, bands.pen, 32, 32,
+                      figures.PEN_QUICK, bands.QUICK_FIGURES, banded=True),
     "pen-choices": Kind("PEN: what its text leaves open", points.PenChoices, figures.pen_choices, 32, 32,
                         figures.CHOICES_QUICK, figures.CHOICES_QUICK_FIGURES),
     "ippbe": Kind("IPPBE: Garrett, Yang, Zhang, ISLPED 2018", points.Ippbe, figures.ippbe, 8, 32,
@@ -84,12 +89,13 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Study:
-    """A study. name: a key of KINDS. originals: folder of real traces; None: there are only made ones."""
+    """A study. name: a key of KINDS. originals: folder of real traces; None: only made ones. seeds: of bands."""
 
     name: str
     quick: bool
     scale: int
     originals: Path | None = None
+    seeds: int = bands.SEEDS
 
     def figures(self) -> list[figures.Figure]:
         """Return the figures in the paper's order."""
@@ -107,6 +113,8 @@ class Study:
                 )
                 for f in made
             ]
+        if self.kind.banded:
+            made = [bands.banded(figure, self.seeds) for figure in made]
         if self.originals and self.kind.beside:
             return self.kind.beside(made, volumes.traces(self.originals))
         if self.originals:  # nothing is assumed of them; the first million of a volume is the volume
@@ -252,7 +260,9 @@ class Study:
         return Results(found, self.scale)
 
 
-def of(name: str, quick: bool, scale: int | None, originals: str | None) -> Study:
+def of(
+    name: str, quick: bool, scale: int | None, originals: str | None, seeds: int = bands.SEEDS
+) -> Study:
     """Return the study of that name with every trace that it needs. Raises StudyError."""
     folder = Path(originals) if originals else None
     if folder and not folder.is_dir():
@@ -260,8 +270,10 @@ def of(name: str, quick: bool, scale: int | None, originals: str | None) -> Stud
     kind = KINDS[name]
     if folder and (kind.mixes or kind.content) and not kind.beside:
         raise StudyError(f"TRACES={originals}: {name}'s traces were never published: leave TRACES out")
+    if folder and kind.banded:
+        raise StudyError(f"TRACES={originals}: {name} is over fits and seeds of stand-ins: leave TRACES out")
     usual = kind.quick_scale if quick else kind.scale
-    made = Study(name, quick, scale or (1 if folder and not quick else usual), folder)
+    made = Study(name, quick, scale or (1 if folder and not quick else usual), folder, seeds)
     if folder:
         for figure in made.figures():
             for trace in figure.traces:

@@ -29,11 +29,12 @@ def verdict(claim: Claim, tables: Tables) -> str:
     """Return the verdict in words."""
     found = claims.check(claim, tables)
     if found == "agrees":
-        return "agrees"
+        return "agrees" if claims.whole_band_agrees(claim, tables) else "agrees, but not all of our band"
     if found == "unknown":
         return "unknown"
     what = "wrong direction" if found == "sign" else "size off"
-    return f"**{what}**" + ("" if claim.shown else ", cause not shown")
+    where = ", paper's number in our band" if inside(claim, tables) else ""
+    return f"**{what}**{where}" + ("" if claim.shown else ", cause not shown")
 
 
 def ours(claim: Claim, tables: Tables) -> str:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
 
-    tables.py pen|pen-choices|ippbe|ippbe-choices|spread|rps|rps-choices|dac OUT [--scale N] [--quick] [--originals DIR]
+    tables.py pen|pen-bands|pen-choices|ippbe|ippbe-choices|spread|rps|rps-choices|dac OUT [--scale N] [--quick] [--originals DIR]
 
 Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
 results and the text of this program.
@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import bands
 import layout
 import measures
 import pictures
@@ -92,9 +93,9 @@ def one_figure(
         pictures.cdf(figure, results, names, path)
     elif figure.picture == "stack":
         pictures.stack(title, rows, path)
-    else:
+    elif figure.picture == "bars":
         pictures.bars(title, rows, names, path)
-    text = [f"## {title}", "", f"![{title}]({figure.name}.svg)", ""]
+    text = [f"## {title}", "", *((f"![{title}]({figure.name}.svg)", "") if figure.picture else ())]
     if figure.note:
         text += [figure.note, ""]
     if figure.picture == "series":
@@ -127,7 +128,8 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
         text += ["", "Guests: `slate run --content NAME --record-content FILE`; heads: `tests/traces/README.md`. The sums are the "
                  "recordings' names (`slate content FILE`). Settings are the first trace's: fingerprints differ."]  # fmt: skip
     seed = ", seed 1" if study.traces_are == "standins" else ""
-    text += ["", f"{program} --scale {study.scale} [--set KEY=VALUE]`{seed}.", ""] if program else [""]
+    options = "[--seed N] [--like TRACE]" if study.kind.banded else "[--set KEY=VALUE]"
+    text += ["", f"{program} --scale {study.scale} {options}`{seed}{' unless named' if study.kind.banded else ''}.", ""] if program else [""]
     text += ["## Commands", "", "Each run is `slate-replay --profile nand-emu/profiles/P.ini --set ... TRACE`:", ""]
     seen = set()
     text += ["| run | profile | options | settings |", "| --- | --- | --- | --- |"]
@@ -179,9 +181,10 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--scale", type=int)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--originals", metavar="DIR")
+    parser.add_argument("--seeds", type=int, default=bands.SEEDS)
     args = parser.parse_args(argv)
     try:
-        write(studies.of(args.study, args.quick, args.scale, args.originals), args.out)
+        write(studies.of(args.study, args.quick, args.scale, args.originals, args.seeds), args.out)
     except (StudyError, OSError) as error:
         print(f"tables.py: {error}", file=sys.stderr)
         return 1

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bands.py - a paper's figures over several seeds, and over stand-ins fitted to several real traces.
+
+A study of one paper has one stand-in for each volume. Here a figure's average is taken over each of these sets of
+stand-ins, and a row has the mean, the lowest and the highest of them:
+
+- "seeds": the study's settings (workloads.toml) with seeds 1, 2, ...
+- "fits": seed 1, each time all volumes with the settings fitted to one real trace (fits.toml; standin.py --like)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import figures
+import fits
+from compare import banded as banded_rows
+from figures import Figure
+from points import Trace
+
+SEEDS = 5
+GROUPS = ("seeds", "fits")
+ENDS = ("nftl-72", "nftl")  # the paper's text has numbers of the smallest and the largest blocks only
+PEN = {  # configurations that are left out would add a third of the time; None: all
+    "fig03a": ENDS, "fig03b": ENDS, "fig04": ENDS, "fig05": ENDS, "fig12a": None, "fig12b": None,
+    "fig13a": None, "fig13b": None, "fig13c": None, "fig15a": None, "fig15c": ("pen", "pbe-165"),
+    "fig16a": None, "fig16b": None, "fig17a": None, "fig17b": None, "fig17c": None,
+}  # fmt: skip
+QUICK_FIGURES = ("fig13a",)
+
+
+def variants(traces: tuple[Trace, ...], seeds: int) -> dict[str, tuple[Trace, ...]]:
+    """Return the stand-ins of each group; the first seed is the study's own."""
+    more = tuple(replace(t, settings=(*t.settings, ("seed", n))) for n in range(2, seeds + 1) for t in traces)
+    return {"seeds": traces + more, "fits": tuple(replace(t, like=name) for name in fits.load() for t in traces)}
+
+
+def banded(figure: Figure, seeds: int) -> Figure:
+    """Return a figure over seeds and fits. Pictures are left out."""
+    groups = variants(figure.traces, seeds)
+    every = tuple(trace for some in groups.values() for trace in some)
+    return replace(figure, traces=every, rows=banded_rows(groups, figure.rows), accountings=figures.OURS, picture="")
+
+
+def pen(scale: int) -> list[Figure]:
+    """Return the figures of PEN that have a number or a direction in the paper's text."""
+    return [replace(one, configs=PEN[one.name] or one.configs) for one in figures.pen(scale) if one.name in PEN]
