@@ -51,6 +51,26 @@ DRIVES = {
                    "drive.namespaces=4"),
     "metadata": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20",
                  "drive.namespaces=4", "ftl.metadata_bytes=64"),
+    # a map of 8 pages, 6 of which are in memory
+    "map": ("small.ini", "ftl.capacity_mib=32", "ftl.buffer_units=16", "geometry.page_bytes=4096",
+            "geometry.blocks_per_plane=160", "ftl.map_cache_pages=6"),
+    "slc": ("tlc-slc-small.ini", "ftl.capacity_mib=8", "ftl.buffer_units=64", "geometry.pages_per_block=24",
+            "geometry.blocks_per_plane=20", "ftl.slc_blocks=4"),
+    # all that a controller may have, with books of what namespaces wait for
+    "controller": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20",
+                   "drive.namespaces=4", "controller.cores=2", "controller.completion_ns=500",
+                   "controller.read_cache_units=64", "controller.read_ahead_units=16", "controller.dram_mb_s=1000",
+                   "controller.arbitration=weighted", "link.generation=1", "link.lanes=1", "ftl.suspend=all",
+                   "timing.suspend_ns=5000", "timing.resume_ns=5000", "timing.suspends_max=3"),
+    "placement": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=20", "geometry.blocks_per_plane=40",
+                  "ftl.placement_handles=3"),
+    "zns": ("zns-small.ini", "ftl.capacity_mib=12", "ftl.buffer_units=96", "geometry.blocks_per_plane=24",
+            "ftl.zone_active_max=4", "ftl.zone_open_max=3", "ftl.zrwa_pages=2"),
+}
+DEVICES = {  # where one controller with one namespace is not enough
+    "placement": ("nvme-subsys,id=sub0,nqn=n,fdp=on,fdp.nruh=3",
+                  "nvme,id=nvme0,serial=slate,subsys=sub0,bus=pcie.0,addr=4",
+                  "nvme-ns,drive=ssd0,bus=nvme0,fdp.ruhs=0-2"),
 }
 FIRST = 2048  # blocks of namespace 1 of a drive that has a table
 NUMBERS = (0, 1, 2, 3, 7, 8, 15, 63, 64, 255, 4095, 4096, 65535, 1 << 20, 1 << 31, (1 << 32) - 1)
@@ -59,6 +79,10 @@ ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0
                  0x1A, 0x1C, 0x7C, 0x80, 0x81, 0x82, 0x84, 0x86, 0xC0, 0xC1, 0xC4)
 REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
 ABORT, MANAGEMENT, ATTACHMENT, FORMAT = 0x08, 0x0D, 0x15, 0x80
+ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
+ZONE, ZONES = 2048, 12  # blocks of a zone of the drive that has them
+ZONE_RESET, ALL_ZONES = 4, 1 << 8
+MANAGE_RECEIVE, MANAGE_SEND = 0x12, 0x1D  # of placement handles
 WORN = (0x081, 0x120)  # Capacity Exceeded, Namespace is Write Protected
 
 
@@ -72,6 +96,7 @@ class Sequence:
     def __init__(self, name: str) -> None:
         drive, clock, _ = name.split(":")
         self.name, self.threaded, self.table = name, clock == "thread", "drive.namespaces=4" in DRIVES[drive]
+        self.zoned, self.placed = drive == "zns", drive == "placement"
         self.rng = random.Random(name)
         profile, *settings = DRIVES[drive]
         options: Json = {"driver": "nand-ssd", "node-name": "ssd0", "profile": str(PROFILES / profile)}
@@ -79,7 +104,8 @@ class Sequence:
         options["guest-control"] = "on"
         if self.threaded:
             options["thread"] = "on"
-        self.vm = Machine([options], "-device", CONTROLLER, trace=False)
+        devices = [word for device in DEVICES.get(drive, (CONTROLLER,)) for word in ("-device", device)]
+        self.vm = Machine([options], *devices, trace=False)
         self.sent = 0
 
     # ---- values ----
@@ -108,6 +134,8 @@ class Sequence:
     def command(self, opcodes: tuple[int, ...], blocks: int) -> bytes:
         """Return the 64 bytes of a command."""
         rng, words = self.rng, [0] * 16
+        if self.placed and opcodes == IO_OPCODES:
+            opcodes += (MANAGE_RECEIVE, MANAGE_SEND)
         opcode = rng.choice(opcodes) if rng.random() < 0.97 else rng.randrange(256)
         if self.table and opcodes == ADMIN_OPCODES and rng.random() < 0.5:
             opcode = rng.choice((MANAGEMENT, MANAGEMENT, ATTACHMENT, ATTACHMENT, FORMAT, ABORT))
@@ -126,12 +154,20 @@ class Sequence:
     def make_sense(self, opcode: int, words: list[int], blocks: int) -> None:
         """Choose fields that get past the first check."""
         rng = self.rng
-        if opcodes_of(opcode):
+        if self.zoned and (opcodes_of(opcode) or opcode in (ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND)):
+            self.zone(opcode, words)
+        elif opcodes_of(opcode):
             words[10:13] = (
                 rng.randrange(blocks),
                 0,
                 rng.choice((0, 7, 7, 15, 63)) | rng.choice((0, 0, 1 << 30, 1 << 25)),
             )
+            if self.placed:
+                words[12] |= rng.choice((0, 2 << 20))
+                words[13] = rng.choice((0, 1, 2, 3, 0xFFFF)) << 16
+        elif self.placed and opcode in (MANAGE_RECEIVE, MANAGE_SEND):
+            words[10] = 1 | rng.choice((0, 1, 2, 9)) << 16
+            words[11] = rng.choice((0, 15, 1023))
         elif self.table and opcode in (MANAGEMENT, ATTACHMENT, FORMAT):
             self.manage(opcode, words)
         elif opcode in (0x09, 0x0A):
@@ -152,6 +188,25 @@ class Sequence:
             elif words[12] == 5:  # a reset of the machine has its own test
                 words[13] = rng.choice((0, 1, 2))
                 words[14:16] = rng.choice(((1, 0), (20, 0), (0, 1), (0, 100), (0, 0x80000000)))
+
+    def zone(self, opcode: int, words: list[int]) -> None:
+        """Choose a zone, mostly one of few, and what to do to it."""
+        rng = self.rng
+        lba = ZONE * rng.choice((0, 1, 1, 2, 3, rng.randrange(ZONES)))
+        words[11:14] = 0, 0, 0
+        if opcode == ZONE_SEND:
+            words[13] = rng.choice((1, 2, 3, 3, 4, 4, 5, 0x10, 0x11, 0x11)) | rng.choice((0, 0, 0, 0, 0, ALL_ZONES))
+            words[13] |= rng.choice((0, 0, 1 << 9))  # with a random write area, when it is opened
+            lba += rng.choice((0, 8)) if words[13] & 0xFF == 0x11 else 0
+        elif opcode == ZONE_RECEIVE:
+            words[12], words[13] = rng.choice((15, 1023)), rng.choice((0, 1)) | rng.choice((0, 1, 5, 7)) << 8
+        else:
+            lba += rng.choice((0, 0, 8, 16, 32, 64, 2040)) if opcode != ZONE_APPEND else 0
+            words[12] = rng.choice((0, 7, 7, 15, 63))
+        words[10] = lba
+        if rng.random() < 0.8:  # the other fields are right, too
+            at = 0x200000 + 0x1000 * rng.randrange(512)
+            words[0], words[1], words[6:10] = words[0] & 0xFFFF00FF, 1, (at, 0, at + 4096, 0)
 
     def manage(self, opcode: int, words: list[int]) -> None:
         """Choose fields of a command that changes the table, and write its data."""
@@ -267,7 +322,7 @@ class Sequence:
         self.nvme.set32(CC, 0)
         if self.nvme.get32(CSTS) & 1:
             raise Broken("CC.EN = 0, and the controller is ready")
-        self.nvme.enable()
+        self.nvme.enable(css=6 if self.zoned else 0)
 
     def complete(self, queue: Queue) -> int:
         """Return the status of the next command."""
@@ -286,6 +341,13 @@ class Sequence:
         """Write a page and read it back."""
         nvme, lba = self.nvme, self.rng.randrange(blocks // 8) * 8
         data = self.rng.randbytes(4096)
+        if self.zoned:
+            lba -= lba % ZONE
+            for action, of_all in ((2, ALL_ZONES), (ZONE_RESET, 0)):  # finish all active zones, so that one may open
+                nvme.io.put(ZONE_SEND, 1, dwords={10: lba, 13: action | of_all})
+                nvme.io.ring()
+                if (status := self.complete(nvme.io)) and status not in WORN:
+                    raise Broken(f"zone {lba // ZONE}, action {action}: status {status:#x}")
         nvme.start(WRITE, lba * 512, data=data)
         nvme.io.ring()
         status = self.complete(nvme.io)
