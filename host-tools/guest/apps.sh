@@ -256,6 +256,7 @@ is_listed()
 if [ -n "$update" ] || [ ! -e "$chosen" ] || ! is_listed; then
 	phase apps-versions "looking up packages" choose_versions
 fi
+take_image
 mapfile -t wanted < <(missing_packages)
 [ ${#wanted[@]} -eq 0 ] || phase apps-fetch "fetching ${#wanted[@]} packages" fetch "${wanted[@]}"
 for source in $SOURCES; do

@@ -19,6 +19,7 @@
 #   kernel-VER-HASH/      vmlinux, release, modules/ (those of MODULES, with modules.dep)
 #   fio-VER-HASH          the static fio
 #   *.deb, *.dsc, *.tar.* as downloaded
+# Other clones take fio from ${XDG_CACHE_HOME:-~/.cache}/slate.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -205,10 +206,13 @@ if [ ! -d "$kernel_dir" ]; then
 fi
 
 fio=$cache/fio-$fio_version-$({ cat "$here/build-fio.sh"; grep -E '^(gcc|libaio-dev|libc6-dev|zlib1g-dev) ' <<<"$versions"; } | key)
-if [ ! -e "$fio" ]; then
+if [ ! -e "$fio" ] && take_shared "${fio##*/}" "$work/taken"; then
+	mv "$work/taken/fio.bin" "$fio"
+elif [ ! -e "$fio" ]; then
 	[ -e "$cache/fio_${fio_version#*:}.dsc" ] ||
 		phase fio-fetch "fetching the source of fio $fio_version" fetch_fio
 	phase fio "building fio $fio_version" build_fio "$work/fio.bin"
+	share "${fio##*/}" "$work/fio.bin"
 	mv -T "$work/fio.bin" "$fio"
 fi
 

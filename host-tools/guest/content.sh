@@ -135,6 +135,7 @@ build_tree()
 if [ -n "$update" ] || [ ! -e "$chosen" ]; then
 	phase content-versions "looking up packages" choose_versions
 fi
+take_image
 phase content-fetch "fetching what is missing" fetch
 phase content-unpack "unpacking documents and sources" build_tree
 phase content-pack "making the image" pack_image

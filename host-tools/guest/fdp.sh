@@ -10,7 +10,7 @@
 # The guest's own fio is that of this machine's Debian release, and older than fdp=1
 # (3.35). So this one is the tarball of a newer release's source package, which apt checks
 # against the signed list of that release. It uses the archives that 'make qemu' has found.
-# build/guest-cache/fdp keeps it.
+# build/guest-cache/fdp keeps it, and ${XDG_CACHE_HOME:-~/.cache}/slate the program for other clones.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -73,7 +73,13 @@ make_work
 if [ -n "$update" ] || ! compgen -G "$kept/fio_*.tar.*" >/dev/null; then
 	phase fdp-fetch "fetching the source of a newer fio, Debian's $suite" fetch
 fi
-phase fdp "building it" build
+name=fdp-$({ cat "$here/fdp.sh" "$here/build-fio.sh" "$kept"/*.tar.*; echo "$versions"; } | key)
+if [ -z "$force" ] && take_shared "$name" "$work/taken"; then
+	mv "$work/taken/fio-fdp" "$work/"
+else
+	phase fdp "building it" build
+	share "$name" "$work/fio-fdp"
+fi
 rm -f "$stamp"
 mv "$work/fio-fdp" "$out/"
 current_stamp >"$stamp"

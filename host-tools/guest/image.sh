@@ -11,6 +11,8 @@
 # one ext4 partition. GRUB is written in front of it, without mounting anything: the boot sector
 # loads the sectors behind it.
 #
+# Clones with the same versions share the image in ${XDG_CACHE_HOME:-~/.cache}/slate.
+#
 # The kernel is Debian's, with fewer modules; cloud-init reads a seed for its user and key.
 set -euo pipefail
 
@@ -92,6 +94,20 @@ after_configure() # ROOT
 # Take the static fio of Slate's own guest: Debian's depends on 92 MB of libraries.
 find_fio() { find "$cache" -maxdepth 1 -name 'fio-*-*' -type f -perm -u+x | LC_ALL=C sort | tail -n 1; }
 
+# Write the versions that the archive would install now to FILE.
+plan() # FILE
+{
+	if [ -n "$update" ] || [ ! -d "$apt_state/lists" ]; then update_lists; fi
+	: >"$work/status"
+	# shellcheck disable=SC2086 # one word per package
+	apt-get "${apt_options[@]}" -o "Dir::State::status=$work/status" --no-install-recommends --simulate \
+		install '?or(?essential,?priority(required))' apt $PACKAGES $FOR_SUITES | sed -n 's/^Inst //p' >"$1"
+	[ -s "$1" ]
+}
+
+# The name in the cache of all clones.
+image_name() { echo "image-$({ cat "$here/image.sh" "$(find_fio)" "$work/plan"; echo "$versions"; } | key)"; }
+
 bootstrap()
 {
 	local options=(--variant=minbase --aptopt='Acquire::Languages "none"') sources=() path
@@ -155,11 +171,19 @@ read_options "$@"
 mkdir -p "$out"
 [ -x "$qemu_img" ] || die "build/qemu/qemu-img is not there: run 'make qemu'"
 [ -n "$(find_fio)" ] || die "the guest's fio is not there: run 'make guest'"
+asked=$force
 [ -e "$out/debian.qcow2" ] || force=1
 begin_image $MIN_FREE_MB
-phase image-root "installing Debian's packages" bootstrap
-phase image-disk "making the disk" make_disk
+products=(debian.qcow2 vmlinuz initrd.img)
+phase image-plan "looking up packages" plan "$work/plan"
+if [ -n "$asked" ] || ! take_shared "$(image_name)" "$work/taken"; then
+	phase image-root "installing Debian's packages" bootstrap
+	phase image-disk "making the disk" make_disk
+	mkdir "$work/taken"
+	mv "${products[@]/#/$work/}" "$work/taken/"
+	share "$(image_name)" "${products[@]/#/$work/taken/}"
+fi
 rm -f "$stamp"
-mv "$work/debian.qcow2" "$work/vmlinuz" "$work/initrd.img" "$out/"
+mv "$work"/taken/* "$out/"
 image_stamp >"$stamp"
 say "build/image/debian.qcow2: $(du -m "$out/debian.qcow2" | cut -f1) MB"

@@ -21,8 +21,6 @@ package_list=$here/../packages.d/kernel.txt
 # shellcheck source=host-tools/guest/lib.sh
 . "$here/lib.sh"
 VARIANTS='small small-smp'
-caches=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-user_cache=${caches:+$caches/slate}
 
 MIN_FREE_MB=1200
 CPU_SECONDS=600 # of compiling a kernel, for the announcement
@@ -117,42 +115,13 @@ cache_name() # VERSION
 	echo "small-$1-$({ echo "$source_package $1"; compiler; cat "$config"; declare -f kmake configure compile; } | key)"
 }
 
-# Does DIR hold a kernel, with the checksum that it had when it was made?
-whole() # DIR
-{
-	[ -e "$1/kernel.json" ] && [ -e "$1/vmlinux" ] &&
-		grep -qF "\"$(sha256sum <"$1/vmlinux" | cut -d' ' -f1)\"" "$1/kernel.json"
-}
-
-# Move DIR to PARENT/NAME as a whole, unless that exists.
-put() # DIR PARENT NAME
-{
-	local new
-	new=$(mktemp -d "$2/tmp-$3.XXXXXX") || return 1
-	if cp "$1/vmlinux" "$1/kernel.json" "$new/" && chmod 755 "$new" && mv -T "$new" "$2/$3" 2>/dev/null; then
-		return 0
-	fi
-	rm -rf "$new"
-	[ -e "$2/$3/vmlinux" ]
-}
-
-# Copy the kernel from either cache into build/guest-cache. Returns 1 if neither has it.
+# Have the kernel in build/guest-cache, from the other cache if need be. Returns 1 if neither has it.
 cached() # VERSION
 {
 	local name
 	name=$(cache_name "$1")
-	if [ -d "$cache/$name" ]; then
-		whole "$cache/$name" && return
-		rm -rf "${cache:?}/$name"
-	fi
-	[ -n "$user_cache" ] && [ -d "$user_cache/$name" ] || return 1
-	if ! whole "$user_cache/$name"; then
-		say "$user_cache/$name is damaged, compiling again"
-		rm -rf "${user_cache:?}/$name" || true
-		return 1
-	fi
-	put "$user_cache/$name" "$cache" "$name" || return 1
-	say "taken from $user_cache"
+	[ ! -d "$cache/$name" ] || return 0
+	take_shared "$name" "$work/$name" && mv -T "$work/$name" "$cache/$name"
 }
 
 all_cached() # VERSION
@@ -162,15 +131,6 @@ all_cached() # VERSION
 		take "$variant"
 		cached "$1" || return 1
 	done
-}
-
-# Copy the kernel to the cache of all clones. A cache that cannot be written is no error.
-share() # NAME
-{
-	[ -n "$user_cache" ] || return 0
-	[ ! -e "$user_cache/$1" ] || return 0
-	{ mkdir -p "$user_cache" && put "$cache/$1" "$user_cache" "$1"; } 2>/dev/null ||
-		say "not shared with other clones: cannot write to $user_cache"
 }
 
 # ---- source -----------------------------------------------------------------
@@ -276,15 +236,14 @@ if ! all_cached "$source_version"; then
 		phase "kernel-config-$variant" "configuring $variant" configure
 		say "compiling $variant, about $minutes min on $(nproc) cores"
 		phase "kernel-compile-$variant" "compiling $variant" compile
-		put "$work/small" "$cache" "$(cache_name "$source_version")"
-		rm -r "$work/small"
+		mv -T "$work/small" "$cache/$(cache_name "$source_version")"
 	done
 fi
 
 for variant in $VARIANTS; do
 	take "$variant"
 	name=$(cache_name "$source_version")
-	share "$name"
+	share "$name" "$cache/$name"/*
 	mkdir -p "$small"
 	rm -f "$stamp"
 	cp "$cache/$name/vmlinux" "$work/vmlinux"

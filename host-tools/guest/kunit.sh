@@ -19,8 +19,6 @@ package_list=$here/../packages.d/kunit.txt
 . "$here/lib.sh"
 modules=$repo/build/kunit
 tree=$modules/tree
-user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-user_cache=${user_cache:+$user_cache/slate}
 MIN_FREE_MB=500
 # The core's tests include these headers of a C library; tests/kunit/libc.h stands for all of them.
 LIBC="inttypes setjmp signal stdarg stdio stdlib string time unistd"
@@ -102,21 +100,15 @@ unpack_source()
 	! grep -q 'CONFIG_MODULES\|kunit_test = ' "$work/kunit/test.c"
 }
 
-if [ ! -d "$source" ] && [ -e "$user_cache/${source##*/}/test.c" ]; then
-	cp -r "$user_cache/${source##*/}" "$work/kunit"
+if [ ! -d "$source" ] && take_shared "${source##*/}" "$work/kunit"; then
 	mv -T "$work/kunit" "$source"
-	say "KUnit of $kernel_version taken from $user_cache"
 fi
 if [ ! -d "$source" ]; then
 	need_space $MIN_FREE_MB
 	deb=$cache/${source_package}_${kernel_version//:/%3a}_all.deb
 	[ -e "$deb" ] || phase kunit-source "fetching $source_package $kernel_version, 140 MB" fetch_source
 	phase kunit-source "taking lib/kunit out of it" unpack_source
-	if [ -n "$user_cache" ] && mkdir -p "$user_cache" && [ ! -e "$user_cache/${source##*/}" ]; then
-		cp -r "$work/kunit" "$user_cache/tmp-kunit.$$"
-		mv -T "$user_cache/tmp-kunit.$$" "$user_cache/${source##*/}" 2>/dev/null ||
-			rm -rf "$user_cache/tmp-kunit.$$"
-	fi
+	share "${source##*/}" "$work"/kunit/*
 	mv -T "$work/kunit" "$source"
 fi
 

@@ -130,6 +130,48 @@ explain()
 # Print the name of a cached product: a hash of its inputs, which are read from stdin.
 key() { sha256sum | cut -c1-12; }
 
+# ---- products that clones share ---------------------------------------------
+# $user_cache/NAME/ has the files of a product and their checksums (older ones have none). NAME is KIND-KEY,
+# where KEY is a hash of all inputs, so a clone with the same inputs takes the product instead of making it.
+
+user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+user_cache=${user_cache:+$user_cache/slate}
+
+# Copy a product's files to DIR. Returns 1 if the cache does not have it, or has it damaged.
+take_shared() # NAME DIR
+{
+	local from=$user_cache/$1
+	[ -n "$user_cache" ] && [ -d "$from" ] || return 1
+	mkdir "$2"
+	if ! cp "$from"/* "$2/" ||
+		! (cd "$2" && { [ ! -e SHA256SUMS ] || sha256sum --quiet --strict -c SHA256SUMS; }) >/dev/null 2>&1; then
+		say "$from is damaged: making it anew"
+		rm -rf "${from:?}" "${2:?}" || true
+		return 1
+	fi
+	rm -f "$2/SHA256SUMS"
+	touch -c "$from" || true
+	say "taken from $user_cache: $1"
+}
+
+# Copy FILEs to the cache, and remove all but two of the kind. A cache that cannot be written is no error.
+share() # NAME FILE...
+{
+	local name=$1 new
+	shift
+	[ -n "$user_cache" ] && [ ! -e "$user_cache/$name" ] || return 0
+	if mkdir -p "$user_cache" && new=$(mktemp -d "$user_cache/tmp-$name.XXXXXX") && cp "$@" "$new/" &&
+		(cd "$new" && sha256sum -- * >SHA256SUMS.tmp && mv SHA256SUMS.tmp SHA256SUMS) && chmod 755 "$new" &&
+		{ mv -T "$new" "$user_cache/$name" || [ -e "$user_cache/$name" ]; }; then
+		find "$user_cache" -maxdepth 1 -name "${name%-*}-*" -printf '%T@ %p\n' | sort -rn | tail -n +3 |
+			cut -d' ' -f2- | xargs -r -d '\n' rm -rf
+		find "$user_cache" -maxdepth 1 -name 'tmp-*' -mmin +600 -exec rm -rf {} + # of runs that were killed
+	else
+		say "not shared with other clones: cannot write to $user_cache"
+	fi 2>/dev/null
+	rm -rf "${new:-}"
+}
+
 # ---- the archive ------------------------------------------------------------
 
 apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/cache"
@@ -222,11 +264,14 @@ read_options() # WORD...
 # apps.sh and content.sh make $who.img and $who.json in $out of the packages that $chosen lists, and
 # keep the hash of all inputs in $stamp. $also is a further file that the image depends on.
 
-# Print one hash of all inputs of the image and of the products.
+# Print all inputs of the image.
+image_inputs() { cat "$here/${0##*/}" "${chosen:?}" ${also:+"$also"}; }
+
+# Print one hash of the inputs and of the products.
 image_stamp()
 {
 	{
-		cat "$here/${0##*/}" "${chosen:?}" ${also:+"$also"}
+		image_inputs
 		(cd "$out" && stat -c '%n %s %Y' "$who.img" "$who.json")
 	} 2>/dev/null | sha256sum
 }
@@ -244,6 +289,19 @@ begin_image() # MIN_FREE_MB
 	! image_is_done || exit 0
 	need_space "$1"
 	make_work
+}
+
+# The cache's name of the image, which is made by this machine's tools.
+image_name() { echo "$who-$({ image_inputs; declare -f pack_image; echo "$versions"; } | key)"; }
+
+# End the script if another clone has made the image.
+take_image()
+{
+	[ -z "$force" ] || return 0
+	take_shared "$(image_name)" "$work/taken" || return 0
+	mv "$work"/taken/* "$work/"
+	publish_image
+	exit 0
 }
 
 # Pack the image with lz4, which the emulated processor unpacks fastest.
@@ -264,6 +322,12 @@ finish_image()
 		echo "  \"sha256\": \"$(sha256sum <"$work/$who.img" | cut -d' ' -f1)\""
 		echo '}'
 	} >"$work/$who.json"
+	share "$(image_name)" "$work/$who.img" "$work/$who.json"
+	publish_image
+}
+
+publish_image()
+{
 	rm -f "$stamp"
 	mv "$work/$who.img" "$work/$who.json" "$out/"
 	image_stamp >"$stamp"
