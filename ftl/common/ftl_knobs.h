@@ -323,7 +323,12 @@ enum ftl_merge_victim { FTL_MERGE_VICTIMS(KNOB_VALUE) };
 #define SUPERBLOCK_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together") \
 	NUMBER(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane") \
-	NUMBER(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks")
+	NUMBER(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks") \
+	YES_NO(superblock_cold, "no", \
+	  "GC's copies have blocks of their own in a superblock, for cold data; needs superblock_blocks of 1 or more") \
+	NUMBER(superblock_map_parts, 0, 65536, "0", \
+	  "logical blocks of a plane whose map is in memory; others' is read from a spare area when it is needed; 0: " \
+	  "all")
 
 /* These methods of reduction are tried on a unit. */
 #define FTL_REDUCTIONS(VALUE) \

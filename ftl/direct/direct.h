@@ -149,9 +149,11 @@ struct direct_scheme {
 	uint32_t (*lookup)(const struct direct *d, uint32_t plane, uint32_t page);
 	/*
 	 * Returns the i-th spare area (i = 0, 1 ...) that is read to find the page that lookup()
-	 * returns, or DIRECT_NONE when the page is found. NULL: no spare areas are read.
+	 * returns, or DIRECT_NONE when the page is found. NULL: no spare areas are read. Called once for
+	 * each i until the page is found; a write of a whole page needs it only with search_whole.
 	 */
 	uint32_t (*search)(const struct direct *d, uint32_t plane, uint32_t page, uint32_t i);
+	bool search_whole;
 
 	/*
 	 * Choose where a host write of the page goes. *ppn is programmed at once (and counts as used

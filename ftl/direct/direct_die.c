@@ -4,11 +4,11 @@
  *
  * A read consists of reads of spare areas until the page is found (the scheme says how many), then
  * of the read of the page. A write of a part of a page first finds and reads its base in the same
- * way; a write then chooses a place and programs the page, and repeats both if the program fails. A
- * *run* is an operation between its commands; a die has at most one run of a read and one of a
- * write. The run of a read is not interrupted, nor is that of a base after its search has begun, so
- * that the page that was found is still there when it is read. A write may wait for GC between its
- * commands.
+ * way (with search_whole each write finds its page); a write then chooses a place and programs the
+ * page, and repeats both if the program fails. A *run* is an operation between its commands; a die
+ * has at most one run of a read and one of a write. The run of a read is not interrupted, nor is
+ * that of a base after its search has begun, so that the page that was found is still there when it
+ * is read. A write may wait for GC between its commands.
  */
 #include "direct.h"
 
@@ -87,7 +87,7 @@ static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direc
 {
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_OOB_ONLY };
 
-	if (!d->host.c.spare_search || !d->scheme->search)
+	if (!d->scheme->search)
 		return false;
 	c.ppn.v = d->scheme->search(d, plane_of(d, r->op), page_of(d, r->op), r->searched);
 	if (c.ppn.v == DIRECT_NONE)
@@ -142,19 +142,20 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 /* ---- host writes --------------------------------------------------------------- */
 
 /*
- * Issue the next command for a write's base. Returns false if no more are needed: the page can then
- * be placed.
+ * Issue the next command for a write's base, or to find its page. Returns false if no more are
+ * needed: the page can then be placed.
  */
 static bool issue_base(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	const struct direct_op *op = &d->op[x->w.op];
 	bool part = op->bytes < d->g->page_bytes;
+	bool base = part && d->scheme->lookup(d, plane_of(d, x->w.op), page_of(d, x->w.op)) != DIRECT_NONE;
 	struct nand_cmd c;
 
-	if (part && d->scheme->lookup(d, plane_of(d, x->w.op), page_of(d, x->w.op)) != DIRECT_NONE) {
-		if (search(d, now_ns, die, &x->w))
-			return true;
+	if ((base || d->scheme->search_whole) && search(d, now_ns, die, &x->w))
+		return true;
+	if (base) {
 		read_page(d, now_ns, die, &x->w, &c);
 		x->w.stage = DIRECT_PLACE;
 		x->w.lost = !survey_readable(c.status) || bit_get(d->lost, c.ppn.v);

@@ -191,7 +191,7 @@ static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, ui
 	const struct nftl_u *u;
 	uint32_t pos;
 
-	if (l->u == NFTL_NONE || nftl_buffered(d, plane, page) != NFTL_NONE)
+	if (!d->host.c.spare_search || l->u == NFTL_NONE || nftl_buffered(d, plane, page) != NFTL_NONE)
 		return NFTL_NONE;
 	u = nftl_u_of(d, plane, l->u);
 	pos = nftl_pos_of(d, plane, l->u)[page % ppb];

@@ -57,24 +57,30 @@ bool sb_reserve_due(const struct direct *d, uint32_t plane)
 
 /*
  * Was a group refused a page, and does it still have no page for the host, although it has as many
- * blocks as it may have?
+ * blocks as it may have? A COLD block's free pages are for GC, while another block's valid pages fit
+ * there: then GC frees that block for the host.
  */
-static bool intra_due(const struct direct *d, uint32_t plane)
+bool sb_intra_due(const struct direct *d, uint32_t plane)
 {
 	const struct sb *s = sb_of(d);
+	uint32_t group = s->plane[plane].asked;
 	const struct sb_group *g;
 
-	if (s->plane[plane].asked == DIRECT_NONE)
+	if (group == DIRECT_NONE)
 		return false;
-	g = sb_group_at(s, plane, s->plane[plane].asked);
-	return !g->free && g->blocks >= s->n;
+	g = sb_group_at(s, plane, group);
+	if (g->blocks < s->n)
+		return false;
+	if (g->cold == DIRECT_NONE)
+		return !g->free;
+	return g->free == s->block[g->cold].free && sb_fits(d, plane, group);
 }
 
 bool sb_wants_gc(const struct direct *d, uint32_t plane)
 {
 	const struct sb_plane *p = &sb_of(d)->plane[plane];
 
-	return p->gc.stage != SB_GC_IDLE || p->failing || p->oversize || intra_due(d, plane) ||
+	return p->gc.stage != SB_GC_IDLE || p->failing || p->oversize || sb_intra_due(d, plane) ||
 	       ((few_free(d, plane) || direct_ordered(d, plane)) && may_win(d, plane));
 }
 
@@ -228,7 +234,7 @@ static bool gc_begin(struct direct *d, uint32_t plane)
 		merge_begin(d, plane, b, 1);
 		return true;
 	}
-	if (p->oversize || intra_due(d, plane)) {
+	if (p->oversize || sb_intra_due(d, plane)) {
 		gc->compact = p->oversize;
 		gc->group = p->oversize ? find_oversize(d, plane) : p->asked;
 		group_begin(d, plane);
@@ -329,12 +335,12 @@ static enum turn turn_move(struct direct *d, uint32_t plane, struct direct_step 
 		gc->stage = SB_GC_WIPE;
 		return TURN_ON;
 	}
-	if (!sb_ready(d, plane, gc->group)) {
-		room = sb_take(d, plane, gc->group, 0, SB_OPEN, &block);
+	if (!sb_ready(d, plane, gc->group, true)) {
+		room = sb_take(d, plane, gc->group, 0, d->host.c.superblock_cold ? SB_COLD : SB_OPEN, &block);
 		if (room != DIRECT_ROOM)
 			return turn_of(room);
 	}
-	copy(d, step, from, sb_place(d, plane, gc->group));
+	copy(d, step, from, sb_place(d, plane, gc->group, true));
 	return TURN_STEP;
 }
 

@@ -50,14 +50,18 @@ uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group)
 }
 
 /*
- * A block that fits into the others' free pages is better than one that does not; otherwise the one
- * with fewer valid pages is better.
+ * A block that fits into the others' free pages is better than one that does not; then a hot block, or
+ * one without valid pages, than a cold one; otherwise the one with fewer valid pages is better.
  */
 static bool better_victim(const struct sb_count *c, const struct sb_count *best, uint32_t room)
 {
 	bool fits = c->valid <= room - c->free, best_fits = best->valid <= room - best->free;
 
-	return fits != best_fits ? fits : c->valid < best->valid;
+	bool cold = c->cold && c->valid, best_cold = best->cold && best->valid;
+
+	if (fits != best_fits)
+		return fits;
+	return cold != best_cold ? best_cold : c->valid < best->valid;
 }
 
 /*
@@ -88,7 +92,7 @@ static uint32_t count_blocks(const struct direct *d, uint32_t plane, uint32_t gr
 
 		if (b != DIRECT_NONE && s->block[b].state != SB_VICTIM)
 			s->count[n++] = (struct sb_count){ b, s->block[b].valid, s->block[b].free,
-							   sb_stale(d, b) };
+							   sb_stale(d, b), s->block[b].cold };
 	}
 	return n;
 }
@@ -100,6 +104,17 @@ uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group)
 	uint32_t i = best_victim(s->count, n, sb_group_at(s, plane, group)->free);
 
 	return i < n ? s->count[i].block : DIRECT_NONE;
+}
+
+bool sb_fits(const struct direct *d, uint32_t plane, uint32_t group)
+{
+	const struct sb *s = sb_of(d);
+	uint32_t room = sb_group_at(s, plane, group)->free, n = count_blocks(d, plane, group);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (s->count[i].valid <= room - s->count[i].free)
+			return true;
+	return false;
 }
 
 /* ---- page mapping ---------------------------------------------------------------- */

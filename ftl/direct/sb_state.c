@@ -163,6 +163,27 @@ static void count_valid(struct direct *d, uint32_t plane, uint32_t ppn, uint32_t
 	sb_touch(d, ppn / d->g->pages_per_block);
 }
 
+static uint32_t *holder_of(const struct direct *d, uint32_t plane, uint32_t page)
+{
+	const struct sb *s = sb_of(d);
+
+	return &s->holder[plane * s->lblocks + page / d->g->pages_per_block];
+}
+
+uint32_t sb_map_read(const struct direct *d, uint32_t plane, uint32_t page)
+{
+	const struct sb *s = sb_of(d);
+	uint32_t lblock = page / d->g->pages_per_block, *part;
+
+	if (!s->parts)
+		return DIRECT_NONE;
+	part = &s->part[plane * s->parts + lblock % s->parts];
+	if (*part == lblock)
+		return DIRECT_NONE;
+	*part = lblock;
+	return *holder_of(d, plane, page);
+}
+
 void sb_map_set(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn)
 {
 	struct sb *s = sb_of(d);
@@ -174,6 +195,8 @@ void sb_map_set(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn)
 	sb_entry_put(s->map, s->map_bytes, map_at(d, plane, page),
 		     s->block[block].slot * d->g->pages_per_block + ppn % d->g->pages_per_block);
 	count_valid(d, plane, ppn, page % s->group_pages);
+	if (s->parts)
+		*holder_of(d, plane, page) = ppn;
 }
 
 /* ---- PART lists, and states ------------------------------------------------------ */
@@ -213,6 +236,8 @@ static void set_state(struct direct *d, uint32_t block, enum sb_state to)
 		part_remove(d, plane, block);
 	if (b->state == SB_OPEN)
 		g->open = DIRECT_NONE;
+	if (b->state == SB_COLD)
+		g->cold = DIRECT_NONE;
 	if (b->state == SB_VICTIM)
 		g->free += b->free;
 	b->state = (uint8_t)to;
@@ -220,6 +245,10 @@ static void set_state(struct direct *d, uint32_t block, enum sb_state to)
 		part_add(d, plane, block);
 	if (to == SB_OPEN)
 		g->open = block;
+	if (to == SB_COLD)
+		g->cold = block;
+	if (to == SB_OPEN || to == SB_COLD || to == SB_PART)
+		b->cold = to == SB_COLD;
 	if (to == SB_VICTIM)
 		g->free -= b->free;
 	sb_touch(d, block);
@@ -232,7 +261,10 @@ void sb_close(struct direct *d, uint32_t block)
 
 void sb_reopen(struct direct *d, uint32_t block)
 {
-	set_state(d, block, sb_of(d)->block[block].free ? SB_PART : SB_FULL);
+	const struct sb_block *b = &sb_of(d)->block[block];
+	bool cold = b->cold && sb_group_at(sb_of(d), plane_of(d, block), b->group)->cold == DIRECT_NONE;
+
+	set_state(d, block, !b->free ? SB_FULL : cold ? SB_COLD : SB_PART);
 }
 
 /* Mark a block as failing: its free pages do not count any more. */
@@ -345,19 +377,29 @@ uint32_t sb_use(struct direct *d, uint32_t block, uint32_t from, uint32_t end)
 	return first + page;
 }
 
-bool sb_ready(struct direct *d, uint32_t plane, uint32_t group)
+bool sb_ready(struct direct *d, uint32_t plane, uint32_t group, bool gc)
 {
 	struct sb_group *g = sb_group_at(sb_of(d), plane, group);
 
+	if (gc && g->cold != DIRECT_NONE)
+		return true;
 	if (g->open == DIRECT_NONE && g->part != DIRECT_NONE)
 		set_state(d, g->part, SB_OPEN);
 	return g->open != DIRECT_NONE;
 }
 
-uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group)
+void sb_warm(struct direct *d, uint32_t plane, uint32_t group)
 {
 	struct sb_group *g = sb_group_at(sb_of(d), plane, group);
-	uint32_t block = g->open, ppn;
+
+	SSD_ASSERT(g->open == DIRECT_NONE && g->cold != DIRECT_NONE);
+	set_state(d, g->cold, SB_OPEN);
+}
+
+uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group, bool gc)
+{
+	struct sb_group *g = sb_group_at(sb_of(d), plane, group);
+	uint32_t block = gc && g->cold != DIRECT_NONE ? g->cold : g->open, ppn;
 	struct sb_block *b = &sb_of(d)->block[block];
 
 	ppn = sb_use(d, block, b->cursor, d->g->pages_per_block);
@@ -396,7 +438,7 @@ void sb_erased(struct direct *d, uint32_t block, uint32_t pb)
 
 static bool may_have_free(const struct sb_block *b)
 {
-	return b->state == SB_OPEN || b->state == SB_PART || b->state == SB_VICTIM;
+	return b->state == SB_OPEN || b->state == SB_COLD || b->state == SB_PART || b->state == SB_VICTIM;
 }
 
 static void check_pages(const struct direct *d, uint32_t plane, uint32_t block)
@@ -420,7 +462,9 @@ static void check_pages(const struct direct *d, uint32_t plane, uint32_t block)
 	}
 	SSD_ASSERT(valid == b->valid && free == b->free);				/* S1 */
 	SSD_ASSERT(!free || may_have_free(b));						/* S2 */
-	SSD_ASSERT((b->state != SB_OPEN && b->state != SB_PART) || free);		/* S2 */
+	SSD_ASSERT(b->state == SB_VICTIM || !may_have_free(b) || free);			/* S2 */
+	SSD_ASSERT(!b->cold || (d->host.c.superblock_cold && b->state != SB_OPEN &&	/* S9 */
+				b->state != SB_PART));
 	if (!s->dis || b->failing || b->suspect || b->state == SB_VICTIM)
 		return;
 	for (uint32_t i = 0; i < 1u << s->levels; i++)
@@ -447,6 +491,7 @@ static void check_group(const struct direct *d, uint32_t plane, uint32_t group)
 		open += b->state == SB_OPEN;
 		part += b->state == SB_PART;
 		SSD_ASSERT(b->state != SB_OPEN || g->open == block);			/* S3 */
+		SSD_ASSERT((b->state == SB_COLD) == (g->cold == block));		/* S3 */
 	}
 	for (uint32_t b = g->part; b != DIRECT_NONE; b = s->block[b].next, listed++)
 		SSD_ASSERT(s->block[b].state == SB_PART && s->block[b].group == group);	/* S3 */
@@ -481,6 +526,18 @@ static void check_plane(const struct direct *d, uint32_t plane)
 	SSD_ASSERT(failing == p->failing && oversize == p->oversize);			/* S5 */
 }
 
+static void check_holder(const struct direct *d, uint32_t plane, uint32_t lblock)
+{
+	const struct sb *s = sb_of(d);
+	uint32_t ppn = s->holder[plane * s->lblocks + lblock], page;
+
+	if (ppn == DIRECT_NONE)
+		return;
+	SSD_ASSERT(sb_is_valid(s, sb_back_get(s, ppn)));				/* S8 */
+	page = s->block[ppn / d->g->pages_per_block].group * s->group_pages + sb_back_get(s, ppn);
+	SSD_ASSERT(page / d->g->pages_per_block == lblock);				/* S8 */
+}
+
 static void check_map(const struct direct *d, uint32_t plane)
 {
 	const struct sb *s = sb_of(d);
@@ -490,7 +547,11 @@ static void check_map(const struct direct *d, uint32_t plane)
 
 		SSD_ASSERT(ppn == DIRECT_NONE ||					/* S1 */
 			   sb_back_get(s, ppn) == page % s->group_pages);
+		SSD_ASSERT(ppn == DIRECT_NONE || !s->parts ||				/* S8 */
+			   *holder_of(d, plane, page) != DIRECT_NONE);
 	}
+	for (uint32_t l = 0; s->parts && l < s->lblocks; l++)
+		check_holder(d, plane, l);
 }
 
 void sb_check(const struct direct *d)

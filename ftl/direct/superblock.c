@@ -6,7 +6,8 @@
  *
  * A host page goes to its group's OPEN block. When that is full, it goes to a block of the group
  * that has free pages; then to a new block, if the group has fewer than N blocks and more than
- * gc_urgent_blocks are free. Otherwise it waits for GC (sb_gc.c).
+ * gc_urgent_blocks are free. Otherwise it waits for GC (sb_gc.c). With superblock_cold the COLD block
+ * is the last of these (new_block).
  *
  * Limits. Order none or ascending. One group's writes wait while it is collected.
  */
@@ -40,6 +41,8 @@ static const char *fault(const struct ftl_config *c, const struct nand_geometry 
 		return "superblock_max_blocks must be more than superblock_blocks";
 	if (!c->superblock_blocks && c->superblock_max_blocks)
 		return "superblock_max_blocks must be 0 with superblock_blocks = 0 (page mapping)";
+	if (c->superblock_cold && !c->superblock_blocks)
+		return "superblock_cold needs superblock_blocks of 1 or more: page mapping has no cold blocks";
 	if (c->gc_stop_blocks < c->gc_start_blocks)
 		return "gc_stop_blocks must be gc_start_blocks or more";
 	if (c->gc_urgent_blocks < 2)
@@ -73,6 +76,8 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	 * kept for power cuts, and blocks whose erase a cut interrupted.
 	 */
 	s->slots = s->m ? s->n + 3 + NAND_ERASE_GROUP_MAX : g->blocks_per_plane;
+	s->lblocks = (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block;
+	s->parts = c->superblock_map_parts < s->lblocks ? c->superblock_map_parts : s->lblocks;
 	s->levels = g->pb_levels;
 	s->pb_pages = g->pages_per_block >> g->pb_levels;
 	s->map_bytes = bytes_for((uint64_t)s->slots * g->pages_per_block);
@@ -100,6 +105,8 @@ static void carve(struct sb *s, struct ssd_arena *m, const struct ftl_config *c,
 	s->block = ssd_carve(m, blocks, sizeof(*s->block));
 	s->group = ssd_carve(m, planes * s->groups, sizeof(*s->group));
 	s->plane = ssd_carve(m, planes, sizeof(*s->plane));
+	s->holder = s->parts ? ssd_carve(m, planes * s->lblocks, sizeof(*s->holder)) : NULL;
+	s->part = s->parts ? ssd_carve(m, planes * s->parts, sizeof(*s->part)) : NULL;
 	s->dis = c->pen ? ssd_carve(m, blocks << s->levels, sizeof(*s->dis)) : NULL;
 	s->work = ssd_carve(m, 1, sizeof(*s->work));
 	s->count = ssd_carve(m, s->slots, sizeof(*s->count));
@@ -155,8 +162,12 @@ static void init(struct direct *d)
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++)
 		s->block[b].heap_at = DIRECT_NONE;
 	for (uint32_t i = 0; i < d->planes * s->groups; i++)
-		s->group[i] = (struct sb_group){ .open = DIRECT_NONE, .part = DIRECT_NONE,
-						 .heap_at = DIRECT_NONE };
+		s->group[i] = (struct sb_group){ .open = DIRECT_NONE, .cold = DIRECT_NONE,
+						 .part = DIRECT_NONE, .heap_at = DIRECT_NONE };
+	for (uint32_t i = 0; s->parts && i < d->planes * s->lblocks; i++)
+		s->holder[i] = DIRECT_NONE;
+	for (uint32_t i = 0; i < d->planes * s->parts; i++)
+		s->part[i] = DIRECT_NONE;
 	for (uint32_t p = 0; p < d->planes; p++)
 		s->plane[p].asked = DIRECT_NONE;
 	s->model.levels = s->levels;
@@ -176,8 +187,11 @@ static uint32_t valid(const struct direct *d, uint32_t block)
 static uint64_t map_bytes(const struct direct *d)
 {
 	const struct sb *s = sb_of(d);
-	uint64_t bytes = (uint64_t)d->planes * d->plane_pages * s->map_bytes;
+	uint64_t bytes = (uint64_t)d->planes * d->plane_pages * s->map_bytes, part;
 
+	part = sizeof(*s->part) + (uint64_t)d->g->pages_per_block * s->map_bytes;
+	if (s->parts)
+		bytes = d->planes * (s->lblocks * sizeof(*s->holder) + s->parts * part);
 	if (s->m)
 		bytes += (uint64_t)d->planes * s->groups * s->slots * sizeof(*s->slot);
 	return bytes + geo_pages(d->g) * s->back_bytes;
@@ -188,6 +202,12 @@ static uint64_t map_bytes(const struct direct *d)
 static uint32_t lookup(const struct direct *d, uint32_t plane, uint32_t page)
 {
 	return sb_map_get(d, plane, page);
+}
+
+/* The page whose spare area has a map part that is not in memory. */
+static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, uint32_t i)
+{
+	return i ? DIRECT_NONE : sb_map_read(d, plane, page);
 }
 
 /*
@@ -204,16 +224,29 @@ static bool must_wait(const struct direct *d, uint32_t plane, uint32_t group)
 	return !sb_page_mapped(s) && p->gc.stage != SB_GC_IDLE && p->gc.group == group;
 }
 
+/*
+ * Get a block of the group for the host. It is the COLD block when no other block can become free within
+ * the group, and no free block can be had without inter-group GC.
+ */
 static enum direct_room new_block(struct direct *d, uint32_t plane, uint32_t group)
 {
 	struct sb *s = sb_of(d);
+	const struct sb_group *g = sb_group_at(s, plane, group);
+	bool many = g->blocks >= s->n, gc;
+	enum direct_room room = DIRECT_FULL;
 	uint32_t block;
 
-	if (sb_group_at(s, plane, group)->blocks >= s->n)
+	if (many)
 		s->plane[plane].asked = group;
-	if (sb_wants_gc(d, plane))
+	gc = sb_wants_gc(d, plane);
+	if (gc && (g->cold == DIRECT_NONE || (many && sb_intra_due(d, plane))))
 		return DIRECT_GC;
-	return sb_take(d, plane, group, d->host.c.gc_urgent_blocks, SB_OPEN, &block);
+	if (!gc && (!many || g->cold == DIRECT_NONE))
+		room = sb_take(d, plane, group, d->host.c.gc_urgent_blocks, SB_OPEN, &block);
+	if (room != DIRECT_FULL || g->cold == DIRECT_NONE)
+		return room;
+	sb_warm(d, plane, group);
+	return DIRECT_ROOM;
 }
 
 static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
@@ -225,12 +258,12 @@ static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, u
 
 	if (must_wait(d, plane, group))
 		return DIRECT_GC;
-	if (!sb_ready(d, plane, group)) {
+	if (!sb_ready(d, plane, group, false)) {
 		room = new_block(d, plane, group);
 		if (room != DIRECT_ROOM)
 			return room;
 	}
-	*ppn = sb_place(d, plane, group);
+	*ppn = sb_place(d, plane, group, false);
 	*tag = s->block[*ppn / d->g->pages_per_block].partials ? SB_TAG_PARTIAL : 0;
 	return DIRECT_ROOM;
 }
@@ -248,6 +281,8 @@ static const struct direct_scheme scheme = {
 	.lay_out = lay_out,
 	.init = init,
 	.lookup = lookup,
+	.search = search,
+	.search_whole = true,
 	.place = place,
 	.programmed = programmed,
 	.wants_gc = sb_wants_gc,

@@ -20,27 +20,38 @@
  *
  * States of a block, as the scheme sees it:
  *   NONE     in no group: free or bad, managed by the engine
- *   OPEN     its group's write frontier, of host and GC alike
+ *   OPEN     its group's write frontier, of the host, and of GC without a COLD block
+ *   COLD     superblock_cold: its group's write frontier of GC
  *   PART     has free pages; on its group's list of such blocks
  *   FULL     has no free page
  *   VICTIM   being emptied; an M-Merge fills its free pages first
- * NONE -> OPEN | VICTIM (sb_take); OPEN -> FULL (sb_place); PART -> OPEN; OPEN, PART, FULL ->
- * VICTIM (sb_close); VICTIM -> PART | FULL (sb_reopen), -> NONE (sb_drop). A block in
- * which a program or a partial erase failed is `failing`: it keeps its data, is not programmed
- * further, is the next victim, and then becomes bad.
+ * NONE -> OPEN | COLD | VICTIM (sb_take); OPEN, COLD -> FULL (sb_place); PART -> OPEN;
+ * COLD -> OPEN (sb_warm); OPEN, COLD, PART, FULL -> VICTIM (sb_close); VICTIM -> COLD | PART |
+ * FULL (sb_reopen), -> NONE (sb_drop). A block in which a program or a partial erase failed is
+ * `failing`: it keeps its data, is not programmed further, is the next victim, and then becomes
+ * bad. A block that was COLD is `cold` until the host may write to it; the others are hot, as are all
+ * blocks after a mount.
+ *
+ * Map parts (superblock_map_parts). The part of the map of a logical block is assumed to be written
+ * to the spare area of each page of that block. Memory then needs the place of the newest of these
+ * pages, its *holder*, and has the parts that were used last: that of logical block l of a plane is
+ * in place l mod superblock_map_parts. Here the whole map is in memory, too; the scheme only decides
+ * which reads a drive would make.
  *
  * Invariants (sb_check):
  *   S1  map and back agree: a mapped page's physical page names it, and every physical
  *       page that names one is mapped to; a block's valid and free count these pages;
- *   S2  a group's blocks, valid and free are the sums over its slots; free counts OPEN
+ *   S2  a group's blocks, valid and free are the sums over its slots; free counts OPEN, COLD
  *       and PART blocks alone, and only they (and victims) have FREE pages;
- *   S3  a group has at most one OPEN block; its PART list holds its PART blocks;
+ *   S3  a group has at most one OPEN and one COLD block; its PART list holds its PART blocks;
  *   S4  the heap holds, ordered by stale pages, the candidates of inter-group GC: groups of more
  *       than M blocks (page mapping: PART and FULL blocks that are not failing);
  *   S5  `failing` counts the failing blocks, `oversize` the groups of more than N blocks;
  *   S6  no FREE page is below a used page of the same smallest PB;
  *   S7  pen_safe() holds of every smallest PB, except of blocks that are victims, failing
- *       or suspect.
+ *       or suspect;
+ *   S8  a holder is a valid page of its logical block; a logical block without one has no page;
+ *   S9  OPEN and PART blocks are not cold, and without superblock_cold no block is.
  */
 #ifndef SLATE_SUPERBLOCK_H
 #define SLATE_SUPERBLOCK_H
@@ -51,7 +62,7 @@
 /* A page with this tag is in a block that had a partial erase since its last whole erase. */
 #define SB_TAG_PARTIAL 1u
 
-enum sb_state { SB_NONE, SB_OPEN, SB_PART, SB_FULL, SB_VICTIM };
+enum sb_state { SB_NONE, SB_OPEN, SB_COLD, SB_PART, SB_FULL, SB_VICTIM };
 
 struct sb_block {
 	uint32_t group;			/* number of the group in the plane */
@@ -64,6 +75,7 @@ struct sb_block {
 	uint16_t partials;		/* partial erases since the last whole one */
 	uint8_t state;
 	bool failing;
+	bool cold;
 	bool suspect;			/* found by a mount: its disturbance is unknown, so it gets no partial erases */
 	/* Used only by a mount: */
 	bool claimed;			/* a page can be read: group is set */
@@ -73,8 +85,8 @@ struct sb_block {
 };
 
 struct sb_group {
-	uint32_t blocks, valid, free;	/* free: pages of OPEN and PART blocks */
-	uint32_t open;			/* block, or DIRECT_NONE */
+	uint32_t blocks, valid, free;	/* free: pages of OPEN, COLD and PART blocks */
+	uint32_t open, cold;		/* blocks, or DIRECT_NONE */
 	uint32_t part;			/* head of the PART list */
 	uint32_t heap_at;
 	uint32_t mmerges;		/* M-Merges since the last merge */
@@ -116,6 +128,7 @@ struct sb_plane {
 
 struct sb_count {			/* counts of a block for a trial */
 	uint32_t block, valid, free, stale;
+	bool cold;
 };
 
 struct sb {
@@ -134,6 +147,10 @@ struct sb {
 	struct sb_block *block;
 	struct sb_group *group;
 	struct sb_plane *plane;
+	uint32_t lblocks;		/* logical blocks of a plane */
+	uint32_t parts;			/* superblock_map_parts, at most lblocks */
+	uint32_t *holder;		/* map parts: ppn for each logical block, or DIRECT_NONE; */
+	uint32_t *part;			/* logical blocks whose parts are in memory; both NULL without parts */
 	struct pen_dis *dis;		/* 2^levels of each block; NULL without pen */
 	struct pen_model model;
 	struct pen_work *work;
@@ -202,6 +219,11 @@ static inline bool sb_is_valid(const struct sb *s, uint32_t back)
 uint32_t sb_slot_block(const struct direct *d, uint32_t plane, uint32_t group, uint32_t slot);
 uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);	/* Returns the ppn of a page's
 										 * newest copy. */
+/*
+ * Map parts: bring the page's part into memory. Returns the page whose spare area is read for that, or
+ * DIRECT_NONE if the part was there or no page of its logical block was written.
+ */
+uint32_t sb_map_read(const struct direct *d, uint32_t plane, uint32_t page);
 /* Make ppn the page's newest copy. It lies in a block of the page's group. */
 void sb_map_set(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn);
 /* Make a free block one of the group's blocks, in the given state. */
@@ -215,12 +237,14 @@ void sb_drop(struct direct *d, uint32_t block);
 void sb_close(struct direct *d, uint32_t block);
 void sb_reopen(struct direct *d, uint32_t block);
 void sb_failing(struct direct *d, uint32_t block);
-/* Open a block of the group that has a FREE page. Returns false if the group has no FREE page. */
-bool sb_ready(struct direct *d, uint32_t plane, uint32_t group);
+/* Open a block of the group that has a FREE page, for GC or the host. Returns false if it has none. */
+bool sb_ready(struct direct *d, uint32_t plane, uint32_t group, bool gc);
+/* Let the host write to the group's COLD block. It has no other free pages. */
+void sb_warm(struct direct *d, uint32_t plane, uint32_t group);
 /* Use the lowest FREE page of a block in [from, end). Returns its ppn, or DIRECT_NONE. */
 uint32_t sb_use(struct direct *d, uint32_t block, uint32_t from, uint32_t end);
 /* Use the group's next free page. sb_ready() must have returned true. */
-uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group);
+uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group, bool gc);
 /* PB pb of a VICTIM was erased: make its pages FREE. */
 void sb_erased(struct direct *d, uint32_t block, uint32_t pb);
 uint32_t sb_stale(const struct direct *d, uint32_t block);
@@ -235,6 +259,8 @@ void sb_check(const struct direct *d);
 
 /* Is there a collection to begin or to continue? */
 bool sb_wants_gc(const struct direct *d, uint32_t plane);
+/* Is intra-group GC due, of the group that was refused a page last? */
+bool sb_intra_due(const struct direct *d, uint32_t plane);
 /* Are fewer blocks free than the reserve, and can GC free one? */
 bool sb_reserve_due(const struct direct *d, uint32_t plane);
 enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step *step);
@@ -259,6 +285,8 @@ uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group);
  * than its pages need.
  */
 uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group);
+/* Do the valid pages of any block fit into the free pages of the group's other blocks? */
+bool sb_fits(const struct direct *d, uint32_t plane, uint32_t group);
 
 /* ---- sb_mount.c -------------------------------------------------------------------- */
 

@@ -97,6 +97,7 @@ static void configure(struct rig *r, const struct rig_shape *s)
 		.merge_victim = s->victim, .write_buffer_blocks = s->wbuf, .read_priority = !s->in_order,
 		.second_victim_pages = s->second, .pair_pages = s->both ? s->both : 131072,
 		.superblock_blocks = s->m, .superblock_max_blocks = s->n,
+		.superblock_cold = s->cold, .superblock_map_parts = s->parts,
 		.stripe_pages = s->stripe, .accounting = s->accounting, .timing = *t,
 		.buffer_units = s->buffer, .buffer_ns = s->buffer ? 10 : 0, .reduction = s->reduction,
 		.fingerprints_permille = s->prints ? s->prints : 1000,

@@ -47,6 +47,8 @@ struct rig_shape {
 	uint32_t wbuf;			/* write_buffer_blocks */
 	bool in_order;			/* read_priority = no */
 	uint32_t m, n;			/* superblock_blocks, superblock_max_blocks */
+	bool cold;			/* superblock_cold */
+	uint32_t parts;			/* superblock_map_parts */
 	uint32_t second;		/* second_victim_pages */
 	uint32_t both;			/* pair_pages; 0: no limit */
 	uint32_t hot;			/* two of three requests go to the first `hot` units; 0: none */

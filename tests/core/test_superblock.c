@@ -12,6 +12,7 @@
 
 #define FRONT 20u
 #define READ (100u + 5000u + 1088u)
+#define SPARE (100u + 5000u + 64u)	/* read of a spare area */
 #define PROG (100u + 1088u + 20000u)
 #define COPY (READ + PROG)
 #define ERASE(level) (100u + 70000u - 5000u * (level))
@@ -227,6 +228,103 @@ static void mmerge_copies_out(void)
 	copy_out(0, 2);
 }
 
+/* ---- cold blocks ---------------------------------------------------------------- */
+
+static void cold_drive(uint32_t blocks, uint32_t units, uint32_t m, uint32_t n)
+{
+	struct rig_shape s = one_die(blocks, 4, 0, units);
+
+	s.m = m;
+	s.n = n;
+	s.cold = true;
+	make(&s);
+}
+
+/* As intra_group(), but the pages of the other block fit behind the copy, so the host gets a block. */
+static void a_hot_block_is_freed(void)
+{
+	cold_drive(6, 8, 1, 2);
+	put_all(0, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		put_all(0, 1);
+	EXPECT_EQ(put(0), COPY + ERASE(0) + 3 * COPY + ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(stats->gc_runs, 2);
+	EXPECT_EQ(stats->gc_units, 4);
+	put_all(1, 3);
+	EXPECT_EQ(put(0), ERASE(0) + PROG + FRONT);	/* the cold block has no valid page */
+	rig_free(&r);
+}
+
+/* Blocks with 3, 3 and 2 valid pages: none fits behind two copies, so the host takes the cold block. */
+static void the_host_takes_the_cold_block(void)
+{
+	cold_drive(8, 8, 2, 3);
+	put_all(0, 8);
+	put_all(0, 1);
+	put_all(4, 1);
+	put_all(0, 1);
+	put_all(4, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		EXPECT_EQ(put(0), 2 * COPY + ERASE(0) + PROG + FRONT);
+		put_all(4, 1);
+	}
+	EXPECT_EQ(stats->gc_runs, 2);
+	rig_free(&r);
+}
+
+/* Hot blocks have 3 valid pages, a cold one has 2, which stay. */
+static void hot_blocks_are_victims_first(void)
+{
+	cold_drive(8, 8, 2, 3);
+	put_all(0, 8);
+	for (uint32_t i = 0; i < 2; i++)
+		put_all(0, 2);
+	EXPECT_EQ(put(0), 4 * COPY + 2 * ERASE(0) + PROG + FRONT);	/* units 2, 3, 0 and 1 are cold */
+	put_all(2, 1);
+	put_all(4, 1);
+	put_all(0, 1);
+	EXPECT_EQ(put(0), 3 * COPY + ERASE(0) + PROG + FRONT);
+	rig_free(&r);
+}
+
+/* Group 0 is compacted to a cold block with a free page. It takes that page, not a block by GC. */
+static void no_inter_group_gc_for_a_hot_block(void)
+{
+	cold_drive(7, 12, 1, 2);
+	put_all(0, 3);
+	for (uint32_t i = 0; i < 5; i++)
+		put_all(0, 1);
+	put_all(4, 4);
+	put_all(8, 4);
+	put_all(8, 1);
+	EXPECT_EQ(put(4), COPY + ERASE(0) + 2 * COPY + ERASE(0) + PROG + FRONT);
+	put_all(0, 1);
+	EXPECT_EQ(stats->gc_runs, 1);
+	rig_free(&r);
+}
+
+/* Memory has the map of one logical block; the other's is in the spare area of its newest page. */
+static void map_parts(void)
+{
+	struct rig_shape s = one_die(6, 4, 0, 8);
+
+	s.m = 1;
+	s.n = 2;
+	s.parts = 1;
+	make(&s);
+	put_all(0, 2);
+	put_all(4, 1);		/* no page of it has been written */
+	EXPECT_EQ(put(0), SPARE + PROG + FRONT);
+	EXPECT_EQ(rig_alone(&r, FTL_READ, 1, 1), READ + FRONT);
+	EXPECT_EQ(rig_alone(&r, FTL_READ, 4, 1), SPARE + READ + FRONT);
+	EXPECT_EQ(stats->search_reads, 2);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	stats = r.ops->stats(r.f);
+	EXPECT_EQ(rig_alone(&r, FTL_READ, 4, 1), SPARE + READ + FRONT);
+	EXPECT_EQ(stats->search_reads, 1);
+	rig_free(&r);
+}
+
 /* ---- page mapping ---------------------------------------------------------------- */
 
 /*
@@ -377,6 +475,10 @@ static void disturbance(void)
 	s.n = 4;
 	EXPECT_EQ(lost_pages(&s, 0), 0);
 	EXPECT(lost_pages(&s, 255) > 0);
+	s.cold = true;
+	EXPECT_EQ(lost_pages(&s, 0), 0);
+	EXPECT(lost_pages(&s, 255) > 0);
+	s.cold = false;
 	s.m = s.n = 0;
 	s.start = 3;
 	EXPECT_EQ(lost_pages(&s, 0), 0);
@@ -450,9 +552,10 @@ static void lives(const struct rig_shape *s, uint32_t shape, uint64_t seed)
 
 static void cut_shapes(uint32_t only, uint64_t seed)
 {
-	struct rig_shape s[4];
+	struct rig_shape s[6];
 
-	s[0] = s[1] = s[2] = s[3] = one_die(10, 16, 3, 0);
+	for (uint32_t i = 0; i < 6; i++)
+		s[i] = one_die(10, 16, 3, 0);
 	s[0].m = 2;
 	s[0].n = 4;
 	s[0].start = s[1].start = 4;
@@ -462,7 +565,10 @@ static void cut_shapes(uint32_t only, uint64_t seed)
 	s[2].hot = 24;
 	s[3].g.pb_levels = 4;		/* a PB is one page */
 	s[3].g.order = NAND_ORDER_ASCENDING;
-	for (uint32_t i = 0; i < 4; i++) {
+	s[4] = s[0];
+	s[5] = s[1];
+	s[4].cold = s[5].cold = true;
+	for (uint32_t i = 0; i < 6; i++) {
 		s[i].name = "cuts";
 		if (only == ~0u || only == i)
 			lives(&s[i], i, seed);
@@ -509,6 +615,8 @@ static struct rig_shape odd_shape(uint64_t *s)
 	x.parallel_erase = x.g.erase_group_max > 1 && roll(s, 2);
 	x.copyback = x.g.copyback && roll(s, 2);
 	x.hot = roll(s, 30);
+	x.cold = x.m && roll(s, 2);
+	x.parts = roll(s, 4);
 	return x;
 }
 
@@ -573,6 +681,10 @@ static void configurations(void)
 	c.superblock_blocks = 0;
 	refused(c, &s.g, "superblock_max_blocks");
 	c = r.fc;
+	c.superblock_blocks = c.superblock_max_blocks = 0;
+	c.superblock_cold = true;
+	refused(c, &s.g, "superblock_cold");
+	c = r.fc;
 	c.gc_urgent_blocks = 1;
 	refused(c, &s.g, "gc_urgent_blocks");
 	c = r.fc;
@@ -599,6 +711,12 @@ static void table_bytes(void)
 	/* The drive has 64 logical pages, slots of two groups, and 160 physical pages of groups of 32. */
 	EXPECT_EQ(r.ops->map_bytes(r.f), 64 + 2 * (3 + 7) * 4 + 160);
 	rig_free(&r);
+	s.parts = 1;
+	make(&s);
+	/* Four logical blocks have holders, one a part, with its number. */
+	EXPECT_EQ(r.ops->map_bytes(r.f), 4 * 4 + 4 + 16 + 2 * (3 + 7) * 4 + 160);
+	rig_free(&r);
+	s.parts = 0;
 	s = one_die(20, 16, 3, 192);
 	make(&s);
 	EXPECT_EQ(r.ops->map_bytes(r.f), 192 * 2 + 320);
@@ -625,6 +743,11 @@ int main(int argc, char **argv)
 	RUN(inter_group);
 	RUN(mmerge_of_a_group);
 	RUN(mmerge_copies_out);
+	RUN(a_hot_block_is_freed);
+	RUN(the_host_takes_the_cold_block);
+	RUN(hot_blocks_are_victims_first);
+	RUN(no_inter_group_gc_for_a_hot_block);
+	RUN(map_parts);
 	RUN(page_mapping_erases_pbs);
 	RUN(greedy_moves_pages);
 	RUN(two_victims);
