@@ -64,7 +64,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -130,6 +130,12 @@ record-long: qemu ## record hosts' programs that write 4 GiB (docs/content-trace
 
 reproduce-superblock: core ## PEN on the Superblock FTL on the real traces in TRACES=DIR, some minutes; OUT=DIR
 	@host-tools/reproduce/superblock.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+
+reproduce-unfolded: core ## NFTL and PEN on the real traces in TRACES=DIR, addresses folded and not, some minutes; OUT=DIR
+	@host-tools/reproduce/unfolded.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+
+reproduce-pen-trials: core ## PEN with the patches of host-tools/reproduce/trials, on the real traces in TRACES=DIR, some minutes; OUT=DIR
+	@host-tools/reproduce/trials.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
 
 reproduce-mapcache: core ## the cached map by its size, on the real traces in TRACES=DIR, some minutes; OUT=DIR
 	@host-tools/reproduce/mapcache.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
