@@ -155,18 +155,29 @@ static uint32_t rtf_pick(const struct front *fr, uint32_t plane, const struct fr
 	return q->may_open ? empty_slot(fr, plane, q) : FRONT_NONE;
 }
 
+static bool copies_as_host(const struct front *fr)
+{
+	return fr->c.gc_pages == FTL_GC_AS_HOST || fr->c.gc_pages == FTL_GC_AS_HOST_OF_DRIVE;
+}
+
+/* Returns the plane that keeps the type of the last page, where types alternate. */
+static struct front_plane *turn_of(const struct front *fr, uint32_t plane)
+{
+	return &fr->plane[fr->c.gc_pages == FTL_GC_AS_HOST_OF_DRIVE ? 0 : plane];
+}
+
 /* Section 3.3.2: u and q choose the type for the host; copies in idle times take MSB pages. */
 static bool flex_wants_fast(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	if (q->mounting)
 		return true;
-	if (q->who == FRONT_GC && (q->idle || fr->c.gc_pages != FTL_GC_AS_HOST))
+	if (q->who == FRONT_GC && (q->idle || !copies_as_host(fr)))
 		return !q->idle && fr->c.gc_pages == FTL_GC_FAST;
 	if (q->busy_permille < fr->c.slow_below_permille)
 		return false;
 	if (q->busy_permille > fr->c.fast_above_permille && fr->quota > 0)
 		return true;
-	return !fr->plane[plane].last_fast;
+	return !turn_of(fr, plane)->last_fast;
 }
 
 static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
@@ -441,8 +452,8 @@ uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum
 		front_void(fr, p->spent);
 	p->spent = BLK_NONE;
 	page = front_page_of(fr, fr->bt->blk[b].next_page++);
-	if (who == FRONT_HOST || fr->c.gc_pages == FTL_GC_AS_HOST)
-		p->last_fast = !(page & 1);
+	if (who == FRONT_HOST || copies_as_host(fr))
+		turn_of(fr, plane)->last_fast = !(page & 1);
 	if (page & 1)
 		took_slow(fr, plane, slot, b, page / 2);
 	else

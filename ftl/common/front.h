@@ -139,7 +139,8 @@ struct front_plane {
 	uint32_t spent;			/* backup_ahead: block whose parity page the plane's last program makes
 					 * invalid when it ends, or BLK_NONE */
 	bool paying;			/* backup_ahead: a parity page of the plane is being programmed */
-	bool last_fast;			/* flex: the last page was LSB, where the two types alternate */
+	bool last_fast;			/* flex: the last page was LSB, where the two types alternate; of the
+					 * drive in plane 0, if they alternate over the drive */
 };
 
 struct front {

@@ -31,7 +31,8 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
  */
 #define FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes") \
-	NUMBER(buffer_units, 0, 1 << 22, "1024", "write buffer; 0: a write completes when programmed") \
+	NUMBER(buffer_units, 0, 1 << 22, "1024", \
+	  "write buffer; 0: a write completes when programmed (dac: when compressed)") \
 	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free ...") \
 	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "... and ends at this many") \
 	NUMBER(gc_urgent_blocks, 1, 1 << 20, "2", "reserved for GC") \
@@ -254,14 +255,16 @@ enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 	/* LSB pages, while more blocks are free than the reserve */ \
 	VALUE(FTL_GC_FAST, "fast") \
 	/* as for the host's pages: by utilisation and quota */ \
-	VALUE(FTL_GC_AS_HOST, "host")
+	VALUE(FTL_GC_AS_HOST, "host") \
+	/* likewise, and LSB and MSB pages take turns over the whole drive, not on each plane */ \
+	VALUE(FTL_GC_AS_HOST_OF_DRIVE, "drive")
 enum ftl_gc_pages { FTL_GC_PAGES(KNOB_VALUE) };
 
 /* ftl/page: flex. */
 #define PAGE_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
 	CHOICE(gc_pages, gc_pages, FTL_GC_PAGES, "slow", \
-	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle GC takes MSB " \
-	  "pages")
+	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. drive: so, and both " \
+	  "types take turns over the whole drive, not on each plane. Idle GC takes MSB pages")
 
 /* The backup block is on the channel of the LSB pages that it backs up, or on the next. */
 #define FTL_BACKUP_CHANNELS(VALUE) \

@@ -167,6 +167,12 @@ static uint32_t slots_of(const struct nand_geometry *g)
 	return geo_dies(g) + 2;
 }
 
+/* Returns the units of the write buffer. Without buffer_units: those that the slots can hold, and one in the engine. */
+static uint32_t pool_of(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return c->buffer_units ? c->buffer_units : slots_of(g) * dac_entries_max(g->page_bytes) + 1;
+}
+
 /* Returns the number of pages that may be live or in flight, summed over dies. */
 static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -230,8 +236,6 @@ static const char *refused_number(const struct ftl_config *c, const struct nand_
 		return "unit_bytes must be geometry.page_bytes: this FTL maps pages, and packs them";
 	if (host_fault(c))
 		return host_fault(c);
-	if (!c->buffer_units)
-		return "buffer_units must be at least 1: units wait there for others to share their page";
 	if (c->gc_stop_blocks < c->gc_start_blocks)
 		return "gc_stop_blocks must be at least gc_start_blocks";
 	if (c->idle_gc_permille > 1000)
@@ -281,7 +285,7 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 {
 	uint32_t most = dac_entries_max(at->unit_bytes), ops = c->max_unit_reads + DAC_AHEAD + DAC_MERGES;
 	size_t fills = (size_t)at->slots + at->dies, unit = at->unit_bytes;
-	uint8_t *pages = ssd_carve(m, fills + at->dies + c->buffer_units + ops + at->caches + DAC_AHEAD + 2,
+	uint8_t *pages = ssd_carve(m, fills + at->dies + at->pool + ops + at->caches + DAC_AHEAD + 2,
 				   unit);
 	struct dac_entry *entry = ssd_carve(m, fills * most, sizeof(*entry));
 	uint32_t *unit_of = ssd_carve(m, fills * most, sizeof(*unit_of));
@@ -298,7 +302,7 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 		at->die[i].gc.fill_from = unit_of;
 		at->die[i].gc_page = pages;
 	}
-	for (uint32_t i = 0; i < c->buffer_units; i++, pages += unit)
+	for (uint32_t i = 0; i < at->pool; i++, pages += unit)
 		at->buf[i].data = pages;
 	for (uint32_t i = 0; i < ops; i++, pages += unit)
 		at->op[i].data = pages;
@@ -332,14 +336,15 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 		.own = front_own(fronts[c->frontiers], FTL_GC_AUTO),
 	};
 	uint32_t rebuilt = fc.policy->group ? geo_dies(g) + 1 : 0;
-	struct dac at = { .dies = geo_dies(g), .slots = slots_of(g), .unit_bytes = g->page_bytes };
+	struct dac at = { .dies = geo_dies(g), .slots = slots_of(g), .unit_bytes = g->page_bytes,
+			  .pool = pool_of(c, g) };
 	uint64_t pages = geo_pages(g);
 
 	at.fold = fold_of(g);
 	at.units = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at.objects = (uint32_t)pages + at.units + c->buffer_units + c->max_unit_reads + 16;
+	at.objects = (uint32_t)pages + at.units + at.pool + c->max_unit_reads + 16;
 	at.caches = c->reference_bytes / g->page_bytes;
-	at.buckets = c->buffer_units;
+	at.buckets = at.pool;
 	at.map = ssd_carve(m, at.units, sizeof(*at.map));
 	at.link_at = ssd_carve(m, at.units, sizeof(*at.link_at));
 	at.unit_seq = ssd_carve(m, at.units, sizeof(*at.unit_seq));
@@ -351,7 +356,7 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	die_due_lay_out(&at.ends, m, at.dies);
-	at.buf = ssd_carve(m, c->buffer_units, sizeof(*at.buf));
+	at.buf = ssd_carve(m, at.pool, sizeof(*at.buf));
 	at.bucket = ssd_carve(m, at.buckets, sizeof(*at.bucket));
 	at.slot = ssd_carve(m, at.slots, sizeof(*at.slot));
 	at.op = ssd_carve(m, c->max_unit_reads + DAC_AHEAD + DAC_MERGES, sizeof(*at.op));
@@ -380,7 +385,7 @@ static void make_lists(struct dac *d)
 	for (uint32_t i = d->objects; i-- > 0; d->obj_free = i)
 		d->obj[i] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
 					      .cached = DAC_NONE };
-	for (uint32_t i = d->host.c.buffer_units; i-- > 0; d->buf_free = i)
+	for (uint32_t i = d->pool; i-- > 0; d->buf_free = i)
 		d->buf[i].next = d->buf_free;
 	for (uint32_t i = ops; i-- > 0; d->op_free = i) {
 		d->op[i].next = d->op_free;

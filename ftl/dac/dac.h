@@ -27,6 +27,8 @@
  *        -> PACKED   it is in a slot; FREE when the slot is programmed
  * of a slot (a host page):
  *   FREE -> OPEN (packed pages, one at most) -> CLOSED -> FLIGHT -> FREE
+ * With buffer_units = 0 a write is accepted when no unit is before PACKED, so only the open slot and those on
+ * their way to flash hold data, and nothing is overwritten in the buffer.
  * Blocks and frontiers are those of blk.h and front.h, which treat a die as one plane here: `fold`
  * is the geometry in which a die has one plane. The number of valid units of a block counts its
  * pages with live data. After a mount no block is written further: every block with data counts as
@@ -247,7 +249,7 @@ struct dac {
 	uint64_t idle_at_ns;		/* time from which on the drive counts as idle, or FTL_IDLE */
 
 	struct dac_unit *buf;
-	uint32_t buf_free, buf_used;
+	uint32_t pool, buf_free, buf_used;	/* pool: units of the write buffer */
 	uint32_t queue_first, queue_last;
 	uint32_t *bucket, buckets;
 	struct dac_slot *slot;

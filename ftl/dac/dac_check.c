@@ -12,7 +12,7 @@ static void need(const struct dac *d, uint32_t obj, bool share)
 
 static void count_buffered(const struct dac *d)
 {
-	for (uint32_t i = 0; i < d->host.c.buffer_units; i++) {
+	for (uint32_t i = 0; i < d->pool; i++) {
 		const struct dac_unit *u = &d->buf[i];
 
 		if (u->state == DAC_U_FREE)
@@ -147,7 +147,7 @@ static void check_buffer(const struct dac *d)
 	uint32_t waiting = 0, queued = 0, in_slots = 0, in_pages = 0;
 	uint64_t need_before = 0;
 
-	for (uint32_t i = 0; i < d->host.c.buffer_units; i++) {
+	for (uint32_t i = 0; i < d->pool; i++) {
 		waiting += d->buf[i].state != DAC_U_FREE && d->buf[i].state != DAC_U_PACKED;
 		in_pages += d->buf[i].state == DAC_U_PACKED;
 	}

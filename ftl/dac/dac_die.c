@@ -87,7 +87,7 @@ static uint32_t ask_frontier(const struct dac *d, const struct dac_die *x, enum 
 
 	if (d->fr.c.policy->shared && free < reserve)
 		return ask_scarce(d, plane_of(d, x), x);
-	q.busy_permille = (uint32_t)((uint64_t)d->buf_used * 1000 / d->host.c.buffer_units);
+	q.busy_permille = (uint32_t)((uint64_t)d->buf_used * 1000 / d->pool);
 	return d->fr.c.policy->pick(&d->fr, plane_of(d, x), &q);
 }
 

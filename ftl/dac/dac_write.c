@@ -186,6 +186,8 @@ static bool take_in(struct dac *d, struct ftl_io *io)
 	while (io->at < io->bytes) {
 		const struct host_span s = host_span(io, d->unit_bytes);
 
+		if (!d->host.c.buffer_units && d->queue_first != DAC_NONE)
+			return false;
 		if (!write_part(d, io, &s))
 			return false;
 		io->at += s.bytes;

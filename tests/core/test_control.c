@@ -381,6 +381,7 @@ static const struct kind kinds[] = {
 					"geometry.order=none", "ftl.superblock_blocks=0",
 					"ftl.superblock_max_blocks=0" } },
 	{ "dac", { "ftl.type=dac", "ftl.buffer_units=16" } },
+	{ "dac, compressed buffer", { "ftl.type=dac", "ftl.buffer_units=0" } },
 };
 
 static uint32_t free_blocks(void)

@@ -251,6 +251,82 @@ static void a_page_is_closed_when_it_is_full(void)
 	rig_free(&r);
 }
 
+/* ---- a buffer of compressed data ------------------------------------------------------------------ */
+
+static const struct ftl_stats *start_compressed(enum ftl_reduction reduction)
+{
+	static struct rig_shape s;
+
+	s = shape;
+	s.reduction = reduction;
+	s.buffer = 0;			/* and buffer_ns = 0 */
+	return rig_start(&r, &s);
+}
+
+/* Write unit 3 three times at once. Returns the time of the last write. */
+static uint64_t write_three_versions(void)
+{
+	struct rig_io *q = r.io;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		half_page(i + 1);
+		memcpy(q[i].data, in, UNIT);
+		q[i].io = (struct ftl_io){ .op = FTL_WRITE, .offset = 3 * UNIT, .bytes = UNIT, .host = &q[i] };
+		q[i].reported = false;
+		r.ops->submit(r.f, r.now_ns, &q[i].io);
+	}
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
+		r.now_ns = r.next_ns;
+		r.ops->check(r.f);
+	}
+	EXPECT(q[0].reported && q[1].reported && q[2].reported);
+	EXPECT_EQ(ftl_breakdown_sum(&q[2].io.where), q[2].io.done_ns - q[2].io.submit_ns);
+	return q[2].io.done_ns - q[2].io.submit_ns;
+}
+
+/*
+ * The engine takes the first version at once. The second waits for it in the buffer, and the third replaces
+ * the second there. Without buffer_units the third waits for two compressions, and all three are stored, in a
+ * page each, as two do not fit into one.
+ */
+static void only_compressed_data_wait_in_the_buffer(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_COMP, 0);
+
+	EXPECT_EQ(write_three_versions(), IO_NS + 10);
+	flush();
+	EXPECT_EQ(s->comp_units, 2);
+	EXPECT_EQ(s->coalesced_units, 1);
+	EXPECT_EQ(s->host_pages, 2);
+	rig_free(&r);
+	s = start_compressed(FTL_REDUCE_COMP);
+	EXPECT_EQ(write_three_versions(), 2 * COMPRESS_NS + IO_NS);
+	flush();
+	EXPECT_EQ(s->comp_units, 3);
+	EXPECT_EQ(s->coalesced_units, 0);
+	EXPECT_EQ(s->host_pages, 3);
+	read_io(3);
+	EXPECT(!memcmp(out, in, UNIT));
+	rig_free(&r);
+}
+
+/* The raw unit is written at once. Of 41 links 40 fill the page, and the last one closes it. */
+static void a_page_of_compressed_data_fills_up(void)
+{
+	const struct ftl_stats *s = start_compressed(FTL_REDUCE_DEDUP);
+
+	random_page(1);
+	for (uint32_t unit = 0; unit < 41; unit++)
+		write_io(unit);
+	EXPECT_EQ(s->host_pages, 1);
+	write_io(41);
+	EXPECT_EQ(s->host_pages, 2);
+	flush();
+	EXPECT_EQ(s->host_pages, 3);
+	EXPECT_EQ(s->link_units, 41);
+	rig_free(&r);
+}
+
 /* ---- policy --------------------------------------------------------------------------------------- */
 
 /* An object that is stored against a reference is never a reference itself. */
@@ -394,7 +470,6 @@ static void a_reference_outlives_its_unit(void)
 
 static void no_payload(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->payload = false; }
 static void small_units(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->unit_bytes = 512; }
-static void no_buffer(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->buffer_units = 0; }
 static void ssdsim(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->accounting = FTL_ACCOUNT_SSDSIM; }
 static void low_stop(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->gc_stop_blocks = 1; }
 static void pairs(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->paired_loss = true; }
@@ -411,7 +486,6 @@ static void what_it_cannot_do_is_refused(void)
 	start(FTL_REDUCE_DAC, 0);
 	refused(no_payload, "payload must be yes");
 	refused(small_units, "unit_bytes must be geometry.page_bytes");
-	refused(no_buffer, "buffer_units must be at least 1");
 	refused(ssdsim, "accounting must be device");
 	refused(low_stop, "gc_stop_blocks must be at least gc_start_blocks");
 	refused(pairs, "paired_loss must be no");
@@ -436,6 +510,8 @@ int main(void)
 	RUN(bytes_of_a_packed_page);
 	RUN(links_fill_a_page);
 	RUN(a_page_is_closed_when_it_is_full);
+	RUN(only_compressed_data_wait_in_the_buffer);
+	RUN(a_page_of_compressed_data_fills_up);
 	RUN(a_delta_is_no_reference);
 	RUN(dedup_takes_equal_units_only);
 	RUN(fingerprints_by_number);

@@ -117,6 +117,9 @@ static const struct rig_shape shapes[] = {
 	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 9, .buffer = 12,
 	  .units = 40, .reduction = FTL_REDUCE_DAC, .references = 8192, .hash_ns = 400,
 	  .compress_ns = 900, .decompress_ns = 600 },
+	{ "dac compressed buffer", "dac", { 1, 2, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 9, .units = 40,
+	  .reduction = FTL_REDUCE_DAC, .references = 4096, .hash_ns = 400, .compress_ns = 900, .decompress_ns = 600 },
 	{ "dac dies", "dac", { 2, 2, 1, 2, 5, 4, 1024, 64, 0, 1024, 0, 1, 1 },
 	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 4, .buffer = 20, .units = 80,
 	  .reduction = FTL_REDUCE_DAC },
@@ -555,6 +558,8 @@ static void odd(bool dac, uint64_t seed, uint32_t lives)
 			draw_dac(&s);
 		}
 	} while (!s.units || s.units > RIG_UNITS || geo_pages(&s.g) > 4 * RIG_UNITS);
+	if (dac && seed % 3 == 2)
+		s.buffer = 0;
 	s.cache = seed % 4 == 1 ? 2 + (uint32_t)(seed / 4 % 30) : 0;
 	lives_of(&s, seed, lives, roll(2) ? 0 : 1 + roll(8));
 }

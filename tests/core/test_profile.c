@@ -496,16 +496,17 @@ static void an_array_without_an_ftl_does_not_open(void)
 
 static void who_may_lose_completed_writes(void)
 {
-	static const struct { const char *buffer, *accounting; bool cache; } drives[] = {
-		{ "ftl.buffer_units=0", "ftl.accounting=device", false },
-		{ "ftl.buffer_units=64", "ftl.accounting=device", true },
-		{ "ftl.buffer_units=0", "ftl.accounting=ssdsim", true },
+	static const struct { const char *profile, *buffer, *accounting; bool cache; } drives[] = {
+		{ "nand-emu/profiles/small.ini", "ftl.buffer_units=0", "ftl.accounting=device", false },
+		{ "nand-emu/profiles/small.ini", "ftl.buffer_units=64", "ftl.accounting=device", true },
+		{ "nand-emu/profiles/small.ini", "ftl.buffer_units=0", "ftl.accounting=ssdsim", true },
+		{ "nand-emu/profiles/dac-small.ini", "ftl.buffer_units=0", "ftl.accounting=device", true },
 	};
 	const struct ftl_host host = { 0 };
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		const char *set[] = { drives[i].buffer, drives[i].accounting, NULL };
-		struct slate_options o = { "nand-emu/profiles/small.ini", set, NULL, false };
+		struct slate_options o = { drives[i].profile, set, NULL, false };
 		struct slate_dev *d;
 
 		EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_OK);

@@ -203,6 +203,31 @@ static void flex_alternates(void)
 }
 
 /*
+ * The same on two planes, blocks 0 .. 15 and 16 .. 31, u = 250. Where the types alternate over the drive and pages
+ * go to the planes in turn, one plane gets LSB pages alone while the other has MSB pages left, and then the reverse.
+ * A parity page follows the last LSB page of its block.
+ */
+static void flex_alternates_by_plane_or_drive(void)
+{
+	channels = 2;
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	d.fc.quota_permille = 300;
+	remount();
+	writes(0, 16);
+	expect_log("0L0 16L0 0L1 16L1 0L2 16L2 0L3 1L0* 16L3 17L0* 0M0 16M0 2L0 18L0 0M1 16M1 2L1 18L1");
+	destroy();
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	d.fc.quota_permille = 300;
+	d.fc.gc_pages = FTL_GC_AS_HOST_OF_DRIVE;
+	remount();
+	writes(0, 24);
+	expect_log("0L0 16L0 0L1 16L1 0L2 16L2 0L3 1L0* 16L3 17L0* 0M0 18L0 0M1 18L1 0M2 18L2 0M3 18L3 "
+		   "17L1* 2L0 16M0 2L1 16M1 2L2 16M2 2L3 1L1* 16M3");
+	destroy();
+	channels = 1;
+}
+
+/*
  * Two channels have one die and 16 blocks each, u = 250. Block 0's parity page goes to block 17, on the other
  * die, while 0L3 is programmed there; block 16's to block 1. The last MSB page of block 0 is the
  * eleventh page of its die; its parity page is invalid from the twelfth on, 2L3, whose parity
@@ -538,6 +563,7 @@ int main(void)
 	RUN(flex_choice);
 	RUN(flex_copies);
 	RUN(flex_alternates);
+	RUN(flex_alternates_by_plane_or_drive);
 	RUN(flex_backs_up_in_the_next_channel);
 	RUN(flex_by_utilisation);
 	RUN(flex_quota_runs_out);
