@@ -273,6 +273,11 @@ class RpsChoices(Rps):
         """Return all configurations, by name."""
         made = [self.config(ftl, sets=ALIKE_SETS[ftl]) for ftl in FTLS]
         made += [self.config(ftl, "-next", (*ALIKE_SETS[ftl], NEXT)) for ftl in BACKED_UP]
+        over_drive = ("ftl.gc_pages=drive",)
+        made += [
+            self.config("flex", "-drive", over_drive),
+            self.config("flex", "-drive-b4", (*over_drive, "ftl.buffer_units=1024"), ("--interval", str(INTERVAL_MS))),
+        ]
         for mib in (1, 4, 16):
             buffer = (f"ftl.buffer_units={mib * 256}",)
             made += [
@@ -282,7 +287,7 @@ class RpsChoices(Rps):
 
 
 def rps_choices(_: int) -> list[Figure]:
-    """Return studies of two hypotheses on the locality of OLTP and NTRX, and figure 15 by buffer and burst."""
+    """Return studies of locality, parity pages, turns of page types, and figure 15 by buffer and burst."""
     skewed = mixes(*TABLE2)
     uniform = tuple(Trace(t.volume, UNIFORM, "mix") if t.volume in ("oltp", "ntrx") else t for t in skewed)
     bursts = (Trace("varmail", maker="mix"), Trace("varmail", LONG_BURSTS, "mix"))
@@ -298,6 +303,7 @@ def rps_choices(_: int) -> list[Figure]:
         made.append(Figure(name, f"{title}, by the locality of OLTP and NTRX", tuple(FTLS),
                            tuple(dict.fromkeys(skewed + uniform)), rows, OURS))  # fmt: skip
     made += backups(skewed)
+    made += alternations(skewed)
     rows = together(*(prefixed(f"{mib} MiB: ", bandwidths(named(f"{{}}-b{mib}"), (PUBLISHED_MS,))) for mib in (1, 4, 16)))
     made.append(Figure("buffer-bandwidth", "Write bandwidth of Varmail in windows of 100 ms, by write buffer and burst",
                        tuple(f"{ftl}-b{mib}" for mib in (1, 4, 16) for ftl in FTLS), bursts, rows, OURS))  # fmt: skip
@@ -307,17 +313,41 @@ def rps_choices(_: int) -> list[Figure]:
 def backups(traces: tuple[Trace, ...]) -> list[Figure]:
     """Return figures 13 and 14 with the parity pages in the plane of what they cover, and in the next channel."""
     ahead = {ftl: f"{ftl}-next" if ftl in BACKED_UP else ftl for ftl in FTLS}
+    return two_ways("backup", "by the place of parity pages", traces, {"same plane": named("{}"), "next channel": ahead})
+
+
+def alternations(traces: tuple[Trace, ...]) -> list[Figure]:
+    """Return figures 13, 14 and 15 with the types of flexFTL's pages in turn on each plane, and over the drive."""
+    over = {"each plane": "", "the drive": "-drive"}
+    ways = {label: named("{}") | {"flex": f"flex{suffix}"} for label, suffix in over.items()}
+    series = {label: named("{}-b4") | {"flex": f"flex{suffix}-b4"} for label, suffix in over.items()}
+    rows = together(*(prefixed(f"{label}: ", bandwidths(of, (PUBLISHED_MS,))) for label, of in series.items()))
+    return [
+        *two_ways("types", "by what LSB and MSB pages take turns over", traces, ways),
+        Figure("types-bandwidth", "Write bandwidth of Varmail in windows of 100 ms, by what LSB and MSB pages take turns over",
+               configs_of(series), mixes("varmail"), rows, OURS),
+    ]  # fmt: skip
+
+
+Ways = dict[str, dict[str, str]]  # the configuration of each FTL, by label
+
+
+def configs_of(ways: Ways) -> tuple[str, ...]:
+    """Return every configuration once."""
+    return tuple(dict.fromkeys(name for of in ways.values() for name in of.values()))
+
+
+def two_ways(name: str, title: str, traces: tuple[Trace, ...], ways: Ways) -> list[Figure]:
+    """Return figures 13 and 14 for each way."""
     made = []
-    for name, title, measure, form, published, best in (
-        ("backup-iops", "IOPS of flexFTL against each", measures.iops, times, IOPS, max),
-        ("backup-erases", "Blocks erased by flexFTL against each", measures.blocks_erased, change, ERASES, min),
+    for kind, what, measure, form, published, best in (
+        ("iops", "IOPS of flexFTL against each", measures.iops, times, IOPS, max),
+        ("erases", "Blocks erased by flexFTL against each", measures.blocks_erased, change, ERASES, min),
     ):
         rows = together(
-            flex_against(measure, form, published, best, None, "same plane: "),
-            flex_against(measure, form, published, best, ahead, "next channel: "),
+            *(flex_against(measure, form, published, best, of, f"{label}: ") for label, of in ways.items())
         )
-        configs = tuple(dict.fromkeys((*FTLS, *ahead.values())))
-        made.append(Figure(name, f"{title}, by the place of parity pages", configs, traces, rows, OURS))
+        made.append(Figure(f"{name}-{kind}", f"{what}, {title}", configs_of(ways), traces, rows, OURS))
     return made
 
 
