@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""layout.py - a figure's rows as Markdown tables that show each number once.
+"""layout.py - a figure's rows as CSV, and as Markdown tables that show each number once.
 
 A table is a list of lines of cells: first the head (trace, what, unit, paper, and for each accounting
 "ours (...)" and ratio; perhaps the span over seeds or fits and earlier results), then a line for each row. An empty
@@ -8,9 +8,17 @@ cell has no number.
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+from pathlib import Path
+
 from compare import Row, number
 
 BOLD = ("average", "best")
+NOT_PUBLISHED = "not published in text"
+HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
+SPAN = ("low", "high")  # of several seeds
 ACROSS_MAX = 8  # columns of quantities
 FOLD = ("<details><summary>each trace</summary>", "")
 Earlier = tuple[str, dict[tuple[str, ...], str]]  # head of the column; by accounting, trace, what, unit
@@ -90,3 +98,28 @@ def shown(table: list[list[str]]) -> list[str]:
         return [*markdown(head, lines), ""]
     rest = [line for line in lines if line not in first]
     return [*markdown(head, first), "", *FOLD, *markdown(head, rest), "", "</details>", ""]
+
+
+def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
+    """Format the cells of a CSV line."""
+    trace = names.get(row.trace, row.trace)
+    paper = number(row.paper) if row.paper is not None else NOT_PUBLISHED
+    return (accounting, trace, row.what, row.unit, paper, number(row.ours), number(row.ratio))
+
+
+def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
+    """Return the CSV with a head, and with the span over seeds if there is one."""
+    spans = has_spans(rows)
+    lines: list[tuple[str, ...]] = [HEAD + SPAN if spans else HEAD]
+    for accounting, some in rows.items():
+        for row in some:
+            lines.append(cells(accounting, row, names) + ((number(row.low), number(row.high)) if spans else ()))
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def sections(path: Path) -> tuple[str, dict[str, str]]:
+    """Return notes about results: the head, and one for each figure ('## figNN')."""
+    parts = re.split(r"^## (\S+)\n", path.read_text(encoding="utf-8"), flags=re.M)
+    return parts[0].strip(), dict(zip(parts[1::2], (text.strip() for text in parts[2::2])))

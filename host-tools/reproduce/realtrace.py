@@ -63,10 +63,10 @@ def path_of(folder: Path, name: str) -> Path:
     )
 
 
-def read(folder: Path, name: str) -> list[Request]:
-    """Read all requests, with times from 0."""
+def rows(folder: Path, name: str) -> list[tuple[int, int, int, int]]:
+    """Read all rows (ns, write, first byte, bytes), with times from 0."""
     path = path_of(folder, name)
-    found: list[Request] = []
+    found: list[tuple[int, int, int, int]] = []
     number = 0
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="ascii") as lines:
@@ -74,7 +74,7 @@ def read(folder: Path, name: str) -> list[Request]:
                 time, _, lba, sectors, op = map(int, line.split())
                 if op not in (0, 1) or lba < 0 or sectors < 0:
                     raise ValueError
-                found += cut(time, 1 - op, lba * SECTOR, sectors * SECTOR)
+                found.append((time, 1 - op, lba * SECTOR, sectors * SECTOR))
     except (ValueError, EOFError, gzip.BadGzipFile):
         raise TraceError(
             f"{path}: line {number}: is no request: expected 'arrival_ns device lba512 sectors op', op 0 or 1"
@@ -82,6 +82,11 @@ def read(folder: Path, name: str) -> list[Request]:
     if not any(write for _, write, _, _ in found):
         raise TraceError(f"{path}: has no writes: a stand-in for it cannot be fitted")
     return found
+
+
+def read(folder: Path, name: str) -> list[Request]:
+    """Read all requests."""
+    return [piece for row in rows(folder, name) for piece in cut(*row)]
 
 
 def cut(time_ns: int, write: int, offset: int, size: int) -> list[Request]:

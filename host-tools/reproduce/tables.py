@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
 
-    tables.py pen|pen-bands|pen-choices|ippbe|ippbe-choices|spread|rps|rps-choices|dac OUT [--scale N] [--quick] [--originals DIR]
+    tables.py pen|pen-bands|pen-choices|ippbe|ippbe-bands|ippbe-choices|spread|rps|rps-choices|dac OUT [--scale N] [--quick] [--originals DIR]
 
 Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
 results and the text of this program.
@@ -14,7 +14,6 @@ import argparse
 import csv
 import hashlib
 import io
-import re
 import sys
 from pathlib import Path
 
@@ -26,33 +25,11 @@ import measures
 import pictures
 import study as studies
 import volumes
-from compare import Results, Row, number
+from compare import Results, number
 from figures import Figure
 from points import StudyError
 
 HERE = Path(__file__).resolve().parent
-NOT_PUBLISHED = "not published in text"
-HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
-SPAN = ("low", "high")  # of several seeds
-
-
-def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
-    """Format the cells of a CSV line."""
-    trace = names.get(row.trace, row.trace)
-    paper = number(row.paper) if row.paper is not None else NOT_PUBLISHED
-    return (accounting, trace, row.what, row.unit, paper, number(row.ours), number(row.ratio))
-
-
-def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
-    """Return the CSV with a head, and with the span over seeds if there is one."""
-    spans = layout.has_spans(rows)
-    lines: list[tuple[str, ...]] = [HEAD + SPAN if spans else HEAD]
-    for accounting, some in rows.items():
-        for row in some:
-            lines.append(cells(accounting, row, names) + ((number(row.low), number(row.high)) if spans else ()))
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return out.getvalue()
 
 
 def series_csv(figure: Figure, results: Results) -> str:
@@ -83,7 +60,7 @@ def one_figure(
     """Write a figure's files; returns its section of README.md."""
     traces = tuple(trace.tag for trace in figure.traces)
     rows = {accounting: figure.rows(results, traces, accounting) for accounting in figure.accountings}
-    (out / f"{figure.name}.csv").write_text(csv_text(rows, names), encoding="utf-8")
+    (out / f"{figure.name}.csv").write_text(layout.csv_text(rows, names), encoding="utf-8")
     title = f"{figure.name}: {figure.title}"
     path = out / f"{figure.name}.svg"
     if figure.picture == "series":
@@ -101,12 +78,6 @@ def one_figure(
     if figure.picture == "series":
         text += [f"The curves: [{figure.name}-series.csv]({figure.name}-series.csv).", ""]
     return text + layout.shown(layout.side_by_side(rows, names, earlier))
-
-
-def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
-    """Return the notes about the results: the head, and one for each figure ('## figNN')."""
-    parts = re.split(r"^## (\S+)\n", (HERE / f"{study.name}-notes.md").read_text(encoding="utf-8"), flags=re.M)
-    return parts[0].strip(), dict(zip(parts[1::2], (text.strip() for text in parts[2::2])))
 
 
 def inputs(study: studies.Study, results: Results) -> list[str]:
@@ -152,7 +123,7 @@ def write(study: studies.Study, out: Path) -> None:
     """Write all files of a study."""
     out.mkdir(parents=True, exist_ok=True)
     results, names = study.results(), display_names(study)
-    head, said = notes(study)
+    head, said = layout.sections(HERE / f"{study.name}-notes.md")
     what = {"originals": "the originals", "mixes-originals": "made workloads and the volumes of TRACES",
             "mixes": "made workloads", "standins": "stand-ins",
             "recordings": "recordings of guests"}[study.traces_are]  # fmt: skip
