@@ -27,6 +27,7 @@ PEN = {  # configurations that are left out would add a third of the time; None:
     "fig16a": None, "fig16b": None, "fig17a": None, "fig17b": None, "fig17c": None,
 }  # fmt: skip
 QUICK_FIGURES = ("fig13a",)
+IPPBE_QUICK_FIGURES = ("fig08",)
 
 
 def variants(traces: tuple[Trace, ...], seeds: int) -> dict[str, tuple[Trace, ...]]:
@@ -40,6 +41,11 @@ def banded(figure: Figure, seeds: int) -> Figure:
     groups = variants(figure.traces, seeds)
     every = tuple(trace for some in groups.values() for trace in some)
     return replace(figure, traces=every, rows=banded_rows(groups, figure.rows), accountings=figures.OURS, picture="")
+
+
+def ippbe(scale: int) -> list[Figure]:
+    """Return IPPBE's figures 6 to 12."""
+    return [one for one in figures.ippbe(scale) if one.name.startswith("fig")]
 
 
 def pen(scale: int) -> list[Figure]:

@@ -72,6 +72,8 @@ KINDS = {
                         figures.CHOICES_QUICK, figures.CHOICES_QUICK_FIGURES),
     "ippbe": Kind("IPPBE: Garrett, Yang, Zhang, ISLPED 2018", points.Ippbe, figures.ippbe, 8, 32,
                   figures.IPPBE_QUICK, figures.IPPBE_QUICK_FIGURES),
+    "ippbe-bands": Kind("IPPBE: bands over seeds and fits of the stand-ins", points.Ippbe, bands.ippbe, 32, 32,
+                        figures.IPPBE_QUICK, bands.IPPBE_QUICK_FIGURES, banded=True),
     "ippbe-choices": Kind("IPPBE: what its text leaves open besides", points.IppbeChoices, figures.ippbe_choices,
                           32, 32, figures.IPPBE_QUICK, figures.IPPBE_CHOICES_QUICK_FIGURES),
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",

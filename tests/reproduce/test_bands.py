@@ -49,13 +49,15 @@ class Traces(unittest.TestCase):
         some = study.Study("pen-bands", True, 32)
         self.assertEqual(len(some.points()), 2 * 4 * (5 + len(fits.load())))
         self.assertEqual(len(study.Study("pen-bands", True, 32, seeds=2).points()), 2 * 4 * (2 + len(fits.load())))
+        some = study.Study("ippbe-bands", True, 32)  # two configurations, three volumes
+        self.assertEqual(len(some.points()), 2 * 3 * (5 + len(fits.load())))
 
     def test_every_figure_with_a_number_has_a_band(self) -> None:
-        have = {figure.name for figure in bands.pen(32)}
+        have = {"pen": {one.name for one in bands.pen(32)}, "ippbe": {one.name for one in bands.ippbe(32)}}
         every, _ = claims.load()
         for one in every:
-            if one.study == "pen" and one.paper is not None:
-                self.assertIn(one.row[0].removeprefix("pen/"), have)
+            if one.study in have and one.paper is not None:
+                self.assertIn(one.row[0].removeprefix(f"{one.study}/"), have[one.study])
 
     def test_bad_input(self) -> None:
         for args, said in (
