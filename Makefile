@@ -63,8 +63,8 @@ ifndef SLATE_PARTS
 endif
 
 .DEFAULT_GOAL := help
-STUDIES := pen pen-bands pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread rps rps-choices dac
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -102,6 +102,9 @@ reproduce-pen-choices: core venv-reproduce ## what PEN's text leaves open, taken
 reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
 	@host-tools/reproduce/reproduce.py ippbe $(REPRODUCE_ARGS)
 
+reproduce-ippbe-bands: core venv-reproduce ## IPPBE's averages over seeds and fits of stand-ins, likewise; SEEDS=5, without TRACES
+	@host-tools/reproduce/reproduce.py ippbe-bands $(REPRODUCE_ARGS)
+
 reproduce-ippbe-choices: core venv-reproduce ## what IPPBE's text leaves open besides, likewise
 	@host-tools/reproduce/reproduce.py ippbe-choices $(REPRODUCE_ARGS)
 
@@ -127,6 +130,9 @@ reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and v
 
 record-long: qemu ## record hosts' programs that write 4 GiB (docs/content-trace.md), as root; NAMES='pc synth' OUT=DIR
 	@host-tools/reproduce/record.py $(if $(OUT),--out '$(OUT)') $(NAMES)
+
+reproduce-ippbe-responses: core ## IPPBE's response times with what SSDSim does besides; web_3 in TRACES=DIR, half an hour; OUT=DIR JOBS=N
+	@host-tools/reproduce/responses.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-superblock: core ## PEN on the Superblock FTL on the real traces in TRACES=DIR, some minutes; OUT=DIR
 	@host-tools/reproduce/superblock.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
@@ -163,6 +169,9 @@ reproduce-pen-choices-quick: core venv-reproduce ## some of what PEN leaves open
 
 reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
 	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
+
+reproduce-ippbe-bands-quick: core venv-reproduce ## one of these bands, likewise
+	@host-tools/reproduce/reproduce.py ippbe-bands --quick $(REPRODUCE_ARGS)
 
 reproduce-ippbe-choices-quick: core venv-reproduce ## some of what IPPBE leaves open, likewise
 	@host-tools/reproduce/reproduce.py ippbe-choices --quick $(REPRODUCE_ARGS)
