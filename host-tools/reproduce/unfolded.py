@@ -4,7 +4,7 @@
 
     unfolded.py TRACES=DIR [NAME ...] [--replay PROGRAM] [--out DIR]
 
-Replays all traces of superblock.py (or those named) on NFTL without and with PEN: on validate.py's drive, and on one
+Replays all traces of realtrace.py (or those named) on NFTL without and with PEN: on validate.py's drive, and on one
 with the same planes and percentages whose blocks suffice for the trace's largest address. tracestudy.py describes the
 command line.
 """
@@ -22,7 +22,6 @@ import measures
 import points
 import realtrace
 import standin
-import superblock
 import validate
 from compare import number
 from realtrace import Request
@@ -117,7 +116,7 @@ def parsed(text: bytes) -> list[Request]:
 
 STUDY = TraceStudy(
     "unfolded", "NFTL and PEN on real traces whose addresses are not folded",
-    Path(__file__).with_name("unfolded-notes.md"), superblock.STUDY.traces, rows,
+    Path(__file__).with_name("unfolded-notes.md"), realtrace.NAMES, rows,
 )  # fmt: skip
 
 if __name__ == "__main__":
