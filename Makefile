@@ -63,8 +63,8 @@ ifndef SLATE_PARTS
 endif
 
 .DEFAULT_GOAL := help
-STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices dac dac-choices
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -111,6 +111,9 @@ reproduce-ippbe-choices: core venv-reproduce ## what IPPBE's text leaves open be
 reproduce-spread: core venv-reproduce ## SPREAD's figures; TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py spread $(REPRODUCE_ARGS)
 
+reproduce-spread-choices: core venv-reproduce ## what SPREAD's text leaves open besides, likewise, without TRACES
+	@host-tools/reproduce/reproduce.py spread-choices $(REPRODUCE_ARGS)
+
 reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise, without TRACES
 	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
 
@@ -120,6 +123,9 @@ reproduce-rps-choices: core venv-reproduce ## what flexFTL's text leaves open be
 reproduce-dac: build guest-apps guest-content guest-fdp venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
 	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
 
+reproduce-dac-choices: build guest-apps guest-content guest-fdp venv-reproduce ## what DAC's text leaves open besides, likewise
+	@host-tools/reproduce/reproduce.py dac-choices $(REPRODUCE_ARGS)
+
 reproduce-baseline: core ## the page FTL's write amplification beside mathematics, five minutes; OUT=DIR JOBS=N
 	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
@@ -127,6 +133,9 @@ reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and v
 	@host-tools/reproduce/fit.py 'TRACES=$(TRACES)'
 	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
 	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
+
+reproduce-spread-standins: core ## stand-ins for SPREAD's PRJ, USR, STG, validated on the real traces in TRACES=DIR, some minutes; OUT=DIR JOBS=N
+	@host-tools/reproduce/spread_standins.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 record-long: qemu ## record hosts' programs that write 4 GiB (docs/content-trace.md), as root; NAMES='pc synth' OUT=DIR
 	@host-tools/reproduce/record.py $(if $(OUT),--out '$(OUT)') $(NAMES)
@@ -179,6 +188,9 @@ reproduce-ippbe-choices-quick: core venv-reproduce ## some of what IPPBE leaves 
 reproduce-spread-quick: core venv-reproduce ## some of SPREAD's, within a minute
 	@host-tools/reproduce/reproduce.py spread --quick $(REPRODUCE_ARGS)
 
+reproduce-spread-choices-quick: core venv-reproduce ## some of what SPREAD leaves open, likewise
+	@host-tools/reproduce/reproduce.py spread-choices --quick $(REPRODUCE_ARGS)
+
 reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 	@host-tools/reproduce/reproduce.py rps --quick $(REPRODUCE_ARGS)
 
@@ -187,6 +199,9 @@ reproduce-rps-choices-quick: core venv-reproduce ## some of what flexFTL's text 
 
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
+
+reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open, likewise
+	@host-tools/reproduce/reproduce.py dac-choices --quick $(REPRODUCE_ARGS)
 
 test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@$(PARTS) $(BUILD) $(TEST_PARTS) || $(PART_FAILED)

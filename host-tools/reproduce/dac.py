@@ -168,3 +168,54 @@ def sensitivity(traces: tuple[Trace, ...]) -> list[Figure]:
 
 QUICK = ("web", "iot")
 QUICK_FIGURES = ("fig28", "fig28t", "table5-share", "table5-dac", "table5-normal", "fig29u", "flush", "counts")
+
+
+# ---- what the text leaves open besides ------------------------------------------------------
+
+PUBLISHED_BUFFER = "ftl.buffer_units=0"  # the page that is being filled with compressed data
+BUFFER_FTLS = {"dedup": 1000, "dedup-5": 5, "comp": 1000, "dedup+comp": 1000, "dedup+comp-5": 5, "dac": 5, "unlimited": 1000}
+BUFFERED = ("pc", "web", "iot")  # synth takes longest to record and was left out
+COUNTED = {"units": "-u", "compressed": "-c"}  # what the buffer holds, in words that the labels have; suffix
+
+
+class DacChoices(Dac):
+    """Makes every configuration with a buffer of 128 units, and with the published one."""
+
+    def all(self) -> dict[str, Config]:
+        """Return all configurations, by name."""
+        made = []
+        for name, permille in BUFFER_FTLS.items():
+            reduction = "dac" if name == "unlimited" else name.removesuffix("-5")
+            made.append(self.config(f"{name}-u", reduction, permille))
+            made.append(self.config(f"{name}-c", reduction, permille, PUBLISHED_BUFFER))
+        return {config.name: config for config in made}
+
+
+def dac_choices(_: int) -> list[Figure]:
+    """Return figure 28 by what the write buffer holds. With compressed data every configuration stores every unit."""
+    every = recorded(*BUFFERED)
+    stored, against, alike, counts = [], [], [], []
+    for what, suffix in COUNTED.items():
+        labels = {f"{name}{suffix}": f"buffer of {what}: {label}" for name, label in FTLS.items()}
+        stored.append(each(absolute(measures.units_reduced, labels, "units")))
+        counts.append(each(absolute(measures.pages_written, labels, "pages")))
+        others = {name: label for name, label in labels.items() if name != f"dedup{suffix}"}
+        against.append(relative(measures.pages_written, f"dedup{suffix}", others, times))
+        for base, kept in (("dedup+comp", "all"), ("dedup+comp-5", "0.5 %")):
+            label = f"buffer of {what}: DAC / Dedup+Comp with {kept} of the fingerprints"
+            published = {(key, label): paper for (key, _), paper in BY_DAC.items()}
+            alike.append(relative(measures.pages_written, base + suffix, {f"dac{suffix}": label}, change, published, min))
+        label = f"buffer of {what}: DAC, unlimited / Dedup+Comp with all of the fingerprints"
+        alike.append(relative(measures.pages_written, f"dedup+comp{suffix}", {f"unlimited{suffix}": label}, change, {}, min))
+    names = tuple(f"{name}{suffix}" for suffix in COUNTED.values() for name in FTLS)
+    more = tuple(f"{name}{suffix}" for suffix in COUNTED.values() for name in BUFFER_FTLS)
+    return [
+        Figure("buffer-units", "Units stored, by what the write buffer holds", names, every, together(*stored), OURS),
+        Figure("buffer", "Pages written, of Dedup's, by what the write buffer holds", names, every, together(*against), OURS),
+        Figure("buffer-dac", "Pages written by DAC against Dedup+Comp, by what the write buffer holds", more, every,
+               together(*alike), OURS),
+        Figure("buffer-pages", "Pages written, by what the write buffer holds", names, every, together(*counts), OURS),
+    ]  # fmt: skip
+
+
+CHOICES_QUICK_FIGURES = ("buffer-units", "buffer", "buffer-dac")

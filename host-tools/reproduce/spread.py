@@ -279,6 +279,58 @@ def by_overhead(us: int) -> Rows:
     return rows
 
 
+# ---- what else the text leaves open ---------------------------------------------------------
+
+# Explanations of the published gains of small reads: name, what it is, KiB of an ECC word, ns of overhead for an I/O
+EXPLAINED = (
+    ("base", "as published: words of 2 KiB, 1 us an I/O", 2, 1000),
+    ("o30", "30 us an I/O", 2, 30000),
+    ("w4", "ECC words of 4 KiB, a mapping unit", 4, 1000),
+    ("w4-o5", "ECC words of 4 KiB, 5 us an I/O", 4, 5000),
+    ("w16", "ECC words of 16 KiB, the page", 16, 1000),
+)
+SMALL_IOPS = {("sp", "page"): 2.2, ("sp", "dma"): 1.9, ("dma", "page"): 1.18}  # published, best: figure 22
+SMALL_US = {("sp", "page"): -56.0, ("sp", "dma"): -50.0}  # figure 23
+
+
+class SpreadChoices(Spread):
+    """Makes each explanation's three drives, with one request in flight."""
+
+    def all(self) -> dict[str, Config]:
+        """Return all configurations, by name."""
+        made = [
+            self.config(f"{ftl}-{name}", subpage, f"geometry.ecc_word_bytes={kib << 10}", f"ftl.overhead_ns={ns}", depth=1)
+            for name, _, kib, ns in EXPLAINED
+            for ftl, (_, subpage) in FTLS.items()
+        ]
+        return {config.name: config for config in made}
+
+
+def spread_choices(_: int) -> list[Figure]:
+    """Return what each explanation of the gains of small reads makes of the published numbers about them."""
+    configs = tuple(f"{ftl}-{one[0]}" for one in EXPLAINED for ftl in FTLS)
+    return [
+        Figure("explained-kv", "KV by explanation, one request in flight", configs, mixes("kv"),
+               together(*(explained(name, label, "kv") for name, label, _, _ in EXPLAINED)), OURS),
+        Figure("explained-others", "GRP and PRJ by explanation, one request in flight", configs, mixes("grp", "prj"),
+               together(*(explained(name, label, "") for name, label, _, _ in EXPLAINED)), OURS),
+    ]  # fmt: skip
+
+
+def explained(name: str, said: str, best: str) -> Rows:
+    """Make the rows of one explanation. best: the mix that has the best values, to which the published ones belong."""
+    several = []
+    for measure, form, published in ((measures.iops, times, SMALL_IOPS), (measures.read_us, change, SMALL_US)):
+        for (ftl, base), paper in published.items():
+            label = f"{said}: {'IOPS' if form is times else 'read response'}, {FTLS[ftl][0]} / {FTLS[base][0]}"
+            several.append(relative(measure, f"{base}-{name}", {f"{ftl}-{name}": label}, form, {(best, label): paper}))
+    label = f"{said}: bytes read for a byte asked for, spFTL"
+    known = {(mix, label): 1.0 for mix in ("kv", "grp", "prj")}
+    several.append(absolute(measures.raf_host, {f"sp-{name}": label}, "bytes/byte", known))
+    return each(together(*several))
+
+
 REAL_FIGURES = ("fig22", "fig23", "fig24", "gc-time")  # that have real volumes beside the mixes
 QUICK = ("kv", "usr", "stg", "su", "ideal")
 QUICK_FIGURES = ("fig17", "fig18a", "fig18b", "fig22", "fig23", "fig24", "gc-time", "depth-1")
+CHOICES_QUICK_FIGURES = ("explained-kv",)

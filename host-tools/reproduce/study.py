@@ -79,6 +79,8 @@ KINDS = {
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",
                    spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests,
                    beside=spread.beside),
+    "spread-choices": Kind("SPREAD and spFTL: what the text leaves open besides", spread.SpreadChoices,
+                           spread.spread_choices, 8, 16, spread.QUICK, spread.CHOICES_QUICK_FIGURES, True),
     "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
                 rps.Rps, rps.rps, 1, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests,
                 earlier=("rps-4", "at 1/4")),
@@ -86,6 +88,8 @@ KINDS = {
                         rps.QUICK, rps.CHOICES_QUICK_FIGURES, True),
     "dac": Kind("DAC: J. Park, dissertation, Seoul National University, 2019, chapter 5",
                 dac.Dac, dac.dac, 256, 256, dac.QUICK, dac.QUICK_FIGURES, content=True),
+    "dac-choices": Kind("DAC: what the text leaves open besides", dac.DacChoices, dac.dac_choices, 256, 256,
+                        dac.QUICK, dac.CHOICES_QUICK_FIGURES, content=True),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
 
-    tables.py pen|pen-bands|pen-choices|ippbe|ippbe-bands|ippbe-choices|spread|rps|rps-choices|dac OUT [--scale N] [--quick] [--originals DIR]
+    tables.py STUDY OUT [--scale N] [--quick] [--originals DIR]
 
 Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
 results and the text of this program.

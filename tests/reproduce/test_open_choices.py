@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test the studies of what SPREAD's, flexFTL's and DAC's texts leave open: configurations, and stored tables."""
+
+import csv
+import unittest
+
+import support
+
+import dac
+import rps
+import spread
+
+RESULTS = support.ROOT / "docs/results"
+
+
+def settings(sets: tuple[str, ...]) -> dict[str, str]:
+    """Return the settings as slate-replay takes them: a later value replaces an earlier one."""
+    return dict(one.split("=", 1) for one in sets)
+
+
+def stored(table: str) -> list[dict[str, str]]:
+    """Return the rows of a stored table."""
+    return list(csv.DictReader((RESULTS / f"{table}.csv").read_text(encoding="utf-8").splitlines()))
+
+
+class Configurations(unittest.TestCase):
+    """Each differs from what it is compared with in what its name says, and in nothing else."""
+
+    def test_words_and_overhead(self) -> None:
+        made = spread.SpreadChoices(8).all()
+        self.assertEqual(len(made), 15)
+        base = settings(made["sp-base"].sets)
+        for name, changed in (
+            ("sp-o30", {"ftl.overhead_ns": "30000"}),
+            ("sp-w4", {"geometry.ecc_word_bytes": "4096"}),
+            ("sp-w4-o5", {"geometry.ecc_word_bytes": "4096", "ftl.overhead_ns": "5000"}),
+            ("sp-w16", {"geometry.ecc_word_bytes": "16384"}),
+            ("dma-base", {"geometry.subpage": "dma"}),
+        ):
+            with self.subTest(name):
+                self.assertEqual(settings(made[name].sets), base | changed)
+                self.assertEqual(made[name].args, ("--closed", "1"))
+
+    def test_types_by_drive(self) -> None:
+        made = rps.RpsChoices(4).all()
+        for suffix in ("", "-b4"):
+            self.assertEqual(settings(made[f"flex-drive{suffix}"].sets),
+                             settings(made[f"flex{suffix}"].sets) | {"ftl.gc_pages": "drive"})  # fmt: skip
+
+    def test_published_buffer(self) -> None:
+        made = dac.DacChoices(256).all()
+        self.assertEqual(len(made), 14)
+        for name in dac.BUFFER_FTLS:
+            with self.subTest(name):
+                before = settings(made[f"{name}-u"].sets)
+                self.assertEqual(before["ftl.buffer_units"], "128")
+                self.assertEqual(settings(made[f"{name}-c"].sets), before | {"ftl.buffer_units": "0"})
+
+
+class Stored(unittest.TestCase):
+    """Test what must hold in the stored tables by construction."""
+
+    def test_the_published_buffer_stores_the_same_units(self) -> None:
+        rows = stored("dac-choices/buffer-units")
+        for trace in {row["trace"] for row in rows}:
+            with self.subTest(trace):
+                for what, alike in (("compressed", True), ("units", False)):
+                    found = {row["ours"] for row in rows
+                             if row["trace"] == trace and row["what"].startswith(f"buffer of {what}: ")}  # fmt: skip
+                    self.assertEqual(len(found) == 1, alike)
+
+    def test_a_word_of_a_page_leaves_no_gain(self) -> None:
+        rows = [row for row in stored("spread-choices/explained-kv") if "16 KiB" in row["what"] and row["unit"] == "x"]
+        self.assertEqual([row["ours"] for row in rows], ["1", "1", "1"])
+
+    def test_words_of_a_mapping_unit_are_read_whole(self) -> None:
+        """92 reads of 2 KiB fetch 4 KiB; 8 of 4 KiB at multiples of 2 KiB fetch 4 or 8: 416 KiB for 216."""
+        rows = stored("spread-choices/explained-kv")
+        found = [float(row["ours"]) for row in rows if row["unit"] == "bytes/byte" and "4 KiB" in row["what"]]
+        self.assertEqual(len(found), 2)
+        for value in found:
+            self.assertAlmostEqual(value, 416 / 216, delta=0.005)
+
+
+if __name__ == "__main__":
+    unittest.main()
