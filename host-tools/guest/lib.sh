@@ -137,16 +137,26 @@ key() { sha256sum | cut -c1-12; }
 user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${user_cache:+$user_cache/slate}
 
+# Remove a product. It is renamed first, so that a run that is interrupted leaves no part of it.
+remove_shared() # NAME
+{
+	mv -T "$user_cache/$1" "$user_cache/tmp-$1.$$" && rm -rf "$user_cache/tmp-$1.$$"
+}
+
 # Copy a product's files to DIR. Returns 1 if the cache does not have it, or has it damaged.
 take_shared() # NAME DIR
 {
 	local from=$user_cache/$1
 	[ -n "$user_cache" ] && [ -d "$from" ] || return 1
-	mkdir "$2"
-	if ! cp "$from"/* "$2/" ||
-		! (cd "$2" && { [ ! -e SHA256SUMS ] || sha256sum --quiet --strict -c SHA256SUMS; }) >/dev/null 2>&1; then
+	if ! (cd "$from" && compgen -G '*' && { [ ! -e SHA256SUMS ] || sha256sum --quiet --strict -c SHA256SUMS; }) \
+		>/dev/null 2>&1; then
 		say "$from is damaged: making it anew"
-		rm -rf "${from:?}" "${2:?}" || true
+		remove_shared "$1" || true
+		return 1
+	fi
+	if ! mkdir "$2" || ! cp "$from"/* "$2/"; then
+		say "cannot copy $from: making it anew"
+		rm -rf "${2:?}"
 		return 1
 	fi
 	rm -f "$2/SHA256SUMS"
@@ -154,7 +164,16 @@ take_shared() # NAME DIR
 	say "taken from $user_cache: $1"
 }
 
-# Copy FILEs to the cache, and remove all but two of the kind. A cache that cannot be written is no error.
+# Remove all products of a kind but two, and what runs left that were killed.
+thin_out() # KIND
+{
+	local name
+	find "$user_cache" -maxdepth 1 -name "$1-*" -printf '%T@ %f\n' | sort -rn | tail -n +3 | cut -d' ' -f2- |
+		while read -r name; do remove_shared "$name"; done
+	find "$user_cache" -maxdepth 1 -name 'tmp-*' -mmin +600 -exec rm -rf {} +
+}
+
+# Copy FILEs to the cache. A cache that cannot be written is no error.
 share() # NAME FILE...
 {
 	local name=$1 new
@@ -163,9 +182,7 @@ share() # NAME FILE...
 	if mkdir -p "$user_cache" && new=$(mktemp -d "$user_cache/tmp-$name.XXXXXX") && cp "$@" "$new/" &&
 		(cd "$new" && sha256sum -- * >SHA256SUMS.tmp && mv SHA256SUMS.tmp SHA256SUMS) && chmod 755 "$new" &&
 		{ mv -T "$new" "$user_cache/$name" || [ -e "$user_cache/$name" ]; }; then
-		find "$user_cache" -maxdepth 1 -name "${name%-*}-*" -printf '%T@ %p\n' | sort -rn | tail -n +3 |
-			cut -d' ' -f2- | xargs -r -d '\n' rm -rf
-		find "$user_cache" -maxdepth 1 -name 'tmp-*' -mmin +600 -exec rm -rf {} + # of runs that were killed
+		thin_out "${name%-*}" || true # another run, or another user, may have a part in it
 	else
 		say "not shared with other clones: cannot write to $user_cache"
 	fi 2>/dev/null

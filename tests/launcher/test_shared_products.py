@@ -58,6 +58,24 @@ class Shared(unittest.TestCase):
         self.assertFalse((self.folder / "t").exists())
         self.assertEqual(self.kept(), [])
 
+    def test_a_full_disk_is_no_damage(self) -> None:
+        (self.folder / "b").write_bytes(bytes(200000))
+        self.sh("share x-1 a b")
+        status, said = self.sh("ulimit -f 100; trap '' XFSZ; take_shared x-1 t 2>/dev/null")
+        self.assertEqual((status, said), (1, f"test: cannot copy {self.cache}/x-1: making it anew\n"))
+        self.assertFalse((self.folder / "t").exists())
+        self.assertEqual(self.sh("take_shared x-1 t; ls t"), (0, f"test: taken from {self.cache}: x-1\na\nb\n"))
+
+    def test_a_removal_that_is_interrupted_leaves_no_part(self) -> None:
+        self.sh("share x-1 a b")
+        (self.cache / "x-1" / "b").write_text("c", encoding="ascii")
+        self.assertEqual(self.sh("rm() { exit 9; }; take_shared x-1 t")[0], 9)
+        self.assertFalse((self.cache / "x-1").exists())
+
+    def test_old_ones_that_can_not_be_removed(self) -> None:
+        """Another clone may remove a folder at the same time, or another user may own it."""
+        self.assertEqual(self.sh("find() { return 1; }; share x-1 a; echo goes on"), (0, "goes on\n"))
+
     def test_an_older_one_has_no_checksums(self) -> None:
         self.sh("share x-1 a")
         (self.cache / "x-1" / "SHA256SUMS").unlink()
