@@ -98,6 +98,9 @@ static const struct kind {
 			  "timing.slc_erase_ns=500000", "ftl.slc_cache=static", "ftl.slc_blocks=3",
 			  "ftl.slc_full=fold" } },
 	{ "zns-areas", { "ftl.type=zns", "ftl.buffer_units=16", "ftl.zone_active_max=2", "ftl.zrwa_pages=1" } },
+	{ "superblock-cold", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
+			       "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6",
+			       "ftl.superblock_cold=yes", "ftl.superblock_map_parts=2" } },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
