@@ -79,6 +79,18 @@ static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac
 											     FRONT_NONE;
 }
 
+/* Returns the share of the write buffer that is in use: of its units, or, if it holds compressed data, of its slots. */
+static uint32_t busy_permille(const struct dac *d)
+{
+	uint32_t used = 0;
+
+	if (d->host.c.buffer_units)
+		return (uint32_t)((uint64_t)d->buf_used * 1000 / d->host.c.buffer_units);
+	for (uint32_t i = 0; i < d->slots; i++)
+		used += d->slot[i].state != DAC_S_FREE;
+	return used * 1000 / d->slots;
+}
+
 /* Ask the frontiers for the slot of the next page; FRONT_NONE: there is none. */
 static uint32_t ask_frontier(const struct dac *d, const struct dac_die *x, enum frontier who)
 {
@@ -87,7 +99,7 @@ static uint32_t ask_frontier(const struct dac *d, const struct dac_die *x, enum 
 
 	if (d->fr.c.policy->shared && free < reserve)
 		return ask_scarce(d, plane_of(d, x), x);
-	q.busy_permille = (uint32_t)((uint64_t)d->buf_used * 1000 / d->pool);
+	q.busy_permille = busy_permille(d);
 	return d->fr.c.policy->pick(&d->fr, plane_of(d, x), &q);
 }
 

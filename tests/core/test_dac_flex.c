@@ -16,7 +16,7 @@
 #define ERASE_NS 70100u
 #define IO_NS 20u
 
-static uint32_t idle_permille, blocks = 16, units = 48;	/* settings of the next begin() */
+static uint32_t idle_permille, blocks = 16, units = 48, buffer = 16;	/* settings of the next begin() */
 
 static const struct ftl_stats *begin(enum ftl_frontiers frontiers, enum ftl_reduction reduction,
 				     uint32_t quota)
@@ -28,7 +28,7 @@ static const struct ftl_stats *begin(enum ftl_frontiers frontiers, enum ftl_redu
 				      .paired_loss = true };
 	if (frontiers == FTL_FRONTIERS_PARITY)
 		s.g.order = NAND_ORDER_FPS;
-	s.buffer = 16;
+	s.buffer = buffer;
 	s.reduction = reduction;
 	s.references = 0;
 	s.frontiers = frontiers;
@@ -39,6 +39,7 @@ static const struct ftl_stats *begin(enum ftl_frontiers frontiers, enum ftl_redu
 	idle_permille = 0;
 	blocks = 16;
 	units = 48;
+	buffer = 16;
 	return rig_start(&r, &s);
 }
 
@@ -144,6 +145,23 @@ static void a_full_buffer_gets_fast_pages(void)
 	EXPECT_EQ(s->backup_pages, 3);
 	EXPECT_EQ(drive()->bt.blk[2].parity, 8 + 2 + 1);
 	EXPECT_EQ(drive()->bt.blk[3].parity, 8 + 4 + 1);
+	rig_free(&r);
+}
+
+/*
+ * Without buffer_units u is the share of the three slots in use: a third for the first unit, so that it takes an
+ * MSB page after four LSB pages; then all, and LSB pages use up q, 8 + 1; then both types in turn.
+ */
+static void full_slots_get_fast_pages(void)
+{
+	static const uint32_t pages[] = { 1, 16, 18, 20, 22, 24, 26, 28, 30, 32, 3, 34, 5, 36, 7, 38 };
+
+	buffer = 0;
+	begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);
+	fuas(0, 4);
+	EXPECT_EQ(drive()->fr.quota, 8);
+	write_sixteen();
+	expect_pages(16, pages, 16);
 	rig_free(&r);
 }
 
@@ -504,6 +522,7 @@ int main(void)
 	RUN(an_idle_host_gets_slow_pages);
 	RUN(a_parity_page_comes_first);
 	RUN(a_full_buffer_gets_fast_pages);
+	RUN(full_slots_get_fast_pages);
 	RUN(without_quota_types_alternate);
 	RUN(parity_keeps_the_fixed_order);
 	RUN(copies_take_slow_pages);
