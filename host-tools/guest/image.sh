@@ -97,7 +97,8 @@ find_fio() { find "$cache" -maxdepth 1 -name 'fio-*-*' -type f -perm -u+x | LC_A
 # Write the versions that the archive would install now to FILE.
 plan() # FILE
 {
-	if [ -n "$update" ] || [ ! -d "$apt_state/lists" ]; then update_lists; fi
+	# mmdebstrap takes the newest packages
+	if [ -n "$update" ] || [ -z "$(find "$apt_state/lists" -maxdepth 0 -mmin -60 2>/dev/null)" ]; then update_lists; fi
 	: >"$work/status"
 	# shellcheck disable=SC2086 # one word per package
 	apt-get "${apt_options[@]}" -o "Dir::State::status=$work/status" --no-install-recommends --simulate \

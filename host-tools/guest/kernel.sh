@@ -115,13 +115,21 @@ cache_name() # VERSION
 	echo "small-$1-$({ echo "$source_package $1"; compiler; cat "$config"; declare -f kmake configure compile; } | key)"
 }
 
+# Does DIR hold a kernel, with the checksum that it had when it was made?
+whole() # DIR
+{
+	[ -e "$1/kernel.json" ] && [ -e "$1/vmlinux" ] &&
+		grep -qF "\"$(sha256sum <"$1/vmlinux" | cut -d' ' -f1)\"" "$1/kernel.json"
+}
+
 # Have the kernel in build/guest-cache, from the other cache if need be. Returns 1 if neither has it.
 cached() # VERSION
 {
 	local name
 	name=$(cache_name "$1")
-	[ ! -d "$cache/$name" ] || return 0
-	take_shared "$name" "$work/$name" && mv -T "$work/$name" "$cache/$name"
+	! whole "$cache/$name" || return 0
+	rm -rf "${cache:?}/$name"
+	take_shared "$name" "$work/$name" && whole "$work/$name" && mv -T "$work/$name" "$cache/$name"
 }
 
 all_cached() # VERSION

@@ -131,8 +131,9 @@ explain()
 key() { sha256sum | cut -c1-12; }
 
 # ---- products that clones share ---------------------------------------------
-# $user_cache/NAME/ has the files of a product and their checksums (older ones have none). NAME is KIND-KEY,
-# where KEY is a hash of all inputs, so a clone with the same inputs takes the product instead of making it.
+# $user_cache/NAME/ has the files of a product and their checksums (older ones have none). NAME is KIND-KEY or
+# KIND-VERSION-KEY, where KEY is a hash of the other inputs, so a clone with the same inputs takes the product instead
+# of making it.
 
 user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${user_cache:+$user_cache/slate}
@@ -168,7 +169,7 @@ take_shared() # NAME DIR
 thin_out() # KIND
 {
 	local name
-	find "$user_cache" -maxdepth 1 -name "$1-*" -printf '%T@ %f\n' | sort -rn | tail -n +3 | cut -d' ' -f2- |
+	find "$user_cache" -maxdepth 1 '(' -name "$1-[0-9]*" -o -name "$1-$(printf '[0-9a-f]%.0s' {1..12})" ')' -printf '%T@ %f\n' | sort -rn | tail -n +3 | cut -d' ' -f2- |
 		while read -r name; do remove_shared "$name"; done
 	find "$user_cache" -maxdepth 1 -name 'tmp-*' -mmin +600 -exec rm -rf {} +
 }
@@ -182,7 +183,8 @@ share() # NAME FILE...
 	if mkdir -p "$user_cache" && new=$(mktemp -d "$user_cache/tmp-$name.XXXXXX") && cp "$@" "$new/" &&
 		(cd "$new" && sha256sum -- * >SHA256SUMS.tmp && mv SHA256SUMS.tmp SHA256SUMS) && chmod 755 "$new" &&
 		{ mv -T "$new" "$user_cache/$name" || [ -e "$user_cache/$name" ]; }; then
-		thin_out "${name%-*}" || true # another run, or another user, may have a part in it
+		name=${name%-*}
+		thin_out "${name%%-[0-9]*}" || true # another run, or another user, may have a part in it
 	else
 		say "not shared with other clones: cannot write to $user_cache"
 	fi 2>/dev/null

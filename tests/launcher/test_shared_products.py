@@ -50,6 +50,11 @@ class Shared(unittest.TestCase):
         self.sh("share x-1 a; share y-1 a; sleep 0.02; share x-2 a; sleep 0.02; take_shared x-1 t; share x-3 a")
         self.assertEqual(self.kept(), ["x-1", "x-3", "y-1"])
 
+    def test_versions_are_of_one_kind(self) -> None:
+        names = [f"{kind}-6.1.{at}-2-{at:012x}" for at in (1, 2, 3) for kind in ("x", "x-smp")]
+        self.sh("".join(f"share {name} a; sleep 0.02; " for name in [*names, "x-aaaaaaaaaaaa"]))
+        self.assertEqual(self.kept(), [names[4], "x-aaaaaaaaaaaa", names[3], names[5]])
+
     def test_a_damaged_one_is_removed(self) -> None:
         self.sh("share x-1 a b")
         (self.cache / "x-1" / "b").write_text("c", encoding="ascii")
