@@ -61,6 +61,7 @@ class Cell:
 
 Key = tuple[str, str, str, str, str]  # table, accounting, trace, what, unit
 ACCOUNTINGS = ("device", "ssdsim")
+LONG = {"table5-share": "share", "table5-dac": "bytes/byte", "table5-normal": "bytes/byte"}  # of dac_long.py
 
 
 @dataclass
@@ -80,6 +81,14 @@ class Tables:
             span = [float(row[name]) if row.get(name) else None for name in ("low", "high")]
             key = (table, row["accounting"], trace, row["what"], row["unit"])
             self.cells[key] = Cell(row["unit"], float(row["ours"]), *span)
+
+    def add_long(self, text: str) -> None:
+        """Add Table 5 by the length of recordings, from the CSV that dac_long.py wrote."""
+        for row in csv.DictReader(io.StringIO(text)):
+            if row["table"] in LONG and row["what"] in ("DAC", "DAC, unlimited"):
+                unit = LONG[row["table"]]
+                key = (f"dac-long/{row['table']}", "device", row["trace"], f"{row['what']}, {row['mib']} MiB", unit)
+                self.cells[key] = Cell(unit, float(row["value"]))
 
     def find(self, ref: list[str]) -> Cell | None:
         """Find a row by [table, trace, quantity], optionally with accounting and unit; None if there is no such row."""
@@ -103,6 +112,9 @@ def stored(root: Path) -> Tables:
     made = Tables()
     for path in sorted(root.glob("*/*.csv")):
         made.add(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))
+    long = root / "dac-long/dac-long.csv"
+    if long.exists():
+        made.add_long(long.read_text(encoding="utf-8"))
     return made
 
 

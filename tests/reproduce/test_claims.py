@@ -185,6 +185,13 @@ class Rules(unittest.TestCase):
         self.assertEqual(made.find(["pen/t", "a", "w", "%"]).ours, -50)
         self.assertIsNone(made.find(["pen/t", "a", "w", "ssdsim"]))
 
+    def test_table_5_by_length(self) -> None:
+        made = Tables()
+        rows = ("table5-share,iot,128,paper,0.63", 'table5-share,iot,128,"DAC, unlimited",0.7', "fig28,pc,128,DAC,2")
+        made.add_long("\n".join(("table,trace,mib,what,value", *rows)))
+        cell = made.find(["dac-long/table5-share", "iot", "DAC, unlimited, 128 MiB"])
+        self.assertEqual((cell, len(made.cells)), (Cell("share", 0.7), 1))
+
     def test_traces_that_changed(self) -> None:
         self.assertEqual(claims.moved("%", [0, -0.9, 1, -30]), [1, -30])
         self.assertEqual(claims.moved("x", [1, 1.009, 0.99, 1.5]), [0.99, 1.5])
