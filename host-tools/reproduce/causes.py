@@ -157,6 +157,9 @@ def least() -> Experiment:
             ("time-copies", "-quick", "Time in GC where an erase takes 1 ns", measures.gc_ms),
         )
     ]  # fmt: skip
+    rows = each(absolute(measures.copies_per_block, {"greedy": "greedy"}, "pages/block"))
+    title = "Pages that greedy GC copies for an erased block, by locality"
+    made.append(Figure("least-copies", title, ("greedy",), traces, rows, OURS))
     return Experiment(studies.Study("ippbe", False, 32), variants, made)
 
 

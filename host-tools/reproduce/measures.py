@@ -158,6 +158,11 @@ def blocks_erased(result: Result) -> int:
     return found
 
 
+def copies_per_block(result: Result) -> float | None:
+    """Return the pages that GC copied for each block that was erased."""
+    return _ratio(pages_moved(result), blocks_erased(result))
+
+
 def pages_written(result: Result) -> int:
     """Return the pages that the DAC FTL programmed, including those of GC."""
     found: int = result["reduction"]["host_pages"] + result["reduction"]["gc_pages"]
