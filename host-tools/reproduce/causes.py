@@ -7,7 +7,8 @@
 NAME: a key of EXPERIMENTS (default: all). An experiment runs configurations of a study, some with other settings or
 by a slate-replay with a patch (patched.py), and makes figures as the studies do. DIR has recordings of guests
 (iot.content, pc.content); without it the experiments that need them are left out. Writes the tables and README.md
-to the folder of --out (default: docs/results/causes). Results of replays are kept in build/reproduce/causes.
+to the folder of --out (default: docs/results/causes; build/reproduce/causes/some if an experiment is left out).
+Results of replays are kept in build/reproduce/causes.
 """
 
 from __future__ import annotations
@@ -276,12 +277,17 @@ def page(out: Path, made: dict[str, tuple[Experiment, Results]]) -> None:
     (out / "README.md").write_text("\n".join(parts), encoding="utf-8")
 
 
+def folder_of(made: list[str]) -> Path:
+    """Return the usual folder of the page: the stored one only for a page with every experiment."""
+    return ROOT / "docs/results/causes" if set(made) == set(EXPERIMENTS) else KEPT / "some"
+
+
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
     parser = argparse.ArgumentParser(description="experiments on claims whose numbers are off")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"RECORDINGS=DIR, or: {', '.join(EXPERIMENTS)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="replays at once")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/results/causes", metavar="DIR")
+    parser.add_argument("--out", type=Path, metavar="DIR")
     args = parser.parse_args(argv)
     folders = [name.removeprefix("RECORDINGS=") for name in args.names if name.startswith("RECORDINGS=")]
     recordings = Path(folders[-1]).resolve() if folders and folders[-1] else None
@@ -299,7 +305,7 @@ def main(argv: list[str]) -> int:
             if recordings or name not in RECORDED:
                 one = EXPERIMENTS[name]()
                 made[name] = one, results(one, recordings, args.jobs)
-        page(args.out, made)
+        page(args.out or folder_of(list(made)), made)
     except (StudyError, TraceError, OSError) as error:
         print(f"causes.py: {error}", file=sys.stderr)
         return 1

@@ -119,6 +119,14 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(causes.wear_by_w().runs()), 15)  # three volumes, four W and NFTL
 
 
+class Folder(unittest.TestCase):
+    """A page without some experiments does not replace the stored one."""
+
+    def test_folder(self) -> None:
+        self.assertEqual(causes.folder_of(list(causes.EXPERIMENTS)), RESULTS / "causes")
+        self.assertEqual(causes.folder_of(["wear"]), causes.KEPT / "some")
+
+
 class Bad(unittest.TestCase):
     """Test that bad input gets a sentence."""
 
