@@ -1,5 +1,8 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """patched.py - slate-replay with a change of the program that is no setting: trials/NAME.patch.
+
+    patched.py NAME
 
 The tree is copied to build/reproduce/trials/NAME/src, patched, and slate-replay is built beside it; again only if a
 source or the patch is newer.
@@ -9,8 +12,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
+
+sys.dont_write_bytecode = True
 
 import validate
 from realtrace import TraceError
@@ -55,3 +61,10 @@ def built(name: str, define: str = "") -> Path:
     done("cmake", "-S", "src", "-B", "build", "-G", "Ninja", f"-DCMAKE_C_FLAGS={define}", cwd=folder)
     done("cmake", "--build", "build", "--target", "slate-replay", cwd=folder)
     return program
+
+
+if __name__ == "__main__":
+    try:
+        built(sys.argv[1])
+    except (TraceError, OSError) as error:
+        sys.exit(f"patched.py: {error}")

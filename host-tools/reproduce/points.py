@@ -72,6 +72,7 @@ class Point:
     profile: str
     sets: tuple[str, ...]
     args: tuple[str, ...]
+    patch: str = ""
 
     @property
     def id(self) -> str:
@@ -81,13 +82,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Config:
-    """Describes a drive and a way to replay: name, profile, settings, options of slate-replay."""
+    """Describes a drive and a way to replay: name, profile, settings, options of slate-replay.
+
+    patch: of trials/, for a slate-replay with that change; "": the program as it is.
+    """
 
     name: str
     profile: str
     sets: tuple[str, ...]
     args: tuple[str, ...] = ("--open",)
     of_trace: Callable[[Trace], tuple[str, ...]] = lambda _: ()  # settings that depend on the trace
+    patch: str = ""
 
 
 @dataclass(frozen=True)

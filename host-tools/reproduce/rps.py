@@ -73,10 +73,11 @@ class Rps:
             )
         self.blocks = BLOCKS // scale
 
-    def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Config:
+    def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = (),
+               depth: int = DEPTH) -> Config:  # fmt: skip
         """Return a configuration of one of the four FTLs."""
         drive = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.type={ftl}", f"geometry.order={FTLS[ftl][1]}", *sets)
-        return Config(ftl + suffix, "rps", drive, ("--closed", str(DEPTH), "--think", *args))
+        return Config(ftl + suffix, "rps", drive, ("--closed", str(depth), "--think", *args))
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""

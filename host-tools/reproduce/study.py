@@ -17,6 +17,7 @@ import figures
 import mix
 import points
 import rps
+import rps_causes
 import spread
 import volumes
 from compare import Results
@@ -86,6 +87,8 @@ KINDS = {
                 earlier=("rps-4", "at 1/4")),
     "rps-choices": Kind("RPS and flexFTL: what the text leaves open besides", rps.RpsChoices, rps.rps_choices, 4, 8,
                         rps.QUICK, rps.CHOICES_QUICK_FIGURES, True),
+    "rps-causes": Kind("RPS and flexFTL: why numbers are off", rps_causes.RpsCauses, rps_causes.rps_causes, 4, 8,
+                       rps.QUICK, rps_causes.QUICK_FIGURES, True),
     "dac": Kind("DAC: J. Park, dissertation, Seoul National University, 2019, chapter 5",
                 dac.Dac, dac.dac, 256, 256, dac.QUICK, dac.QUICK_FIGURES, content=True),
     "dac-choices": Kind("DAC: what the text leaves open besides", dac.DacChoices, dac.dac_choices, 256, 256,
@@ -153,7 +156,7 @@ class Study:
                             *self.trace_sets(trace),
                             f"ftl.accounting={accounting}",
                         )
-                        point = Point(trace, name, accounting, config.profile, sets, args)
+                        point = Point(trace, name, accounting, config.profile, sets, args, config.patch)
                         found[point.id] = point
         return list(found.values())
 

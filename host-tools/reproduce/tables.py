@@ -108,7 +108,8 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
         if point.config not in seen:
             seen.add(point.config)
             sets = " ".join(s for s in point.sets if not s.startswith("ftl.accounting"))
-            text.append(f"| {point.config} | {point.profile} | `{' '.join(point.args)}` | `{sets}` |")
+            changed = f", with trials/{point.patch}.patch" if point.patch else ""
+            text.append(f"| {point.config}{changed} | {point.profile} | `{' '.join(point.args)}` | `{sets}` |")
     for run in study.guest_runs():
         options = " ".join(("--kernel small", *run.args, "--job", run.job))
         depth = f", with iodepth={run.depth}" if run.depth else ""

@@ -8,7 +8,9 @@ import support
 
 import dac
 import rps
+import rps_causes
 import spread
+import study
 
 RESULTS = support.ROOT / "docs/results"
 
@@ -46,6 +48,39 @@ class Configurations(unittest.TestCase):
         for suffix in ("", "-b4"):
             self.assertEqual(settings(made[f"flex-drive{suffix}"].sets),
                              settings(made[f"flex{suffix}"].sets) | {"ftl.gc_pages": "drive"})  # fmt: skip
+
+    def test_causes(self) -> None:
+        made = rps_causes.RpsCauses(4).all()
+        for name, before, changed, depth in (
+            ("page-g20", "page", {"ftl.gc_start_blocks": "20", "ftl.gc_stop_blocks": "21"}, 32),
+            ("flex-s16", "flex", {"ftl.gc_slice_pages": "16"}, 32),
+            ("flex-low", "flex", {"ftl.slow_below_permille": "0"}, 32),
+            ("flex-high", "flex", {"ftl.fast_above_permille": "1000"}, 32),
+            ("flex-turns", "flex-low", {"ftl.fast_above_permille": "1000"}, 32),
+            ("flex-d8", "flex", {}, 8),
+            ("parity-idle150", "parity", {"ftl.idle_gc_permille": "150"}, 32),
+            ("rtf-one-next", "rtf-next", {}, 32),
+            ("rtf-lsb", "rtf", {"geometry.order": "rps"}, 32),
+            ("rtf-a16-w1", "rtf-w1", {"ftl.active_blocks": "16"}, 32),
+        ):
+            with self.subTest(name):
+                self.assertEqual(settings(made[name].sets), settings(made[before].sets) | changed)
+                self.assertEqual(made[name].args[:3], ("--closed", str(depth), "--think"))
+        runs = {point.id: settings(point.sets) for point in study.of("rps-causes", False, None, None).points()}
+        for trace, permille in (("oltp", "0"), ("ntrx", "0"), ("varmail", "125")):
+            self.assertEqual(runs[f"{trace}/parity-idle125.device"]["ftl.idle_gc_permille"], permille)
+        alike = rps.RpsChoices(4).all()
+        for name in ("page", "parity", "rtf", "flex", "parity-next", "rtf-next", "flex-next"):
+            self.assertEqual(made[name], alike[name])
+
+    def test_which_runs_have_a_patched_program(self) -> None:
+        made = {point.config: point.patch for point in study.of("rps-causes", False, None, None).points()}
+        self.assertEqual({name: patch for name, patch in made.items() if patch}, {
+            "parity-one-next": "parity-of-one", "rtf-one-next": "parity-of-one", "parity-lsb": "lsb-backups",
+            "rtf-lsb": "lsb-backups",
+        })  # fmt: skip
+        for patch in set(made.values()) - {""}:
+            self.assertTrue((support.REPRODUCE / f"trials/{patch}.patch").exists())
 
     def test_published_buffer(self) -> None:
         made = dac.DacChoices(256).all()
