@@ -64,7 +64,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -160,6 +160,9 @@ reproduce-mapcache: core ## the cached map by its size, on the real traces in TR
 
 reproduce-scale: core ## quantities of four papers on larger and smaller drives, twenty minutes; FULL=1: and at full size; OUT=DIR JOBS=N
 	@host-tools/reproduce/scale.py $(if $(FULL),--full) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+
+reproduce-causes: core ## experiments on claims whose numbers are off, RECORDINGS=DIR with iot and pc, twenty minutes; NAMES="..." OUT=DIR JOBS=N
+	@host-tools/reproduce/causes.py $(if $(RECORDINGS),'RECORDINGS=$(RECORDINGS)') $(NAMES) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-dac-long: core ## DAC by length of the recordings in RECORDINGS=DIR, an hour; OUT=DIR JOBS=N
 	@host-tools/reproduce/dac_long.py 'RECORDINGS=$(RECORDINGS)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')

@@ -133,7 +133,7 @@ static void save_blocks(const struct page_ftl *f)
 /* Returns false if the units of a map page do not fill one page in order, which no code of this FTL does. */
 static bool save_map_page(const struct page_ftl *f, uint32_t page)
 {
-	const uint32_t *upn = &f->cache.hidden[maps_and_list(f) + page * f->shape.upp];
+	const uint32_t *upn = f->cache.hidden + maps_and_list(f) + page * f->shape.upp;
 	uint8_t *p = ckpt_map_page(f, page);
 
 	for (uint32_t u = 1; u < f->shape.upp; u++)

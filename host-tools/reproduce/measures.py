@@ -67,6 +67,22 @@ def vep(result: Result) -> float:
     return found
 
 
+def within_blocks(result: Result) -> float:
+    """Return the mean variance of the erases of a block's pages, by a program with trials/causes.patch.
+
+    Only partial erases make it.
+    """
+    wear, per_block = result["wear"], _setting(result, "geometry.pages_per_block")[0]
+    spread: int = per_block * wear["page_erases_sq"] - wear["block_erases_sq"]
+    whole: int = per_block * wear["pages"]
+    return spread / whole
+
+
+def between_blocks(result: Result) -> float:
+    """Return the rest of VEP: the variance, over all pages, of the mean erases of their blocks."""
+    return vep(result) - within_blocks(result)
+
+
 def gc_calls(result: Result) -> int:
     """Return the number of GC runs: merges (block mapping), calls (page mapping)."""
     found: int = result["gc"]["calls"]
@@ -140,6 +156,11 @@ def blocks_erased(result: Result) -> int:
     """Return the blocks (or partial blocks) erased."""
     found: int = result["gc"]["blocks_erased"]
     return found
+
+
+def copies_per_block(result: Result) -> float | None:
+    """Return the pages that GC copied for each block that was erased."""
+    return _ratio(pages_moved(result), blocks_erased(result))
 
 
 def pages_written(result: Result) -> int:

@@ -37,7 +37,8 @@ class Patches(unittest.TestCase):
         self.assertLessEqual({one.patch for one in trials.TRIALS if one.patch}, have)
         for path in PATCHES.iterdir():
             with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
-                shutil.copytree(support.ROOT / "ftl", Path(folder) / "ftl")
+                for name in ("ftl", "nand-emu", "host-tools/replay"):
+                    shutil.copytree(support.ROOT / name, Path(folder) / name)
                 patched.done("patch", "--batch", "--fuzz=0", "-p1", "-i", str(path), cwd=Path(folder))
                 command = ["diff", "-rq", str(support.ROOT / "ftl"), f"{folder}/ftl"]
                 changed = subprocess.run(command, capture_output=True, text=True, check=False)
