@@ -77,7 +77,7 @@ class Runs(unittest.TestCase):
         """Every rule names its run time, because many clusters refuse a job without one."""
         text = (support.REPRODUCE / "Snakefile").read_text(encoding="utf-8")
         rules = re.split(r"^ *rule(?: \w+)?:$", text, flags=re.M)[2:]  # except the first rule, which runs nothing
-        self.assertEqual(len(rules), 6)
+        self.assertEqual(len(rules), 7)
         for rule in rules:
             self.assertEqual((rule.count("mem_mb="), rule.count("runtime=")), (1, 1), rule)
 
