@@ -14,7 +14,6 @@ Results of replays are kept in build/reproduce/causes.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -34,7 +33,7 @@ from compare import Results, absolute, change, relative, times
 from figures import OURS, Figure, volumes
 from points import MERGES, StudyError, Trace
 from realtrace import TraceError
-from scale import newer, said
+from scale import kept, newer, said
 from spread import each
 
 HERE = Path(__file__).resolve().parent
@@ -223,20 +222,12 @@ def command(one: Experiment, trace: Trace, name: str) -> list[str]:
 
 
 def result(one: Experiment, trace: Trace, name: str, path: Path) -> measures.Result:
-    """Return the result of a run, from an earlier one if it had the same command line, trace and program."""
+    """Return the result of a run."""
     variant = one.variants[name]
     program = patched.built(variant.patch) if variant.patch else REPLAY
-    line = " ".join([str(program.relative_to(ROOT)), *command(one, trace, name)])
+    line = [str(program.relative_to(ROOT)), *command(one, trace, name)]
     out = KEPT / f"{one.study.name}-{one.study.scale}/{trace.tag}/{name}.json"
-    told = out.with_suffix(".txt")
-    if not (newer(out, path, program) and told.exists() and told.read_text("utf-8") == line):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        part = out.with_suffix(".part")
-        said([str(program), *command(one, trace, name), "--json", str(part), str(path)], f"{trace.tag}, {name}")
-        os.replace(part, out)
-        told.write_text(line, encoding="utf-8")
-    found: measures.Result = json.loads(out.read_text(encoding="utf-8"))
-    return found
+    return kept(out, line, path, f"{trace.tag}, {name}")
 
 
 def results(one: Experiment, recordings: Path | None, jobs: int) -> Results:

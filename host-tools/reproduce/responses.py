@@ -21,7 +21,6 @@ import argparse
 import csv
 import os
 import sys
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -58,7 +57,7 @@ OPS = ("write", "read")
 PAPER = {op: next(row[-1] for row in figures.IPPBE_PUBLISHED if row[1] == f"Mean {op} response") for op in OPS}
 LATENCY = {"write": measures.write_us, "read": measures.read_us}
 
-Request = tuple[int, str, int, int]  # ns, operation, first byte, bytes
+Request = validate.TextRow
 
 
 @dataclass(frozen=True)
@@ -94,21 +93,10 @@ IN_ORDER = (
 # ---- traces ------------------------------------------------------------------------
 
 
-def of_text(text: str) -> list[Request]:
-    """Return the requests of a trace in Slate's format."""
-    rows = (line.split() for line in text.splitlines() if not line.startswith("#"))
-    return [(int(row[0]), row[2], int(row[3]), int(row[4])) for row in rows]
-
-
 def of_real(folder: Path, name: str) -> list[Request]:
     """Return the requests of a real trace, in order of time and not widened."""
     found = sorted(realtrace.rows(folder, name), key=lambda row: row[0])
     return [(t, ("read", "write")[write], at, n) for t, write, at, n in found]
-
-
-def to_text(requests: Iterable[Request]) -> bytes:
-    """Return a trace in Slate's format."""
-    return ("# slate-trace 1\n" + "".join(f"{t} 0 {op} {at} {n}\n" for t, op, at, n in requests)).encode("ascii")
 
 
 def folded(requests: list[Request], capacity: int) -> list[Request]:
@@ -180,7 +168,7 @@ def source(name: str, divisor: int, requests: list[Request], capacity: int = 0) 
     """Make both forms of a trace, folded to the study's capacity or another."""
     requests = folded(requests, capacity or capacity_of(divisor))
     after, before = prewritten(requests)
-    return Source(name, divisor, (to_text(requests), to_text(after)), before)
+    return Source(name, divisor, (validate.to_text(requests), validate.to_text(after)), before)
 
 
 def run(one: Source, scheme: str, choice: Choice, accounting: str, more: tuple[str, ...] = ()) -> measures.Result:
@@ -287,8 +275,8 @@ def standins() -> list[Source]:
     out = []
     for name in figures.IPPBE_TRACES:
         scale.make_trace(study, Trace(name))
-        text = (validate.ROOT / study.trace_file(Trace(name))).read_text(encoding="ascii")
-        out.append(source(f"stand-in for {name}", STANDIN_SCALE, of_text(text)))
+        text = (validate.ROOT / study.trace_file(Trace(name))).read_bytes()
+        out.append(source(f"stand-in for {name}", STANDIN_SCALE, validate.of_text(text)))
     return out
 
 

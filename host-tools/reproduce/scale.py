@@ -170,20 +170,28 @@ def make_trace(study: studies.Study, trace: Trace) -> None:
         os.replace(ROOT / part, path)
 
 
-def result(run: Run) -> measures.Result:
-    """Return the result of a run, from an earlier one if it had the same command line, trace and program."""
-    source = ROOT / run.study.trace_file(run.trace)
-    name = f"{run.study.name}-{run.column.replace(', ', '-')}/{run.trace.tag}/{run.config}"
-    path = ROOT / f"build/reproduce/scale/{name}.json"
-    line, command = path.with_suffix(".txt"), run.command()
-    if not (newer(path, source, ROOT / REPLAY) and line.exists() and line.read_text("utf-8") == " ".join(command)):
+def kept(path: Path, command: list[str], source: Path, what: str) -> measures.Result:
+    """Return the result in a file, or run the command for it, whose first word is the program, on a trace.
+
+    An earlier result stays if it had the same command line, trace and program.
+    """
+    told = path.with_suffix(".txt")
+    line = " ".join(command)
+    if not (newer(path, source, ROOT / command[0]) and told.exists() and told.read_text("utf-8") == line):
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        said([*command, "--json", str(part), str(source)], name)
+        said([*command, "--json", str(part), str(source)], what)
         os.replace(part, path)
-        line.write_text(" ".join(command), encoding="utf-8")
+        told.write_text(line, encoding="utf-8")
     found: measures.Result = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def result(run: Run) -> measures.Result:
+    """Return the result of a run."""
+    name = f"{run.study.name}-{run.column.replace(', ', '-')}/{run.trace.tag}/{run.config}"
+    path = ROOT / f"build/reproduce/scale/{name}.json"
+    return kept(path, run.command(), ROOT / run.study.trace_file(run.trace), name)
 
 
 def value(row: Quantity, scale: int, planes: bool) -> float | None:

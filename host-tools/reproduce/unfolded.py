@@ -108,10 +108,9 @@ def rows(text: bytes, name: str, program: Path) -> list[dict[str, str]]:
 
 
 def parsed(text: bytes) -> list[Request]:
-    """Return the requests of a trace in Slate's format."""
-    lines = (line.split() for line in text.decode("ascii").splitlines()[1:])
+    """Return the requests of a trace in Slate's format, in units."""
     unit = standin.UNIT
-    return [(int(t), int(op == "write"), int(at) // unit, int(size) // unit) for t, _, op, at, size in lines]
+    return [(t, int(op == "write"), at // unit, size // unit) for t, op, at, size in validate.of_text(text)]
 
 
 STUDY = TraceStudy(

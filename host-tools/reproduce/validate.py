@@ -24,7 +24,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -93,6 +93,7 @@ def pen_gain(found: dict[str, measures.Result]) -> float | None:
     return without / with_pen if without and with_pen else None
 
 
+TextRow = tuple[int, str, int, int]  # of a trace in Slate's format: ns, operation, first byte, bytes
 Quantity = Callable[[dict[str, measures.Result]], float | None]
 QUANTITIES: dict[str, Quantity] = {
     "NFTL write amplification": lambda found: measures.wa(found["nftl"]),
@@ -104,11 +105,21 @@ QUANTITIES: dict[str, Quantity] = {
 CONFIGS = {name: ("greedy", "ippbe") if name.startswith("IPPBE") else ("nftl", "pen") for name in QUANTITIES}
 
 
-def text_of(requests: list[Request]) -> bytes:
+def to_text(rows: Iterable[TextRow]) -> bytes:
     """Return a trace in Slate's format."""
+    return ("# slate-trace 1\n" + "".join(f"{t} 0 {op} {at} {n}\n" for t, op, at, n in rows)).encode("ascii")
+
+
+def of_text(text: bytes) -> list[TextRow]:
+    """Return the rows of a trace in Slate's format."""
+    cells = (line.split() for line in text.decode("ascii").splitlines() if not line.startswith("#"))
+    return [(int(row[0]), row[2], int(row[3]), int(row[4])) for row in cells]
+
+
+def text_of(requests: list[Request]) -> bytes:
+    """Return requests as a trace in Slate's format."""
     unit = standin.UNIT
-    rows = (f"{t} 0 {('read', 'write')[w]} {first * unit} {n * unit}\n" for t, w, first, n in requests)
-    return ("# slate-trace 1\n" + "".join(rows)).encode("ascii")
+    return to_text((t, ("read", "write")[w], first * unit, n * unit) for t, w, first, n in requests)
 
 
 def replay(text: bytes, options: Line, program: Path = REPLAY) -> measures.Result:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test the studies of what SPREAD's, flexFTL's and DAC's texts leave open: configurations, and stored tables."""
 
-import csv
 import unittest
 
 import support
@@ -12,17 +11,10 @@ import rps_causes
 import spread
 import study
 
-RESULTS = support.ROOT / "docs/results"
-
 
 def settings(sets: tuple[str, ...]) -> dict[str, str]:
     """Return the settings as slate-replay takes them: a later value replaces an earlier one."""
     return dict(one.split("=", 1) for one in sets)
-
-
-def stored(table: str) -> list[dict[str, str]]:
-    """Return the rows of a stored table."""
-    return list(csv.DictReader((RESULTS / f"{table}.csv").read_text(encoding="utf-8").splitlines()))
 
 
 class Configurations(unittest.TestCase):
@@ -96,7 +88,7 @@ class Stored(unittest.TestCase):
     """Test what must hold in the stored tables by construction."""
 
     def test_the_published_buffer_stores_the_same_units(self) -> None:
-        rows = stored("dac-choices/buffer-units")
+        rows = support.stored("dac-choices/buffer-units")
         for trace in {row["trace"] for row in rows}:
             with self.subTest(trace):
                 for what, alike in (("compressed", True), ("units", False)):
@@ -105,12 +97,13 @@ class Stored(unittest.TestCase):
                     self.assertEqual(len(found) == 1, alike)
 
     def test_a_word_of_a_page_leaves_no_gain(self) -> None:
-        rows = [row for row in stored("spread-choices/explained-kv") if "16 KiB" in row["what"] and row["unit"] == "x"]
+        table = support.stored("spread-choices/explained-kv")
+        rows = [row for row in table if "16 KiB" in row["what"] and row["unit"] == "x"]
         self.assertEqual([row["ours"] for row in rows], ["1", "1", "1"])
 
     def test_words_of_a_mapping_unit_are_read_whole(self) -> None:
         """92 reads of 2 KiB fetch 4 KiB; 8 of 4 KiB at multiples of 2 KiB fetch 4 or 8: 416 KiB for 216."""
-        rows = stored("spread-choices/explained-kv")
+        rows = support.stored("spread-choices/explained-kv")
         found = [float(row["ours"]) for row in rows if row["unit"] == "bytes/byte" and "4 KiB" in row["what"]]
         self.assertEqual(len(found), 2)
         for value in found:

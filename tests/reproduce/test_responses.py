@@ -54,7 +54,7 @@ class Traces(unittest.TestCase):
 
     def test_text(self) -> None:
         requests = [(4, "write", 0, 512), (9, "read", 512, 1024)]
-        self.assertEqual(responses.of_text(responses.to_text(requests).decode("ascii")), requests)
+        self.assertEqual(validate.of_text(validate.to_text(requests)), requests)
 
 
 class Drives(unittest.TestCase):
@@ -157,7 +157,7 @@ class Stored(unittest.TestCase):
                 self.assertGreater(self.ours("web3-read", responses.WEB, what, accounting), -10.5)
 
     def test_gc_before_all_requests(self) -> None:
-        """Held by GC, the whole drive brings both averages nearer; writes to 4/5 of the published one or more."""
+        """With GC that holds the drive both averages are nearer to the published ones, writes at 4/5 of it or more."""
         for op, least in (("write", 0.8), ("read", 0.5)):
             table = f"standins-{op}"
             plain, drive = (self.ours(table, "average", f"GC holds {what}") for what in ("its die", "the drive"))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test stand-ins for SPREAD's volumes (spread_standins.py): what they keep of Table 4, and the stored tables."""
 
-import csv
 import unittest
 from collections import Counter
 
@@ -11,7 +10,6 @@ import fits
 import spread_standins as standins
 from spread_standins import Habits, Known
 
-BANDS = support.ROOT / "docs/results/spread-standins/bands.csv"
 REST = Habits(fits.settings_of(fits.load(), "postmark_62k"), (0.5, 0.25))
 
 
@@ -79,7 +77,7 @@ class Tables(unittest.TestCase):
         ])  # fmt: skip
 
     def test_stored_bands(self) -> None:
-        rows = list(csv.DictReader(BANDS.read_text(encoding="utf-8").splitlines()))
+        rows = support.stored("spread-standins/bands")
         self.assertEqual({row["trace"] for row in rows}, set(standins.VOLUMES))
         for row in rows:
             with self.subTest(row["trace"], what=row["what"]):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test PEN on the Superblock FTL on real traces (docs/results/superblock): drives, arithmetic, the stored table."""
 
-import csv
 import unittest
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,6 @@ import support
 
 import superblock
 import validate
-
-TABLE = support.ROOT / "docs/results/superblock/superblock.csv"
 
 
 def result(ms: int, pages: int, erases: float, squares: float, merges: int) -> dict[str, Any]:
@@ -59,7 +56,7 @@ class Stored(unittest.TestCase):
 
     def test_directions(self) -> None:
         """AEP and VEP stay near the baseline's or fall; a fault that was mended gave a VEP of 2.7 to 53 times."""
-        rows = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
+        rows = support.stored("superblock/superblock")
         self.assertGreaterEqual(len(rows), 7)
         for row in rows:
             with self.subTest(row["trace"]):
@@ -71,7 +68,7 @@ class Stored(unittest.TestCase):
 
     def test_cold_blocks(self) -> None:
         """With cold blocks AEP rises on no trace, and three directions change to the published ones."""
-        rows = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
+        rows = support.stored("superblock/superblock")
         of = {(row["trace"], row["superblocks"]): row for row in rows}
         for row in rows:
             if row["superblocks"] != "ours":

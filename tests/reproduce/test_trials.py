@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test trials of PEN that are patches (docs/results/pen-trials), and unfolded real traces (docs/results/unfolded)."""
 
-import csv
 import shutil
 import subprocess
 import tempfile
@@ -21,12 +20,6 @@ import validate
 from test_superblock_traces import result
 
 PATCHES = support.REPRODUCE / "trials"
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """Return a stored table."""
-    text = (support.ROOT / f"docs/results/{name}/{name}.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
 
 
 class Patches(unittest.TestCase):
@@ -76,9 +69,9 @@ class Trials(unittest.TestCase):
 
     def test_as_it_is_is_superblock_s_table(self) -> None:
         """The rows without a patch repeat what the page of superblock has."""
-        known = {row["trace"]: row for row in table("superblock") if row["superblocks"] == "ours"}
+        known = {row["trace"]: row for row in support.stored("superblock/superblock") if row["superblocks"] == "ours"}
         seen = 0
-        for row in table("pen-trials"):
+        for row in support.stored("pen-trials/pen-trials"):
             if (row["FTL"], row["trial"]) == ("Superblock 4:5", "as it is"):
                 seen += 1
                 for key in ("write latency, PEN / without", "WA, PEN / without", "M-Merges", "merges"):
@@ -112,7 +105,7 @@ class Unfolded(unittest.TestCase):
         self.assertEqual(unfolded.FOLDED.log_blocks, 56)
 
     def test_written(self) -> None:
-        # 0..3, 2..5 (two again), 0..0 again; a read does not count
+        # units 0 to 3, then 2 to 5, of which two again, then 0 again; a read does not count
         self.assertEqual(unfolded.written([(0, 1, 0, 4), (1, 1, 2, 4), (2, 1, 0, 1), (3, 0, 9, 9)]), (9, 3))
 
     def test_parsed(self) -> None:
@@ -121,9 +114,8 @@ class Unfolded(unittest.TestCase):
 
     def test_stored(self) -> None:
         """Folded rows repeat the page of stand-ins, and each trace has an unfolded row beside."""
-        text = (support.ROOT / "docs/results/standins/validation.csv").read_text(encoding="utf-8")
-        known = {(row["trace"], row["quantity"]): row["real"] for row in csv.DictReader(text.splitlines())}
-        rows = table("unfolded")
+        known = {(row["trace"], row["quantity"]): row["real"] for row in support.stored("standins/validation")}
+        rows = support.stored("unfolded/unfolded")
         self.assertEqual([row["addresses"] for row in rows], ["folded", "unfolded"] * (len(rows) // 2))
         for row in rows[::2]:
             for quantity in ("NFTL write amplification", "PEN gain, times"):
