@@ -160,7 +160,7 @@ static bool copies_as_host(const struct front *fr)
 	return fr->c.gc_pages == FTL_GC_AS_HOST || fr->c.gc_pages == FTL_GC_AS_HOST_OF_DRIVE;
 }
 
-/* Returns the plane that keeps the type of the last page, where types alternate. */
+/* Returns the plane whose last_fast is the type of the last page: the only one, if types alternate over the drive. */
 static struct front_plane *turn_of(const struct front *fr, uint32_t plane)
 {
 	return &fr->plane[fr->c.gc_pages == FTL_GC_AS_HOST_OF_DRIVE ? 0 : plane];

@@ -204,7 +204,7 @@ static uint32_t lookup(const struct direct *d, uint32_t plane, uint32_t page)
 	return sb_map_get(d, plane, page);
 }
 
-/* The page whose spare area has a map part that is not in memory. */
+/* Returns the page whose spare area is read for a map part that is not in memory, as the first and only one. */
 static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, uint32_t i)
 {
 	return i ? DIRECT_NONE : sb_map_read(d, plane, page);

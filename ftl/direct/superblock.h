@@ -149,8 +149,10 @@ struct sb {
 	struct sb_plane *plane;
 	uint32_t lblocks;		/* logical blocks of a plane */
 	uint32_t parts;			/* superblock_map_parts, at most lblocks */
-	uint32_t *holder;		/* map parts: ppn for each logical block, or DIRECT_NONE; */
-	uint32_t *part;			/* logical blocks whose parts are in memory; both NULL without parts */
+	uint32_t *holder;		/* page with the newest map part of each logical block, or DIRECT_NONE;
+					 * NULL if parts is 0 */
+	uint32_t *part;			/* logical block of the map part in each place in memory, or
+					 * DIRECT_NONE; NULL if parts is 0 */
 	struct pen_dis *dis;		/* 2^levels of each block; NULL without pen */
 	struct pen_model model;
 	struct pen_work *work;
@@ -259,7 +261,7 @@ void sb_check(const struct direct *d);
 
 /* Is there a collection to begin or to continue? */
 bool sb_wants_gc(const struct direct *d, uint32_t plane);
-/* Is intra-group GC due, of the group that was refused a page last? */
+/* Is GC due within the group in which a write last found no page? */
 bool sb_intra_due(const struct direct *d, uint32_t plane);
 /* Are fewer blocks free than the reserve, and can GC free one? */
 bool sb_reserve_due(const struct direct *d, uint32_t plane);

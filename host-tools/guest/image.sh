@@ -97,7 +97,7 @@ find_fio() { find "$cache" -maxdepth 1 -name 'fio-*-*' -type f -perm -u+x | LC_A
 # Write the versions that the archive would install now to FILE.
 plan() # FILE
 {
-	# mmdebstrap takes the newest packages
+	# mmdebstrap will install what the archive has now, so lists must not be older than an hour
 	if [ -n "$update" ] || [ -z "$(find "$apt_state/lists" -maxdepth 0 -mmin -60 2>/dev/null)" ]; then update_lists; fi
 	: >"$work/status"
 	# shellcheck disable=SC2086 # one word per package

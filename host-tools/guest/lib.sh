@@ -184,7 +184,7 @@ share() # NAME FILE...
 		(cd "$new" && sha256sum -- * >SHA256SUMS.tmp && mv SHA256SUMS.tmp SHA256SUMS) && chmod 755 "$new" &&
 		{ mv -T "$new" "$user_cache/$name" || [ -e "$user_cache/$name" ]; }; then
 		name=${name%-*}
-		thin_out "${name%%-[0-9]*}" || true # another run, or another user, may have a part in it
+		thin_out "${name%%-[0-9]*}" || true # it fails if another run removes the same product, or another user owns it
 	else
 		say "not shared with other clones: cannot write to $user_cache"
 	fi 2>/dev/null

@@ -19,7 +19,7 @@
 
 static int mark(const char *path, struct nvme_admin_cmd *cmd)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);	/* an admin command needs no more, and nothing is written */
+	int fd = open(path, O_RDONLY | O_CLOEXEC);	/* enough for an admin command; nothing is written */
 	int status;
 
 	if (fd < 0)

@@ -263,7 +263,7 @@ static const struct ftl_stats *start_compressed(enum ftl_reduction reduction)
 	return rig_start(&r, &s);
 }
 
-/* Write unit 3 three times at once. Returns the time of the last write. */
+/* Submit three writes of unit 3 at the same time. Returns the latency of the last one. */
 static uint64_t write_three_versions(void)
 {
 	struct rig_io *q = r.io;

@@ -21,7 +21,7 @@ static uint64_t number(const void *log, size_t at, size_t bytes)
 	return n;
 }
 
-/* Write units, let GC collect a block, read a written unit and an unwritten one. Returns the log of counters. */
+/* Have the drive write, collect a block, and read a unit that was written and one that was not. Returns its log. */
 static void *counters_after_work(size_t *bytes)
 {
 	make_stale();

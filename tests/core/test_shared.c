@@ -376,13 +376,13 @@ static void a_full_book_leaves_spans_out(void)
 	for (uint32_t i = 0; i < OWNER_SPANS; i++)
 		EXPECT(owner_book_add(&book, 0, 100 + 10 * i, 105 + 10 * i, 1 + i % 2));
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5);
-	EXPECT(!owner_book_add(&book, 0, 40, 50, 4));	/* before the first span, which begins at 100 */
-	EXPECT(!owner_book_add(&book, 0, 60, 70, 1));	/* before it, too: no gap was closed */
-	EXPECT(!owner_book_add(&book, 0, 105, 110, 2));	/* between the first two spans */
-	EXPECT(owner_book_add(&book, 0, 105, 110, 1));	/* the same time, of the first span's owner */
+	EXPECT(!owner_book_add(&book, 0, 40, 50, 4));	/* refused: it is before the first span */
+	EXPECT(!owner_book_add(&book, 0, 60, 70, 1));	/* likewise, though it is of owner 1, too */
+	EXPECT(!owner_book_add(&book, 0, 105, 110, 2));	/* refused: it continues a span of owner 1 */
+	EXPECT(owner_book_add(&book, 0, 105, 110, 1));	/* accepted: it continues the span of its own owner */
 	EXPECT_EQ(book.count, OWNER_SPANS);
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5);
-	EXPECT(owner_book_add(&book, 110, 10 * OWNER_SPANS + 100, 10 * OWNER_SPANS + 101, 2));	/* the first ended */
+	EXPECT(owner_book_add(&book, 110, 10 * OWNER_SPANS + 100, 10 * OWNER_SPANS + 101, 2));	/* one has ended */
 	EXPECT_EQ(owner_book_others(&book, 0, FTL_IDLE, 1), OWNER_SPANS / 2 * 5 + 1);
 }
 

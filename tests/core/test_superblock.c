@@ -240,7 +240,10 @@ static void cold_drive(uint32_t blocks, uint32_t units, uint32_t m, uint32_t n)
 	make(&s);
 }
 
-/* As intra_group(), but the pages of the other block fit behind the copy, so the host gets a block. */
+/*
+ * As in intra_group() GC first copies one page, here to a cold block. The 3 valid pages of the other block fit into
+ * the rest of it, so GC frees that block, too, and the host gets a free one.
+ */
 static void a_hot_block_is_freed(void)
 {
 	cold_drive(6, 8, 1, 2);
@@ -255,7 +258,10 @@ static void a_hot_block_is_freed(void)
 	rig_free(&r);
 }
 
-/* Blocks with 3, 3 and 2 valid pages: none fits behind two copies, so the host takes the cold block. */
+/*
+ * GC empties the block with 2 valid pages into a cold block. The other two have 3 valid pages each, which do not fit
+ * into its other 2 pages, so the host gets the cold block.
+ */
 static void the_host_takes_the_cold_block(void)
 {
 	cold_drive(8, 8, 2, 3);
@@ -272,7 +278,7 @@ static void the_host_takes_the_cold_block(void)
 	rig_free(&r);
 }
 
-/* Hot blocks have 3 valid pages, a cold one has 2, which stay. */
+/* The victim is a hot block with 3 valid pages, although a cold block has only 2. */
 static void hot_blocks_are_victims_first(void)
 {
 	cold_drive(8, 8, 2, 3);
@@ -287,7 +293,7 @@ static void hot_blocks_are_victims_first(void)
 	rig_free(&r);
 }
 
-/* Group 0 is compacted to a cold block with a free page. It takes that page, not a block by GC. */
+/* GC leaves group 0 one cold block, with a free page. A write takes that page; no other group is collected for it. */
 static void no_inter_group_gc_for_a_hot_block(void)
 {
 	cold_drive(7, 12, 1, 2);
@@ -313,7 +319,7 @@ static void map_parts(void)
 	s.parts = 1;
 	make(&s);
 	put_all(0, 2);
-	put_all(4, 1);		/* no page of it has been written */
+	put_all(4, 1);		/* the first page of its logical block: there is no part to read */
 	EXPECT_EQ(put(0), SPARE + PROG + FRONT);
 	EXPECT_EQ(rig_alone(&r, FTL_READ, 1, 1), READ + FRONT);
 	EXPECT_EQ(rig_alone(&r, FTL_READ, 4, 1), SPARE + READ + FRONT);
@@ -713,7 +719,7 @@ static void table_bytes(void)
 	rig_free(&r);
 	s.parts = 1;
 	make(&s);
-	/* Four logical blocks have holders, one a part, with its number. */
+	/* In place of 64 entries: 4 holders, and one part, which has its number and 16 entries. */
 	EXPECT_EQ(r.ops->map_bytes(r.f), 4 * 4 + 4 + 16 + 2 * (3 + 7) * 4 + 160);
 	rig_free(&r);
 	s.parts = 0;

@@ -271,7 +271,7 @@ class Monitor(unittest.TestCase):
         return json.loads(self.ctl("--json", "counters").stdout)
 
     def test_write_amplification(self) -> None:
-        """It is of units; of DAC, whose pages hold several reduced units, of pages, also if none was programmed."""
+        """The WAF counts units; that of DAC counts pages, which hold several reduced units. Without a page it is 0."""
         counts = {"host_units": 96, "gc_units": 16, "host_pages": 48, "gc_pages": 4}
         self.assertEqual(self.counted("page", **counts)["waf"], 0.875)
         self.assertEqual(self.counted("dac", **counts)["waf"], 0.40625)
