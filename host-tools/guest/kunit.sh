@@ -42,25 +42,42 @@ source=$cache/kunit-$kernel_version
 
 # ---- headers ------------------------------------------------------------------
 
+# The headers fit one version of the kernel only. Their programs (linux-kbuild) may be newer: the archive, whose
+# packages move apart, often has no others.
 fetch_headers()
 {
-	local package
+	local package version
 	for package in $HEADER_PACKAGES; do
-		compgen -G "$cache/${package}_${kernel_version//:/%3a}_*.deb" >/dev/null && continue
+		[ -z "$(deb_of "$package")" ] || continue
 		fetch_anew "$package" "$kernel_version" || {
 			echo "the archive has no $package $kernel_version any more, and other headers do not fit the"
 			echo "guest's kernel: run host-tools/guest/build.sh --update, which takes the newest of both"
 			return 1
 		}
 	done
+	[ -z "$(deb_of "$KBUILD")" ] || return 0
+	[ -d "$apt_state/lists" ] || update_lists
+	fetch_package "$KBUILD" "$kernel_version" && return
+	update_lists
+	version=$(candidate "$KBUILD")
+	echo "the archive has no $KBUILD $kernel_version: taking $version"
+	dpkg --compare-versions "$version" ge "$kernel_version" && fetch_package "$KBUILD" "$version"
+}
+
+# Print the file of a package: of the kernel's version, or of the programs' newest.
+deb_of() # PACKAGE
+{
+	local version=${kernel_version//:/%3a}
+	[ "$1" != "$KBUILD" ] || version='*'
+	compgen -G "$cache/${1}_${version}_*.deb" | sort -V | tail -n 1
 }
 
 # The packages name each other by absolute paths in one place: the headers' Makefile.
 unpack_headers()
 {
 	local package said
-	for package in $HEADER_PACKAGES; do
-		dpkg -x "$(compgen -G "$cache/${package}_${kernel_version//:/%3a}_*.deb")" "$work/headers"
+	for package in $HEADER_PACKAGES $KBUILD; do
+		dpkg -x "$(deb_of "$package")" "$work/headers"
 	done
 	sed -i "s,^include /usr/src/,include $headers/usr/src/," "$work/headers/usr/src/linux-headers-$release/Makefile"
 	said=$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
@@ -71,7 +88,8 @@ unpack_headers()
 	}
 }
 
-HEADER_PACKAGES="linux-headers-$release linux-headers-${release%-amd64}-common linux-kbuild-$series"
+HEADER_PACKAGES="linux-headers-$release linux-headers-${release%-amd64}-common"
+KBUILD=linux-kbuild-$series
 if [ ! -d "$headers" ]; then
 	need_space $MIN_FREE_MB
 	phase kunit-headers "fetching the headers of $kernel_version" fetch_headers
