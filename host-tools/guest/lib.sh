@@ -3,7 +3,8 @@
 #
 # lib.sh - functions that the scripts which build the guest share: messages, a lock, phases with a
 # log, and packages from the Debian archive that this machine already uses. apt has a state of its
-# own here (build/apt-guest); the system's configuration is read and never written.
+# own here (build/apt-guest); the system's configuration is read and never written. debian.sh has what
+# is of a named release instead; guest_release says which one the guest is of.
 #
 # The script sets, before it sources this: who=NAME (begins every message), here=DIR of the
 # scripts, package_list=FILE below packages.d.
@@ -13,7 +14,9 @@ export LC_ALL=C TZ=UTC
 umask 022
 
 repo=$(dirname "$(dirname "$here")")
+build=$repo/build
 out=$repo/build/guest
+lock=$out/lock
 cache=$repo/build/guest-cache
 apt_state=$repo/build/apt-guest
 log_dir=$repo/build/log
@@ -25,6 +28,12 @@ die()
 	echo "$who: error: $*" >&2
 	exit 1
 }
+
+# shellcheck source=host-tools/debian.sh
+. "$repo/host-tools/debian.sh"
+
+# Set the release that the guest is made of (debian.sh).
+guest_release() { release_init "$(lock_word release || cat "$here/default-release")"; }
 
 # ---- packages of this machine -----------------------------------------------
 
@@ -77,6 +86,7 @@ need_space() # MB
 make_work()
 {
 	work=$(mktemp -d "$cache/tmp.XXXXXX")
+	notes=$work/notes
 	child=''
 	trap cleanup EXIT
 	trap 'exit 130' INT
@@ -105,6 +115,8 @@ phase()
 	set +m
 	wait "$child" || status=$?
 	child=''
+	[ ! -s "$notes" ] || sed "s/^/$who: /" "$notes"
+	: >"$notes"
 	if [ "$status" -ne 0 ]; then
 		tail -n 15 "$log" | sed 's/^/  | /' >&2
 		explain "$log"
@@ -120,6 +132,9 @@ explain()
 		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
 	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
 		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
+	elif grep -qE 'Unable to locate package|has no installation candidate' "$1"; then
+		sed -nE "s/^E: (Unable to locate package|Package) '?([^ ']*).*/Debian's ${suite:-release} has no package \2/p" "$1" | sort -u |
+			while read -r line; do say "$line" >&2; done
 	elif grep -q 'does not have a Release file' "$1"; then
 		say "the Debian archive that this machine uses does not have the release that is named above" >&2
 	elif grep -qE '404 +Not Found' "$1"; then
@@ -134,9 +149,6 @@ key() { sha256sum | cut -c1-12; }
 # $user_cache/NAME/ has the files of a product and their checksums (older ones have none). NAME is KIND-KEY or
 # KIND-VERSION-KEY, where KEY is a hash of the other inputs, so a clone with the same inputs takes the product instead
 # of making it.
-
-user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-user_cache=${user_cache:+$user_cache/slate}
 
 # Remove a product. It is renamed first, so that a run that is interrupted leaves no part of it.
 remove_shared() # NAME

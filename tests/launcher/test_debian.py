@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test packages of a named Debian release (host-tools/debian.sh) with a small archive of our own that moves on."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from archive import Archive, _sha256
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = """
+set -euo pipefail
+export LC_ALL=C
+say() {{ echo "test: $*"; }}
+die() {{ echo "test: error: $*" >&2; exit 1; }}
+build=$DIR/build work=$DIR/work lock=$DIR/lock notes=$DIR/notes
+mkdir -p "$work"
+: >"$notes"
+. {root}/host-tools/debian.sh
+release_init trixie >&2
+"""
+
+
+class Case(unittest.TestCase):
+    """Each test has an archive, a cache and a lock of its own."""
+
+    def setUp(self) -> None:
+        found = tempfile.TemporaryDirectory(prefix="slate-")
+        self.addCleanup(found.cleanup)
+        self.folder = Path(found.name)
+        (self.folder / "apt.conf").write_text('Acquire::Retries::Delay "false";', encoding="ascii")
+        self.archive = Archive(self.folder / "archive")
+        self.archive.suite("trixie")
+
+    def sh(self, script: str, fresh: bool = True) -> tuple[int, str, str]:
+        """Run the script behind debian.sh; return status, notes, and all output. fresh: lists may be renewed."""
+        self.archive.write()
+        if fresh:
+            for path in (self.folder / "cache" / "slate").glob("apt-*/.lock"):
+                path.unlink()
+        done = subprocess.run(
+            ["bash", "-c", HEAD.format(root=ROOT) + script],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DIR": str(self.folder),
+                 "APT_CONFIG": str(self.folder / "apt.conf"), "XDG_CACHE_HOME": str(self.folder / "cache"),
+                 "SLATE_ETC_APT": str(self.archive.etc())},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False,
+        )  # fmt: skip
+        notes = self.folder / "notes"
+        return done.returncode, notes.read_text() if notes.exists() else "", done.stdout
+
+    def plan(self, part: str = "p") -> list[str]:
+        """Return NAME VERSION of each line of a part's plan in the lock."""
+        lines = (self.folder / "lock").read_text(encoding="utf-8").splitlines()
+        return [" ".join(line.split()[1:3]) for line in lines if line.split()[0] == part]
+
+    def cached(self, file: Path) -> Path:
+        return self.folder / "cache" / "slate" / "files" / _sha256(file)
+
+
+class Packages(Case):
+    def test_a_plan_has_what_apt_chooses_and_its_files(self) -> None:
+        deb = self.archive.add("trixie", "a", "1:2+b-1~x", Depends="b (>= 1)", files={"usr/bin/a": "#!/bin/sh\n"})
+        lib = self.archive.add("trixie", "b", "1.0", Section="libs")
+        self.archive.add("trixie", "c", "1.0")
+        status, notes, said = self.sh('part_plan p a; unpack_plan "$work/p.plan" "$DIR/root"')
+        self.assertEqual((status, notes), (0, ""), said)
+        lines = (self.folder / "lock").read_text(encoding="utf-8")
+        self.assertEqual(
+            lines,
+            f"# p: a (all, trixie)\n"
+            f"p a 1:2+b-1~x amd64 {_sha256(deb)} {deb.stat().st_size} debian/pool/main/a/a/a_2+b-1~x_amd64.deb\n"
+            f"p b 1.0 amd64 {_sha256(lib)} {lib.stat().st_size} debian/pool/main/b/b/b_1.0_amd64.deb\n",
+        )
+        self.assertEqual(self.cached(deb).read_bytes(), deb.read_bytes())
+        self.assertTrue((self.folder / "root" / "bin" / "a").exists())
+
+    def test_a_file_that_is_gone(self) -> None:
+        """The list still names 1-1; the archive has 1-2 since, or another version that the same list offers."""
+        old = self.archive.add("trixie", "a", "1-1")
+        self.assertEqual(self.sh("need_lists")[0], 0)
+        old.unlink()
+        self.archive.packages["trixie"].clear()
+        self.archive.add("trixie", "a", "1-2")
+        status, notes, said = self.sh("part_plan p a")
+        self.assertEqual((status, notes, self.plan()), (0, "", ["a 1-2"]), said)
+
+    def test_a_list_that_is_newer_than_the_archive(self) -> None:
+        self.archive.add("trixie", "a", "1-1")
+        self.archive.add("trixie", "a", "1-2").unlink()
+        status, notes, said = self.sh("part_plan p a")
+        self.assertEqual(
+            (status, notes, self.plan()),
+            (0, "the archive of trixie lists a 1-2 and has it not: taking another version\n", ["a 1-1"]), said,
+        )  # fmt: skip
+
+    def test_an_index_without_files(self) -> None:
+        self.archive.add("trixie", "a", "1-1").unlink()
+        status, notes, said = self.sh("part_plan p a")
+        self.assertNotEqual(status, 0)
+        self.assertEqual(notes, "the archive of trixie lists a 1-1 and has it not: taking another version\n")
+        self.assertIn("Package 'a' has no installation candidate", said)
+        self.assertFalse((self.folder / "lock").exists())
+
+    def test_the_lock_decides(self) -> None:
+        old = self.archive.add("trixie", "a", "1-1")
+        self.assertEqual(self.sh("part_plan p a")[0], 0)
+        self.archive.add("trixie", "a", "1-2")
+        self.assertEqual(self.sh("update_lists; part_plan p a")[0], 0)
+        self.assertEqual(self.plan(), ["a 1-1"])
+        self.assertEqual(self.sh("part_plan --update p a")[0], 0)
+        self.assertEqual(self.plan(), ["a 1-2"])
+        # what was asked has changed
+        self.archive.add("trixie", "b", "1-1")
+        self.assertEqual(self.sh("part_plan p a b; part_plan q a")[0], 0)
+        self.assertEqual((self.plan(), self.plan("q")), (["a 1-2", "b 1-1"], ["a 1-2"]))
+        self.assertTrue(old.exists())
+
+    def test_what_a_lock_names_and_is_gone(self) -> None:
+        for name in ("a", "b", "c"):
+            self.archive.add("trixie", name, "1-1")
+        self.assertEqual(self.sh("part_plan p a b c")[0], 0)
+        for name in ("a", "b"):
+            file = next((self.folder / "archive" / "pool" / "main" / name / name).iterdir())
+            self.cached(file).unlink()
+            file.unlink()
+            self.archive.add("trixie", name, "1-2")
+        status, notes, said = self.sh("echo '# exact' >>$lock; part_plan p a b c")
+        self.assertEqual((status, notes), (1, ""))
+        self.assertIn("the lock names what neither the cache nor the archive has: a 1-1, b 1-1\n", said)
+        self.assertEqual(self.plan(), ["a 1-1", "b 1-1", "c 1-1"])
+        status, notes, said = self.sh("sed -i '/exact/d' $lock; part_plan p a b c")
+        self.assertEqual(
+            (status, notes, self.plan()),
+            (0, "the archive no longer has a 1-1, b 1-1: taking what it has now\n", ["a 1-2", "b 1-2", "c 1-1"]), said,
+        )  # fmt: skip
+
+    def test_a_damaged_file(self) -> None:
+        deb = self.archive.add("trixie", "a", "1-1")
+        self.assertEqual(self.sh("part_plan p a")[0], 0)
+        self.cached(deb).write_bytes(b"x")
+        status, notes, said = self.sh("part_plan p a")
+        self.assertEqual((status, notes), (0, f"{self.cached(deb)} is damaged: fetching it anew\n"), said)
+        self.assertEqual(self.cached(deb).read_bytes(), deb.read_bytes())
+        self.cached(deb).unlink()
+        deb.write_bytes(deb.read_bytes()[:-1] + b"x")  # in the archive, too
+        status, notes, _ = self.sh("part_plan p a")
+        self.assertNotEqual(status, 0)
+        self.assertIn("the archive no longer has a 1-1: taking what it has now\n", notes)
+        self.assertEqual(self.plan(), ["a 1-1"])
+
+    def test_no_archive(self) -> None:
+        """With all files in the cache nothing else is needed."""
+        deb = self.archive.add("trixie", "a", "1-1")
+        self.assertEqual(self.sh("part_plan p a")[0], 0)
+        gone = """
+            debian_uri=http://127.0.0.1:1/debian
+            sed -i "s,^URIs:.*,URIs: $debian_uri," $apt_state/sources.d/debian.sources
+        """
+        self.assertEqual(self.sh(gone + "part_plan p a")[0], 0)
+        self.cached(next((self.folder / "archive" / "pool").rglob("a_*.deb"))).unlink()
+        status, _, said = self.sh(gone + "part_plan p a")
+        self.assertNotEqual(status, 0)
+        self.assertIn("the archive http://127.0.0.1:1/debian cannot be reached, and the cache has not: a 1-1\n", said)
+        self.assertTrue(deb.exists())
+
+    def test_what_a_plan_keeps(self) -> None:
+        self.archive.add(
+            "trixie", "linux-image-amd64", "6.2-1", Depends="linux-image-6.2", Source="linux-signed-amd64 (6.2+1)"
+        )
+        self.archive.add(
+            "trixie", "linux-image-6.2", "6.2-1", Depends="kmod, x-lib, linux-base", Source="linux-signed-amd64"
+        )
+        self.archive.add("trixie", "kmod", "1", Section="admin")
+        self.archive.add("trixie", "linux-base", "1", Section="kernel")
+        self.archive.add("trixie", "x-lib", "1", Section="libs")
+        for keep, want in (
+            ("all", ["kmod", "linux-base", "linux-image-6.2", "linux-image-amd64", "x-lib"]),
+            ("named", ["linux-image-amd64"]),
+            ("libs", ["linux-image-amd64", "x-lib"]),
+            ("kernel", ["linux-image-6.2", "linux-image-amd64"]),
+            ("all --without k*\\ linux-base", ["linux-image-6.2", "linux-image-amd64", "x-lib"]),
+        ):
+            with self.subTest(keep):
+                status, _, said = self.sh(f"part_plan --keep {keep} p linux-image-amd64")
+                self.assertEqual((status, [line.split()[0] for line in self.plan()]), (0, want), said)
+
+
+class Sources(Case):
+    WHOLE = ["a 1-1"] * 3
+
+    def test_a_source_without_its_signature(self) -> None:
+        files = self.archive.add_source("trixie", "a", "1-1", "text\n")
+        files[-1].unlink()  # the archive may lack it
+        status, notes, said = self.sh('source_plan s a; unpack_source "$work/s.plan" "$DIR/a"; cat "$DIR/a/README"')
+        self.assertEqual((status, notes, self.plan("s")), (0, "", ["a 1-1"] * 3), said)
+        self.assertTrue(said.endswith("text\n"), said)
+        self.assertTrue((self.folder / "a" / "debian" / "changelog").exists())
+
+    def test_a_source_that_is_gone(self) -> None:
+        """Another version of this release, or that of the next release."""
+        self.archive.add_source("trixie", "a", "1-1")
+        new = self.archive.add_source("trixie", "a", "2-1")
+        new[0].unlink()
+        status, notes, said = self.sh("source_plan s a")
+        self.assertEqual((status, self.plan("s")), (0, ["a 1-1"] * 3), said)
+        self.archive.add_source("forky", "a", "3-1")
+        self.archive.sources["trixie"].pop(0)
+        status, notes, said = self.sh("source_plan --update s a")
+        self.assertEqual((status, self.plan("s")), (0, ["a 3-1"] * 3), said)
+        self.assertEqual(
+            notes, "the archive of trixie lists the source of a 2-1 and has it not: taking that of forky\n"
+        )
+
+    def test_a_tarball_alone(self) -> None:
+        files = self.archive.add_source("trixie", "a", "1-1", "text\n")
+        files[0].unlink()
+        status, notes, said = self.sh(
+            'source_plan --tarball s a; unpack_source "$work/s.plan" "$DIR/a"; cat "$DIR/a/README"'
+        )
+        self.assertEqual((status, self.plan("s")), (0, ["a 1-1"]), said)
+        self.assertEqual(
+            notes, "the archive has no whole source of a 1-1: taking its tarball, without Debian's patches\n"
+        )
+        self.assertTrue(said.endswith("text\n"), said)
+
+    def test_no_source(self) -> None:
+        for suite in ("forky", "sid"):
+            self.archive.suite(suite)
+        status, _, said = self.sh("source_plan s a")
+        self.assertNotEqual(status, 0)
+        self.assertTrue(said.endswith("the archive has no source of a, of no release\n"), said)
+        self.assertFalse((self.folder / "lock").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
