@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run-fio [JOBFILE]: run a fio job file in the guest, with every job marked on
-# the drive.  JOBFILE is /job/job.fio unless given; /job/precondition.fio, if
-# there, runs first.
+# the drive and seeded by the run's --seed.  JOBFILE is /job/job.fio unless
+# given; /job/precondition.fio, if there, runs first.
 #
 # The job files in fio-jobs/ leave to the environment: SIZE (how much of the drive, bytes
 # or per cent), LOOPS (how often over it), RUNTIME (how many seconds of guest time) and
@@ -17,17 +17,25 @@
 # what our own job files ask for; /job/env overrides
 export SIZE="${SIZE:-100%}" LOOPS="${LOOPS:-3}" RUNTIME="${RUNTIME:-2}" IOS="${IOS:-0}"
 job=${1:-/job/job.fio}
-scratch=/tmp/run-fio
+scratch=${TMPDIR:-/tmp}/run-fio
 mkdir -p "$scratch" "$OUT"
 
-# Copy a job file with `exec_prerun` and `exec_postrun` added to every job.  They
-# go right behind the section's own lines, so fio's line numbers stay true up to
-# the section; a section that has its own exec_* line is left alone.
-add_marks() # FROM TO
+# Copy a job file with options added to every job. They go right behind the section's own lines,
+# so fio's line numbers stay true up to the section.
+#
+# - The marks, by exec_prerun and exec_postrun; a section that has its own exec_* line has none.
+# - randseed=$SLATE_FIO_SEED, unless the section sets a seed or asks for fio's fixed one
+#   (randrepeat=1); and randrepeat=0, without which fio before 3.35 ignores randseed
+#   (host-tools/slate_lib/fioseed.py).
+add_options() # FROM TO
 {
-	awk '
+	awk -v seed="$SLATE_FIO_SEED" '
 	function flush() {
 		if (name != "" && name != "global") {
+			if (!seeded && !repeat && seed != "")
+				print "randseed=" seed
+			if (!repeat && (seeded || seed != ""))
+				print "randrepeat=0"
 			if (own)
 				print "run-fio: [" name "] has its own exec_prerun/exec_postrun: no marks" >"/dev/stderr"
 			else {
@@ -37,7 +45,10 @@ add_marks() # FROM TO
 				print "exec_postrun=slate-mark end " label " #"
 			}
 		}
-		name = ""; own = all_own
+		if (name == "global") {
+			all_own = own; all_seeded = seeded; all_repeat = repeat
+		}
+		name = ""; own = all_own; seeded = all_seeded; repeat = all_repeat
 	}
 	/^[ \t]*\[/ {
 		flush()
@@ -45,10 +56,10 @@ add_marks() # FROM TO
 		sub(/^[ \t]*\[/, "", name)
 		sub(/\].*$/, "", name)
 	}
-	/^[ \t]*exec_(pre|post)run[ \t]*=/ {
-		own = 1
-		if (name == "global")
-			all_own = 1
+	/^[ \t]*exec_(pre|post)run[ \t]*=/ { own = 1 }
+	/^[ \t]*randseed[ \t]*=/ { seeded = 1 }
+	/^[ \t]*(all)?randrepeat[ \t]*(=|$)/ {
+		repeat = !($0 ~ /=[ \t]*(0|false)[ \t]*$/)
 	}
 	{ print }
 	END { flush() }' "$1" >"$2"
@@ -109,7 +120,7 @@ if [ ! -r "$job" ]; then
 	echo "run-fio: no job file $job" >>"$OUT/fio.log"
 	exit 1
 fi
-add_marks "$job" "$scratch/job.fio" 2>>"$OUT/fio.log"
+add_options "$job" "$scratch/job.fio" 2>>"$OUT/fio.log"
 run "$scratch/job.fio" fio.json
 rc=$?
 [ $rc -eq 0 ] || cat "$OUT/fio.log"

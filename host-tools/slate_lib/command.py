@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apps, content, load, namespaces, paths
+from . import apps, content, fioseed, load, namespaces, paths
 from .drives import Drive
 from .errors import SlateError
 from .options import RunOptions
@@ -101,8 +101,11 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     """Return the files of the job, for its cpio archive."""
     text, script = 0o100644, 0o100755
     entries: list[tuple[str, int, bytes]] = []
-    environment = [f"SLATE_DEV={options.device}", f"SLATE_SEED={options.seed}"] + [
-        f"{name}={shlex.quote(value)}" for name, value in options.environment.items()
+    environment = [
+        f"SLATE_DEV={options.device}",
+        f"SLATE_SEED={options.seed}",
+        f"SLATE_FIO_SEED={fioseed.of(options.seed, fioseed.JOB)}",
+        *(f"{name}={shlex.quote(value)}" for name, value in options.environment.items()),
     ]
     environment += [f"APP_{name.upper()}={shlex.quote(value)}" for name, value in options.app_values.items()]
     if options.more:
@@ -142,7 +145,8 @@ def precondition_job(options: RunOptions) -> str:
         "direct=1",
         "ioengine=io_uring",
         "iodepth=32",
-        f"randseed={options.seed}",
+        f"randseed={fioseed.of(options.seed, fioseed.PRECONDITION)}",
+        "randrepeat=0",
         "norandommap=1",
         f"size={fill or 100:g}%",
         "[pre-fill]",

@@ -17,6 +17,7 @@ SECTIONS = (("read", "read"), ("write", "write"), ("trim", "trim"), ("sync", "fl
 _LATENCY = {"mean?": float, "max?": float, "N?": int, "percentile?": {"*": float}, "bins?": {"*": int}}
 _SIDE = {
     "total_ios?": int,
+    "io_bytes?": int,
     "iops?": float,
     "bw_bytes?": float,
     "runtime?": float,

@@ -51,7 +51,6 @@ HEAD = """\
 [global]
 filename=/dev/nvme0n1
 direct=1
-randseed=1
 norandommap
 lat_percentiles=1
 clat_percentiles=0

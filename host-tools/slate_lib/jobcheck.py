@@ -169,8 +169,8 @@ def _check_traces(where: str, options: dict[str, str], given: Collection[str]) -
 
 
 def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
-    offset = _bytes(options.get("offset", "0"), capacity)
-    block = _bytes(options.get("bs", "4k").split(",")[0], capacity)
+    offset = in_bytes(options.get("offset", "0"), capacity)
+    block = in_bytes(options.get("bs", "4k").split(",")[0], capacity)
     if offset is not None and offset >= capacity:
         raise SlateError(
             f"{where}: offset={options['offset']} is beyond the drive's end, {units.size(capacity)}",
@@ -183,7 +183,7 @@ def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
         )
 
 
-def _bytes(text: str, capacity: int) -> int | None:
+def in_bytes(text: str, capacity: int) -> int | None:
     """Return fio's size in bytes, or its share of the drive; None: another form, which fio parses."""
     share = re.fullmatch(r"(\d{1,3})%", text)
     if share:

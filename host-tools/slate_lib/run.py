@@ -24,6 +24,7 @@ from . import (
     drivesreport,
     facts,
     fioresult,
+    fioseed,
     jobfile,
     load,
     namespaces,
@@ -600,6 +601,8 @@ def run(options: RunOptions) -> int:
                 "          its input is no terminal: the guest loses what arrives before its prompt; put commands into "
                 "a script: --cmd FILE"
             )
+    if fixed := fioseed.fixed_jobs(options.job, options.seed):
+        print(f"          {', '.join(fixed)}: the job's own seed decides the addresses, not --seed {options.seed}")
     sys.stdout.flush()
     if options.own:
         from . import ownrun

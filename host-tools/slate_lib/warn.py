@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from . import fioresult, units
+from . import fioresult, fioseed, jobcheck, units
 from .account import Account, Device
 from .rows import Row
 from .shape import Json
@@ -18,6 +18,7 @@ def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
         f"{job}: fio did no I/O. Check its size and offset against the drive's {units.size(device.capacity)}."
         for job in fioresult.idle(fio)
     ]
+    found += _repeated(fio, device.capacity)
     found += _unwritten(device, rows)
     found += _late(device)
     return found + of_the_drive(device.total)
@@ -48,6 +49,34 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
         text += f"; real data would cost {units.us(real)} µs or more" if real else ""
         found.append(text + ". Fill the drive first (--fill 100).")
     return found
+
+
+def _repeated(fio: Json | None, capacity: int) -> list[str]:
+    """Warn of jobs that passed over their part of the drive in the same random order more than once.
+
+    Writes in the order of the pass before find blocks whose pages are all invalid.
+    """
+    found = {}
+    for job in (fio or {}).get("jobs", ()):
+        options = {**(fio or {}).get("global options", {}), **job.get("job options", {})}
+        name, size = job["jobname"], jobcheck.in_bytes(options.get("size", "100%"), capacity)
+        threads = (units.whole(options.get("numjobs", "1")) or 1) if "group_reporting" in options else 1
+        if size and _done_bytes(job, options) > size * threads and fioseed.repeats(options):
+            lfsr = options.get("random_generator") == "lfsr"
+            fix = "Leave random_generator=lfsr out" if lfsr else "Set randrepeat=0"
+            found[name] = (
+                f"{name}: fio repeated one order of addresses in each pass over {units.size(size)}, so garbage "
+                f"collection finds blocks that are wholly invalid, and WAF is lower than in another order. {fix} "
+                "(docs/time.md)."
+            )
+    return list(found.values())
+
+
+def _done_bytes(job: Json, options: dict[str, str]) -> int:
+    """Return what a job's passes have moved: without the reads that verify, and trims or the writes after them."""
+    reads, writes, trims = (job.get(op, {}).get("io_bytes", 0) for op in ("read", "write", "trim"))
+    both: int = writes + (0 if "verify" in options else reads)
+    return max(both, trims)
 
 
 def _late(device: Device) -> list[str]:
