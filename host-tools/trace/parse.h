@@ -28,7 +28,7 @@ struct parse {
 	char action;			/* blkparse: action that is accepted */
 	bool summary;			/* blkparse: the summary has begun */
 	unsigned int version;		/* fio: version of the log */
-	uint64_t clock_ns;		/* fio: time of the last row; in version 2 the sum of waits */
+	uint64_t clock_ns;		/* fio: time of the last row; in version 2 of the latest wait */
 	uint32_t files;			/* fio: number of names seen, stored in order */
 	char *file[PARSE_FILES_MAX];
 	uint32_t settings;		/* native: number of settings */

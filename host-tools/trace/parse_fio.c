@@ -2,9 +2,12 @@
 /*
  * parse_fio.c - fio's iolog (fio(1), "TRACE FILE FORMAT").
  *
- * Version 2: "NAME ACTION OFFSET BYTES"; "NAME wait US" is a time since the previous wait. Version
- * 3: a time in us in front. sync and datasync are flushes; add, open and close are no requests.
- * Files get numbers in the order of their first line: 0, 1 ...
+ * Version 2: "NAME ACTION OFFSET BYTES"; "NAME wait MS 0" waits until MS milliseconds after the
+ * start. (fio's manual says microseconds after the previous wait; iolog.c of 3.33 to 3.41 compares
+ * OFFSET with mtime_since_genesis().) Version 3: a time in us in front, and no wait. sync and
+ * datasync are flushes; add, open and close, without OFFSET and BYTES, are no requests. fio ignores
+ * rows with another number of columns; here they are bad rows. Files get numbers in the order of
+ * their first line: 0, 1 ...
  */
 #include "parse.h"
 
@@ -49,14 +52,15 @@ static bool find_op(const char *word, size_t len, enum trace_op *op)
 
 static enum line_kind take_wait(struct parse *p, const char *s, const char *end, const char **why)
 {
-	uint64_t us;
+	uint64_t ms, unused;
 
-	if (p->version == 3 || !take_column(&s, end, &us) ||
-	    us > (TRACE_BYTES_MAX - p->clock_ns) / 1000) {
-		*why = "'wait' takes a number of us, and version 3 has none";
+	if (p->version == 3 || !take_column(&s, end, &ms) || !take_column(&s, end, &unused) ||
+	    ms > TRACE_BYTES_MAX / 1000000) {
+		*why = "fio ignores 'wait' unless MS and another number follow, and in version 3";
 		return LINE_BAD;
 	}
-	p->clock_ns += us * 1000;
+	if (ms * 1000000 > p->clock_ns)
+		p->clock_ns = ms * 1000000;
 	return LINE_OTHER;
 }
 
@@ -65,14 +69,13 @@ static enum line_kind take_io(const char *s, const char *end, struct trace_row *
 {
 	bool has = take_column(&s, end, &row->offset) && take_column(&s, end, &row->bytes);
 
-	if (row->op == TRACE_FLUSH) {
-		row->offset = row->bytes = 0;
-		return LINE_ROW;
-	}
 	if (!has || s != end) {
-		*why = "OFFSET and BYTES are expected behind the action, and nothing more";
+		*why = "OFFSET and BYTES are expected behind the action (fio ignores the row without "
+		       "both), and nothing more";
 		return LINE_BAD;
 	}
+	if (row->op == TRACE_FLUSH)
+		row->offset = row->bytes = 0;
 	return LINE_ROW;
 }
 

@@ -34,8 +34,9 @@ Total (8,16):
 """
 BLK_EVENTS = BLKPARSE[: BLKPARSE.index("CPU5")]
 FIO2 = (
-    "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 0 4096\n/dev/a wait 5000\n/dev/b read 4096 512\n"
-    "/dev/a sync 0 0\n/dev/a trim 8192 4096\n/dev/a datasync\n/dev/a close\n"
+    "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 0 4096\n/dev/a wait 5 0\n/dev/b read 4096 512\n"
+    "/dev/a sync 0 0\n/dev/a trim 8192 4096\n/dev/a wait 12 0\n/dev/a datasync 0 0\n/dev/a wait 7 0\n"
+    "/dev/a read 0 512\n/dev/a close\n"
 )
 FIO3 = "fio version 3 iolog\n0 a add\n1 a open\n10 a write 0 4096\n25 b read 4096 512\n30 a sync 0 0\n40 a close\n"
 
@@ -123,6 +124,7 @@ class Formats(Case):
         )
 
     def test_fio_2(self) -> None:
+        """'wait' names milliseconds since the start; a time that has passed changes nothing."""
         rows = self.rows(self.file("a", FIO2), "--open")
         self.assertEqual(
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
@@ -131,7 +133,8 @@ class Formats(Case):
                 ("read", 4096, 512, 5_000_000),
                 ("flush", 0, 0, 5_000_000),
                 ("trim", 8192, 4096, 5_000_000),
-                ("flush", 0, 0, 5_000_000),
+                ("flush", 0, 0, 12_000_000),
+                ("read", 0, 512, 12_000_000),
             ],
         )
         self.assertEqual(self.requests(self.file("a", FIO2), "--device", "1"), [("read", 4096, 512)])
@@ -295,9 +298,11 @@ class Bad(Case):
             ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 QQQ R 8 + 1 [java]", "action"),
             ("fio", FIO2, "/dev/a jump 0 4096", "the action is not add"),
             ("fio", FIO2, "/dev/a write 0", "OFFSET and BYTES"),
+            ("fio", FIO2, "/dev/a wait 5", "fio ignores 'wait'"),
+            ("fio", FIO2, "/dev/a sync", "OFFSET and BYTES"),
             ("fio", FIO2, "alone", "file name and an action"),
             ("fio", FIO3, "x a write 0 4096", "its time in us"),
-            ("fio", FIO3, "9 a wait 100", "version 3 has none"),
+            ("fio", FIO3, "9 a wait 100 0", "in version 3"),
             ("native", "# slate-trace 1\n", "1 0 leap 0 0", "not read, write"),
             ("native", "# slate-trace 1\n", "1 0 read 0 4096 fua", "OFFSET BYTES"),
             ("native", "# slate-trace 1\n", "one 0 read 0 4096", "NS STREAM"),
