@@ -25,6 +25,7 @@ JOBS    ?=
 COUNT   ?=
 TESTS   ?=
 HOURS   ?=
+HOSTS   ?=
 MINUTES ?=
 SUITE   ?=
 DIR     ?=
@@ -51,6 +52,7 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 # phase.sh reads SLATE_PARTS.
 PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
 PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
+RUN_PACKAGES := base qemu guest
 BUILD := packages core qemu guest venv
 TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-fdp-or-skip venv-reproduce venv-install venv-lint venv-fit
 
@@ -64,7 +66,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -212,14 +214,17 @@ reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings t
 reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open, likewise
 	@host-tools/reproduce/reproduce.py dac-choices --quick $(REPRODUCE_ARGS)
 
-test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: packages-all ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@$(PARTS) $(BUILD) $(TEST_PARTS) || $(PART_FAILED)
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
+
+test-hosts: packages-all ## both commands in roots of Debian 12, 13 and forky, as root (long); HOSTS='13 forky'
+	@tests/hosts.sh $(HOSTS)
 
 check-fast: core ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
 
-lint: venv venv-lint ## ruff, mypy, codespell, shellcheck and clang-tidy over code and documents, half a minute; TESTS=word
+lint: packages-all venv venv-lint ## ruff, mypy, codespell, shellcheck and clang-tidy over code and documents, half a minute; TESTS=word
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') lint
 
 qemu-series: qemu ## compile and test QEMU after each patch of its series (long)
@@ -229,10 +234,10 @@ analyse: core ## gcc -fanalyzer, clang --analyze and cppcheck over the C code; a
 	@$(PHASE) -q packages-analyse "what make analyse needs" host-tools/install-packages.sh host-tools/packages.d/base.txt host-tools/packages.d/analyse.txt
 	@tests/analyse.sh
 
-kunit: core qemu guest guest-kunit venv ## the core's tests in a guest's kernel, and the drive through its block layer, under KUnit
+kunit: packages-all core qemu guest guest-kunit venv ## the core's tests in a guest's kernel, and the drive through its block layer, under KUnit
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') kunit
 
-fuzz: core ## ten minutes of random calls, steered by coverage, against the model of nand.h
+fuzz: packages-all core ## ten minutes of random calls, steered by coverage, against the model of nand.h
 	@tests/fuzz/run.sh 600
 
 fuzz-guest: qemu ## COUNT random commands of a guest to its controller (a million), and again with the drive in a thread; SEED
@@ -249,32 +254,36 @@ power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseco
 soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks and wear on every FTL; SEED; goes on where it stopped
 	@python3 tests/soak/soak.py --hours $(or $(HOURS),1) $(if $(SEED),--seed '$(SEED)')
 
-fuzz-qemu: qemu ## MINUTES (10) of a guest's accesses to its controller, steered by coverage, in QEMU's own harness
+fuzz-qemu: packages-all qemu ## MINUTES (10) of a guest's accesses to its controller, steered by coverage, in QEMU's own harness
 	@qemu-patches/fuzz.sh $$((60 * $(or $(MINUTES),10)))
 
-asan: qemu ## the core's long tests and the suites of slate-replay and QEMU under ASan, LSan and UBSan (long)
+asan: packages-all qemu ## the core's long tests and the suites of slate-replay and QEMU under ASan, LSan and UBSan (long)
 	@tests/asan.sh core
 	@tests/asan.sh replay
 	@tests/asan.sh qemu
 
-valgrind: core ## the suite of slate-replay, with slate-load and slatectl, under Valgrind (long); TESTS=word
+valgrind: packages-all core ## the suite of slate-replay, with slate-load and slatectl, under Valgrind (long); TESTS=word
 	@tests/valgrind.sh $(if $(TESTS),'$(TESTS)')
 
 suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET SUITES='--beside-raw ...'
 	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(foreach p,$(PROFILE),--profile '$(p)') \
 		$(foreach s,$(SET),--set '$(s)') $(if $(OUT),--out '$(OUT)') $(SUITES)
 
-tsan-qemu: qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
+tsan-qemu: packages-all qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
 	@qemu-patches/tsan.sh
 
-bench: build ## measure the core, and the cost of the drive in QEMU
+bench: packages-all build ## measure the core, and the cost of the drive in QEMU
 	@if [ -x tests/bench/run.sh ]; then tests/bench/run.sh; \
 	else echo "make bench: tests/bench/run.sh is not there yet"; exit 1; fi
 
 build: ## build what 'make run' needs, run nothing
 	@$(PARTS) $(BUILD) || $(PART_FAILED)
 
-packages: ## install the Debian packages that are missing
+packages: ## install the Debian packages that 'make run' needs, if any is missing
+	@$(PHASE) packages "Debian packages that a run needs" \
+		host-tools/install-packages.sh $(RUN_PACKAGES:%=host-tools/packages.d/%.txt)
+
+packages-all: ## install the packages of all parts: tests, images, linters
 	@$(PHASE) packages "Debian packages of host-tools/packages.d" host-tools/install-packages.sh
 
 core: packages ## the core: ftl, nand-emu, libslate
@@ -288,20 +297,20 @@ qemu: core ## QEMU with the drive in it
 guest: core ## the guest's kernel and initramfs
 	@$(PHASE) guest "the guest's kernel and initramfs" host-tools/guest/build.sh
 
-guest-kernel: guest ## the small guest kernels, for KERNEL=small (ten minutes, once)
+guest-kernel: packages-all guest ## the small guest kernels, for KERNEL=small (ten minutes, once)
 	@$(PHASE) kernel "the small guest kernels (--kernel small)" host-tools/guest/kernel.sh
 
-guest-kernel-one: guest ## the small kernel for one processor alone, for the tests; the other, too, if it was ever built (five minutes, once)
+guest-kernel-one: packages-all guest ## the small kernel for one processor alone, for the tests; the other, too, if it was ever built (five minutes, once)
 	@$(PHASE) kernel "the small guest kernel for one processor" \
 		host-tools/guest/kernel.sh $(if $(wildcard build/guest/small-smp/vmlinux),,small)
 
-guest-kunit: guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
+guest-kunit: packages-all guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
 	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh
 
-guest-content: guest-apps ## what the content workloads work on, for --content (two minutes, once)
+guest-content: packages-all guest-apps ## what the content workloads work on, for --content (two minutes, once)
 	@$(PHASE) content "what the content workloads work on" host-tools/guest/content.sh
 
-guest-apps: guest ## the image of applications, for --app and --apps (a minute or two, once)
+guest-apps: packages-all guest ## the image of applications, for --app and --apps (a minute or two, once)
 	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh
 
 guest-fdp: qemu guest ## a fio that names placement handles, build/guest/fio-fdp (docs/fdp.md; two minutes, once)
@@ -312,7 +321,7 @@ guest-fdp-or-skip: qemu guest
 	@$(PHASE) fdp "a fio that names placement handles" host-tools/guest/fdp.sh || \
 		echo "slate: no fio with fdp=1, so a test of test_fdp is skipped; 'make guest-fdp' tries again" >&2
 
-guest-image: qemu guest ## a Debian as a disk image, build/image/debian.qcow2, for --image (some minutes, once)
+guest-image: packages-all qemu guest ## a Debian as a disk image, build/image/debian.qcow2, for --image (some minutes, once)
 	@$(PHASE) image "a Debian as a disk image, from packages" host-tools/guest/image.sh
 
 venv: packages ## the launcher's Python packages
@@ -320,7 +329,7 @@ venv: packages ## the launcher's Python packages
 
 venv-reproduce: packages ## Snakemake and matplotlib, for reproduce-*
 	@$(PHASE) -q venv-reproduce "Snakemake and matplotlib (build/venv-reproduce)" \
-		host-tools/venv.sh venv-reproduce host-tools/reproduce/requirements.txt
+		host-tools/venv.sh reproduce
 
 install: core venv venv-install ## install what is built, QEMU and guest too: PREFIX=/usr/local DESTDIR=
 	@host-tools/install/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)'
@@ -330,15 +339,19 @@ uninstall: ## remove what 'make install' put there
 
 venv-install: packages ## what makes completion for shells
 	@$(PHASE) -q venv-install "shtab (build/venv-install)" \
-		host-tools/venv.sh venv-install host-tools/install/requirements.txt
+		host-tools/venv.sh install
 
 venv-lint: packages ## what 'make lint' runs beside Debian packages
-	@$(PHASE) -q venv-lint "ruff and mypy (build/venv-lint)" \
-		host-tools/venv.sh venv-lint tests/lint-requirements.txt
+	@$(PHASE) -q venv-lint "the linters (build/venv-lint)" \
+		host-tools/venv.sh lint
 
 venv-fit: packages ## SciPy, for 'slate fit'
 	@$(PHASE) -q venv-fit "SciPy (build/venv-fit)" \
-		host-tools/venv.sh venv-fit host-tools/fit-requirements.txt
+		host-tools/venv.sh fit
+
+requirements: ## renew the lists of Python packages, host-tools/python/*.txt, from *.in; UPGRADE=1: the newest versions
+	@host-tools/venv.sh requirements
+	@host-tools/python/renew.py $(if $(UPGRADE),--upgrade)
 
 clean: ## remove what builds within a minute; keep QEMU, downloads and out/
 	rm -rf build/core build/test build/log build/venv build/venv-lint build/lint

@@ -16,7 +16,7 @@ lists=("$@")
 mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "${lists[@]}" | sort -u)
 
 if ! command -v dpkg-query >/dev/null; then
-	echo "slate: this machine has no dpkg: the build needs Debian 12, with the packages that ${lists[*]} name" >&2
+	echo "slate: this machine has no dpkg: the build needs Debian 12, 13 or 14, with the packages that ${lists[*]} name; elsewhere: podman build -t slate ." >&2
 	exit 1
 fi
 

@@ -1,22 +1,39 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# venv.sh [NAME LIST] - Python packages (pinned by hash in LIST) in build/NAME; the
-# launcher's (requirements.txt) in build/venv when nothing is said. Does nothing when
-# they are there; an interrupted run leaves no stamp, so that the next one starts over.
+# venv.sh [NAME] - the Python packages of python/NAME.txt (pinned by hash; renew.py makes the lists) in build/venv-NAME;
+# the launcher's, in build/venv, when no name is given. Does nothing when they are there for this Python; an
+# interrupted run leaves no stamp, so that the next one starts over.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
-venv=${SLATE_BUILD:-$here/../build}/${1:-venv}
-list=${2:-$here/requirements.txt}
+name=${1:-launcher}
+venv=${SLATE_BUILD:-$here/../build}/venv-$name
+[ "$name" != launcher ] || venv=${venv%-launcher}
+list=$here/python/$name.txt
 stamp=$venv/.requirements.txt
+python=/usr/bin/python3
 
-[ -e "$stamp" ] && cmp -s "$list" "$stamp" && [ -x "$venv/bin/python3" ] && exit 0
+wanted() { "$python" --version && cat "$list"; }
+
+[ -e "$stamp" ] && wanted | cmp -s - "$stamp" && [ -x "$venv/bin/python3" ] && exit 0
 
 rm -rf "$venv"
-/usr/bin/python3 -m venv "$venv"
-"$venv/bin/pip" --quiet --disable-pip-version-check install --retries 5 --require-hashes -r "$list" || {
-	echo "slate: pip could not install what $list names: is there a network?" >&2
+"$python" -m venv "$venv"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+"$venv/bin/pip" --quiet --disable-pip-version-check install --retries 5 --require-hashes -r "$list" 2>"$log" || {
+	cat "$log" >&2
+	if grep -q 'DO NOT MATCH THE HASHES' "$log"; then
+		why="its hashes are for other files: 'make requirements' renews the list"
+	elif grep -q 'No matching distribution' "$log"; then
+		why="$("$python" --version) may be too new for a package: 'make requirements' renews the list"
+	elif grep -q 'No space left' "$log"; then
+		why="the disk is full"
+	else
+		why="is there a network?"
+	fi
+	echo "slate: pip could not install what host-tools/python/$name.txt names: $why" >&2
 	exit 1
 }
-cp "$list" "$stamp"
+wanted >"$stamp"

@@ -17,11 +17,13 @@ Trailing comments are removed first. `/* clang-format off */` ... `on` exempts a
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import subprocess
 from pathlib import Path
 
 COLUMNS = 120
+CLANG_FORMAT = Path(os.environ.get("SLATE_BUILD", Path(__file__).parents[1] / "build")) / "venv-lint/bin/clang-format"
 _TRAILING = re.compile(r"(?m)^([^\n]*?[^\s\n][^\n]*?)[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*(?=\\?$)")
 _CONTROL = re.compile(r"(\} )?(if|for|while|do|switch|else)\b")
 _LABEL = re.compile(r"(case\b.*|default|\w+):$")
@@ -87,7 +89,7 @@ def check(root: Path, path: Path) -> str:
         if (columns := len(line.expandtabs(8))) > COLUMNS
     ]
     code = _TRAILING.sub(_without_comment, text)
-    command = ["clang-format-14", f"--style=file:{root / '.clang-format'}", f"--assume-filename={path}"]
+    command = [str(CLANG_FORMAT), f"--style=file:{root / '.clang-format'}", f"--assume-filename={path}"]
     done = subprocess.run(command, input=code, capture_output=True, text=True, check=True)
     old, new = code.split("\n"), done.stdout.split("\n")
     for what, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

@@ -38,7 +38,7 @@ C_AT_ONCE = 8  # files of one clang-tidy
 NO_PROSE = {".csv", ".svg", ".png", ".gz", ".content", ".patch", ".json"}
 LAUNCHER = ("host-tools/slate", "host-tools/slate_lib")
 PROGRAMS = ("host-tools/reproduce", "host-tools/reproduce/host", "host-tools/install", "host-tools/guest",
-            "host-tools/guest/content", "host-tools/guest/apps")  # fmt: skip
+            "host-tools/guest/content", "host-tools/guest/apps", "host-tools/python")  # fmt: skip
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
 C_INCLUDES = ("nand-emu", "ftl/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay", "host-tools/ctl",
@@ -117,11 +117,11 @@ def mypy_tests() -> str:
 
 
 def codespell() -> str:
-    return run("codespell", *(path for path in files() if path.suffix not in NO_PROSE))
+    return run(TOOLS / "codespell", *(path for path in files() if path.suffix not in NO_PROSE))
 
 
 def shellcheck() -> str:
-    return run("shellcheck", *(path for path in files() if is_shell(path)))
+    return run(TOOLS / "shellcheck", *(path for path in files() if is_shell(path)))
 
 
 def clang_tidy() -> str:
@@ -133,9 +133,8 @@ def clang_tidy() -> str:
     flags = subprocess.run(["pkg-config", "--cflags", *C_PACKAGES], stdout=subprocess.PIPE, text=True, check=True)
     folders = [folder.relative_to(ROOT) for pattern in C_INCLUDES for folder in sorted(ROOT.glob(pattern))]
     after = ["--", "-std=gnu11", *(f"-I{folder}" for folder in folders), *flags.stdout.split()]
-    found = each(
-        ["clang-tidy-14", "--quiet", *sources[at : at + C_AT_ONCE], *after] for at in range(0, len(sources), C_AT_ONCE)
-    )
+    tidy = [TOOLS / "clang-tidy", "--quiet"]
+    found = each([*tidy, *sources[at : at + C_AT_ONCE], *after] for at in range(0, len(sources), C_AT_ONCE))
     return re.sub(r"(?m)^\d+ warnings? generated\.\n", "", found)  # with those of the system's headers
 
 

@@ -45,7 +45,7 @@ static int f(const struct pair *p, int n)
 """.replace("»", "\t")
 
 
-@unittest.skipUnless(shutil.which("clang-format-14"), "clang-format is missing: 'make lint' installs it")
+@unittest.skipUnless(layout.CLANG_FORMAT.exists(), "clang-format is missing: 'make lint' installs it")
 class Format(unittest.TestCase):
     def found(self, old: str = "", new: str = "") -> list[str]:
         """Return the complaints about GOOD with one text in place of another."""
