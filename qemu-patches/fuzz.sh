@@ -12,7 +12,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/instrument.sh"
 instrument_check
-cc=$(command -v clang-14 || command -v clang) || { echo "fuzz.sh: there is no clang: install clang-14" >&2; exit 1; }
+cc=$(command -v clang) || { echo "fuzz.sh: there is no clang: install it" >&2; exit 1; }
 
 instrument_core fuzz "$cc" '-g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 instrument_configure fuzz "$cc" "${system_flags[@]}" --disable-tcg --enable-kvm --enable-fuzzing \

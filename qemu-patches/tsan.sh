@@ -23,7 +23,7 @@ set -euo pipefail
 
 # shellcheck source=qemu-patches/instrument.sh
 . "$(dirname "${BASH_SOURCE[0]}")/instrument.sh"
-cc=${TSAN_CC:-$(command -v clang || command -v clang-14 || echo gcc)}
+cc=${TSAN_CC:-$(command -v clang || echo gcc)}
 obj=$build/qemu-tsan reports=$build/log/tsan
 programs=(qemu-io qemu-img qemu-nbd)
 flags=(--enable-tools --enable-tsan)

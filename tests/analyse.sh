@@ -26,7 +26,7 @@ look() { # TOOL
 	case $1 in
 	gcc) each gcc -O1 -fanalyzer -Werror -Wno-error=cpp -S -o /dev/null ;;
 	clang) # the limit, an eighth of the default, makes it six times as fast
-		each clang-14 --analyze -Werror -Xclang -analyzer-config -Xclang max-nodes=30000 \
+		each clang --analyze -Werror -Xclang -analyzer-config -Xclang max-nodes=30000 \
 			-Xclang -analyzer-output=text -o /dev/null
 		;;
 	cppcheck)

@@ -24,7 +24,7 @@
 
 extern const struct ftl_ops nftl_ops, superblock_ftl_ops, zns_ftl_ops;
 
-static const char magic[8] = "SLATE\r\n\x1a";
+static const char magic[8] = { 'S', 'L', 'A', 'T', 'E', '\r', '\n', '\x1a' };
 #define VERSION 2u
 #define SETTINGS_AT 1024u
 #define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)

@@ -166,7 +166,10 @@ struct source {
 	struct parse *s;
 };
 
-/* libinih's reader: like fgets, but it refuses lines that are too long and removes indentation. */
+/*
+ * libinih's reader: like fgets, but it refuses lines that are too long and removes indentation. A line has room for
+ * its newline, because newer versions of libinih take a full buffer without one for the begin of a longer line.
+ */
 static char *next_line(char *out, int room, void *opaque)
 {
 	struct source *src = opaque;
@@ -179,9 +182,9 @@ static char *next_line(char *out, int room, void *opaque)
 	src->s->line++;
 	len = strlen(out);
 	next = len && out[len - 1] == '\n' ? '\n' : getc(src->in);
-	if (next != '\n' && next != EOF) {
+	if ((next != '\n' && next != EOF) || (len == (size_t)room - 1 && out[len - 1] != '\n')) {
 		complain(src->s, "%s: longer than %d characters, or not text: shorten it, or move its "
-			 "comment to a line of its own", where(src->s, src->s->line, place), room - 1);
+			 "comment to a line of its own", where(src->s, src->s->line, place), room - 2);
 		return NULL;
 	}
 	len = strspn(out, " \t");

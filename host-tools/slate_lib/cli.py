@@ -15,7 +15,6 @@ from . import age, calibrate, cuts, fit, names, options, paths, profiles, report
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 _CHOICE = re.compile(r"^argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)$")
-_WORD = re.compile(r"'([^']*)'")
 EXAMPLES = """\
 examples:
   slate run                                              the job quick on the default drive
@@ -49,7 +48,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)
         if choice:
-            known = _WORD.findall(choice[3])
+            known = [word.strip("'") for word in choice[3].split(", ")]  # Python 3.12 and later: without quotes
             wrong = choice[2]
             command = choice[1] == "COMMAND"
             what = f"{wrong}: there is no such command" if command else f"{choice[1]}: there is no {wrong}"

@@ -75,8 +75,8 @@ def _repeated(fio: Json | None, capacity: int) -> list[str]:
 def _done_bytes(job: Json, options: dict[str, str]) -> int:
     """Return what a job's passes have moved: without the reads that verify, and trims or the writes after them."""
     reads, writes, trims = (job.get(op, {}).get("io_bytes", 0) for op in ("read", "write", "trim"))
-    both: int = writes + (0 if "verify" in options else reads)
-    return max(both, trims)
+    most: int = max(writes + (0 if "verify" in options else reads), trims)
+    return most
 
 
 def _late(device: Device) -> list[str]:

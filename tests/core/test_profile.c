@@ -525,18 +525,22 @@ static void the_first_fault_is_the_one_named(void)
 	expect_file_error("[geometry]\nchannels = 1\n\nchannel = 2\n[x\n", ":4: no such key");
 }
 
-/* libinih reads 199 characters and would take the rest for another line. */
+/* libinih reads 199 characters with the newline, and would take the rest for another line. */
 static void long_lines_are_refused(void)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "[geometry]\n%-199s\nchannels = x\n", "; a comment");
+	snprintf(text, sizeof(text), "[geometry]\n%-198s\nchannels = x\n", "; a comment");
 	expect_file_error(text, ":3: geometry.channels = 'x'");
-	snprintf(text, sizeof(text), "[geometry]\n%-200s\nchannels = 2\n", "; a comment");
-	expect_file_error(text, ":2: longer than 199 characters, or not text: shorten it, or move its "
+	snprintf(text, sizeof(text), "[geometry]\n%-199s\nchannels = 2\n", "; a comment");
+	expect_file_error(text, ":2: longer than 198 characters, or not text: shorten it, or move its "
 			  "comment to a line of its own");
 	snprintf(text, sizeof(text), "[geometry]\n%-300s", "channels = 2");
-	expect_file_error(text, ":2: longer than 199 characters");
+	expect_file_error(text, ":2: longer than 198 characters");
+	snprintf(text, sizeof(text), "[geometry]\n%-199s", "channels = x");
+	expect_file_error(text, ":2: longer than 198 characters");
+	snprintf(text, sizeof(text), "[geometry]\n%-198s", "channels = x");
+	expect_file_error(text, ":2: geometry.channels = 'x'");
 	snprintf(text, sizeof(text), "hello\n%-200s\n", "; a comment");
 	expect_file_error(text, ":1: not an INI line");
 }

@@ -172,8 +172,6 @@ static void errors_are_corrected_retried_or_too_many(void)
 	for (uint32_t p = 0; p < 12; p++)
 		EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, p)), NAND_OK);
 	for (uint32_t step = 0; step < 40; step++) {
-		uint32_t bits = 0;
-
 		for (uint32_t p = 0; p < 12; p++) {
 			struct nand_cmd r = read_back(0, p), again = read_back(0, p);
 
@@ -186,7 +184,6 @@ static void errors_are_corrected_retried_or_too_many(void)
 				EXPECT(r.retries == 3 && !r.page);
 			seen[r.status]++;
 			retried += r.status == NAND_CORRECTED && r.retries;
-			bits += r.raw_bits;
 		}
 		nand_array_age(t.a, (uint64_t)step * step * 40 * 3600 * 1000000000);
 	}

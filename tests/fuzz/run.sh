@@ -129,12 +129,13 @@ fuzz() { # NAME SECONDS OPTIONS TARGET...
 	echo "not ok $number - $name"
 }
 
-[ -e $core/CMakeCache.txt ] || cmake -S . -B $core >"$work/build.log" 2>&1 ||
+# clang may have come after CMake had looked for it
+grep -q '^FUZZ_CLANG:FILEPATH=/' $core/CMakeCache.txt 2>/dev/null || cmake -S . -B $core >"$work/build.log" 2>&1 ||
 	{ fail fuzz_nand "$work/build.log"; exit 1; }
 # The runtime is a package of its own: clang alone does not mean that it is there.
 clang=$(sed -n 's/^FUZZ_CLANG:FILEPATH=//p' $core/CMakeCache.txt)
 why=
-[ -x "$clang" ] || why="there is no clang (host-tools/packages.d/base.txt names the package)"
+[ -x "$clang" ] || why="there is no clang (host-tools/packages.d/tests.txt names the package)"
 echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' >"$work/probe.c"
 [ -n "$why" ] || "$clang" -fsanitize=fuzzer,address "$work/probe.c" -o "$work/probe" 2>/dev/null ||
 	why="$clang has no libFuzzer (libclang-rt is missing)"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import support
-from test_report import one_job
 
 from slate_lib import command, fioseed, warn
 from slate_lib.jobfile import JobFile
 from slate_lib.options import RunOptions
+from test_report import one_job
 
 RUN_FIO = support.ROOT / "host-tools" / "guest" / "run-fio.sh"
 JOB_1, JOB_0, PRECONDITION_1 = 1934370296, 447007732, 1968291990
@@ -136,7 +136,7 @@ class Repeats(unittest.TestCase):
         self.assertIn("Leave random_generator=lfsr out", said)
 
     def test_verification_reads_again(self) -> None:
-        dev, result = one_job()
+        _dev, result = one_job()
         sides: Any = {"write": {"io_bytes": 256 << 20}, "read": {"io_bytes": 256 << 20}}
         result["jobs"][0] |= {"job options": {"rw": "randwrite", "verify": "crc32c"}, **sides}
         self.assertEqual(warn._repeated(result, 256 << 20), [])
