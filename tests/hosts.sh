@@ -13,7 +13,6 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 SUITES="lint launcher replay"
-who=hosts
 say() { echo "# $*"; }
 die()
 {
