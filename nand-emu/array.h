@@ -123,7 +123,7 @@ void nand_array_power_on(struct nand_array *a);
 /* Returns the number of power cuts in the image's life; the end of a killed shell counts as one. */
 uint64_t nand_array_cuts(const struct nand_array *a);
 /* An image keeps these numbers for the owner of the array; they are 0 at first. */
-#define NAND_NOTES 3u
+#define NAND_NOTES 5u
 uint64_t *nand_array_notes(struct nand_array *a);
 /*
  * Tell the array that time has advanced to now_ns. Commands that end by then count as ended, also
@@ -131,6 +131,7 @@ uint64_t *nand_array_notes(struct nand_array *a);
  * completion.
  */
 void nand_array_passed(struct nand_array *a, uint64_t now_ns);
+uint64_t nand_array_now_ns(const struct nand_array *a); /* the time of the last submit() or nand_array_passed() */
 /* Advance the drive's age by ns without power: dies are idle, and retention errors accumulate. */
 void nand_array_age(struct nand_array *a, uint64_t ns);
 

@@ -371,3 +371,8 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 			memcpy(dst->payload + at, src->payload + at, g->page_bytes);
 	}
 }
+
+uint64_t nand_array_now_ns(const struct nand_array *a)
+{
+	return a->head->now_ns;
+}

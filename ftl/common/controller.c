@@ -31,6 +31,7 @@ struct controller {
 	uint32_t ordered_owner;		/* of that I/O: owner_of() */
 	uint64_t now_ns;
 	uint32_t ios;
+	bool saves;			/* the power has failed (save.h) */
 	uint64_t busy_ns;
 	struct ftl_op_stats op[FTL_NOPS];
 	struct ftl_stats *shown;	/* result of stats() */
@@ -469,6 +470,29 @@ static bool read_only(const struct ftl *base)
 	return k->ftl->ops->read_only(k->ftl);
 }
 
+/* Commands and answers of the controller are lost; the FTL's own host is forgotten, so that it tells of no I/O. */
+static uint64_t save(struct ftl *base, uint64_t now_ns)
+{
+	struct controller *k = controller_of(base);
+
+	if (!k->saves) {
+		k->saves = true;
+		k->ios = 0;
+		memset(k->due, 0, sizeof(k->due));
+		memset(&k->arbiter, 0, sizeof(k->arbiter));
+		rcache_empty(&k->cache);
+	}
+	k->now_ns = now_ns;
+	return k->ftl->ops->save(k->ftl, now_ns);
+}
+
+static uint32_t unsaved(const struct ftl *base)
+{
+	const struct controller *k = const_controller_of(base);
+
+	return k->ftl->ops->unsaved(k->ftl);
+}
+
 static uint32_t inflight(const struct ftl *base)
 {
 	return const_controller_of(base)->ios;
@@ -553,6 +577,8 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 	k->ops.mount = mount;
 	k->ops.submit = submit;
 	k->ops.step = step;
+	k->ops.save = of->save ? save : NULL;
+	k->ops.unsaved = of->unsaved ? unsaved : NULL;
 	k->ops.check = check;
 	k->ops.stats = stats;
 	k->ops.reset_stats = reset_stats;

@@ -17,6 +17,8 @@
  *                      flush, or after the last completed FUA write to it, or after
  *                      any later write that was submitted to it, whole. A trim
  *                      changes nothing, as above.
+ * With power_protected (save.h) a completed write or trim is kept as if it had been flushed: with FTL_PREFIX, the
+ * content is that of all accepted ones.
  * With placement handles, an FTL that promises FTL_PREFIX promises less: of every mapping unit, what
  * it held at the last completed flush or FUA write (of any unit), or after any later write or trim of it.
  * With an arbiter (controller.h), "submitted" means: taken by a core.
@@ -80,11 +82,11 @@ struct ftl_io {
 	bool fua;			/* WRITE: forced unit access */
 	uint8_t zone;			/* enum ftl_zone_op */
 	bool ahead;			/* READ of the read cache (rcache.h): it does not cross the link */
-	uint8_t handle;			/* WRITE: placement handle, below ftl_config.placement_handles; 0 without any */
+	uint8_t handle; /* WRITE: placement handle, below ftl_config.placement_handles; 0 without any */
 	uint8_t queue;			/* the host's submission queue, below FTL_QUEUES (arbiter.h) */
 	uint8_t priority;		/* of that queue: enum arbiter_class */
 	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
-	uint8_t owner;			/* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
+	uint8_t owner; /* READ, WRITE: number of the namespace, below FTL_NAMESPACES (owners.h) */
 	bool window;			/* out, WRITE: the zone had a random write area at submit() */
 	uint8_t metadata;		/* READ, WRITE: bytes of metadata of each 512-byte sector, at most its
 					 * share of ftl_config.metadata_bytes; 0: none. copy() moves them as the bytes
@@ -97,7 +99,7 @@ struct ftl_io {
 					 * inside the range are trimmed; FLUSH: ignored */
 	void *host;			/* handle of the shell, unused by the FTL */
 
-	uint64_t wp;			/* out, `window` or FTL_ZONE_COMMIT: the write pointer after it, in its zone */
+	uint64_t wp; /* out, `window` or FTL_ZONE_COMMIT: the write pointer after it, in its zone */
 	uint64_t placed;		/* out, FTL_ZONE_APPEND: first byte written to, known after submit() */
 	uint64_t submit_ns;		/* out: time of submit() */
 	uint64_t done_ns;		/* out: time of completion */
@@ -146,7 +148,7 @@ struct gc_policy;
 /* Fields of FTL_ROWS are settings; ftl_knobs.h explains them. */
 struct ftl_config {
 	uint64_t capacity_bytes;	/* exported bytes; a multiple of unit_bytes */
-	uint32_t namespaces;		/* that a host may create, up to FTL_NAMESPACES. If more than one, waits behind
+	uint32_t namespaces; /* that a host may create, up to FTL_NAMESPACES. If more than one, waits behind
 					 * others are told apart: for cores, memory and link, and on page, parity, rtf
 					 * and flex for dies, channels and buffer */
 	uint32_t link_ps_per_byte;	/* host link, each direction; 0: unlimited */
@@ -246,6 +248,15 @@ struct ftl_ops {
 	 * later than now_ns. Calling early or late is safe; late calls cost latency.
 	 */
 	uint64_t (*step)(struct ftl *f, uint64_t now_ns);
+	/*
+	 * With power_protected, step() after a loss of power (save.h). The first call is at the time of the last
+	 * step(): I/Os under way are forgotten, so that neither done() nor copy() is called any more, and the write
+	 * buffer is closed and programmed. Returns the time of the next call, or FTL_IDLE when nothing of the buffer
+	 * is left or can be programmed. NULL: the FTL has no buffer that could be saved.
+	 */
+	uint64_t (*save)(struct ftl *f, uint64_t now_ns);
+	/* Returns the pages of the write buffer that are not programmed. */
+	uint32_t (*unsaved)(const struct ftl *f);
 	/* Assert every numbered invariant. O(pages); tests call it around every step. */
 	void (*check)(const struct ftl *f);
 	const struct ftl_stats *(*stats)(const struct ftl *f);

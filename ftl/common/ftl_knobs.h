@@ -33,6 +33,13 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	NUMBER(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes") \
 	NUMBER(buffer_units, 0, 1 << 22, "1024", \
 	  "write buffer; 0: a write completes when programmed (dac: when compressed)") \
+	/* save.h */ \
+	YES_NO(power_protected, "no", \
+	  "capacitors: what the write buffer holds at a loss of power is programmed; no volatile write cache, flush " \
+	  "and FUA cost nothing (needs a write buffer)") \
+	NUMBER(hold_up_ns, 0, KNOB_NS_MAX, "0", \
+	  "power_protected: the capacitors' energy, as the time for which they power the drive; 0: as long as the " \
+	  "buffer takes") \
 	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free ...") \
 	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "... and ends at this many") \
 	NUMBER(gc_urgent_blocks, 1, 1 << 20, "2", "reserved for GC") \

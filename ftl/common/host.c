@@ -2,6 +2,8 @@
 /* host.c - see host.h */
 #include "host.h"
 
+#include "save.h"
+
 void host_reset_stats(struct ftl *f)
 {
 	struct host *h = host_of(f);
@@ -55,6 +57,8 @@ int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const stru
 	*why = array_fault(t, g);
 	if (!*why)
 		*why = t->fault(t, c, g);
+	if (!*why)
+		*why = save_fault(t, c, g);
 	if (!*why && g->oob_bytes < ftl_oob_bytes(t, c, g))
 		*why = "oob_bytes is too small for this FTL: raise it";
 	return *why ? SSD_E_INVAL : SSD_OK;
@@ -93,6 +97,27 @@ int ftl_init(const struct ftl_ops *t, void *mem, size_t len, const struct ftl_co
 		t->begin(&h->base);
 	*out = &h->base;
 	return SSD_OK;
+}
+
+static void forgotten(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	(void)io;
+}
+
+static void not_copied(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque;
+	(void)io;
+	(void)at;
+	(void)buf;
+	(void)len;
+}
+
+void host_forget(struct host *h)
+{
+	h->shell = (struct ftl_host){ forgotten, not_copied, NULL };
+	h->ios = 0;
 }
 
 int host_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)

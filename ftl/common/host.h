@@ -85,6 +85,9 @@ static inline struct ftl_io *io_list_take(struct io_list *l)
 	return io;
 }
 
+/* The power has failed: no I/O ends any more, and none is in flight. */
+void host_forget(struct host *h);
+
 /* ---- an I/O comes ---- */
 
 /* A span is the part of one mapping unit that an I/O covers. */

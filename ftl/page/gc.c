@@ -273,7 +273,7 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	if (!f->gc.awake || f->host.c.gc_mode != FTL_GC_BLOCKING)
+	if (!f->gc.awake || f->host.c.gc_mode != FTL_GC_BLOCKING || f->gc.rests)
 		return false;
 	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
 		if (f->plane[first + i].gc.state == GC_ACTIVE)

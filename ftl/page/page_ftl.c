@@ -85,7 +85,7 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
  */
 static SSD_HOT bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
-	uint32_t planes = f->g->planes_per_die;
+	uint32_t planes = f->gc.rests ? 0 : f->g->planes_per_die;
 
 	for (uint32_t i = 0; i < planes; i++) {
 		uint32_t turn = f->die[die].gc_plane + i;

@@ -26,6 +26,7 @@
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
  *   sent.c      ends of writes by SSDSim's accounting
+ *   dump.c      a loss of power with capacitors: the rest of the buffer
  *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
@@ -66,7 +67,7 @@ struct wslot {
 	bool hashed;		/* this slot has the newest version of its LPN */
 	bool lost;		/* sectors of it are lost (lost.c) */
 	bool blanked;		/* a write had no metadata, so the base's do not count (metadata.h) */
-	uint8_t stride;		/* bytes of metadata of a sector in the last write; 0: it had none, or none came yet */
+	uint8_t stride; /* bytes of metadata of a sector in the last write; 0: it had none, or none came yet */
 };
 
 struct wtrim {			/* LPNs trimmed by a slot that holds a bitmap unit; from NONE: no LPN */
@@ -122,14 +123,14 @@ struct die {			/* 128 bytes, so that an index is converted to an address by a sh
 	uint32_t start_next;	/* read.c: chain of dies to start; NONE: not on the chain */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: number of pages under way */
-	uint32_t page[MAX_PLANES];	/* DIE_MAP: page[0] is the page, page[1] the frame, or MAP_NONE: a checkpoint's;
+	uint32_t page[MAX_PLANES]; /* DIE_MAP: page[0] is the page, page[1] the frame, or MAP_NONE: a checkpoint's;
 					 * DIE_BACKUP: page[1] is the block that it covers */
 	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
 	uint32_t plane_turn;	/* first plane of the die for the next host programs */
 	uint32_t gc_plane;	/* plane whose GC has the turn until its victim is done */
 	uint32_t stripe_at;	/* the die's place in the stripe */
-	uint64_t suspend_at_ns;	/* time before which no read may suspend the running command; FTL_IDLE: no read may
+	uint64_t suspend_at_ns; /* time before which no read may suspend the running command; FTL_IDLE: no read may
 				 * suspend it */
 };
 
@@ -225,7 +226,7 @@ struct page_map {
 	uint32_t *l2p;			/* unit address or NONE; may be combined with OOB_LOST. NULL: the map is
 					 * cached (map.h) */
 	uint8_t *valid;			/* a bit for each physical unit */
-	uint8_t *p2l;			/* gc_copyback: the OOB of each physical unit, OOB_UNIT_BYTES; NULL: the OOB
+	uint8_t *p2l; /* gc_copyback: the OOB of each physical unit, OOB_UNIT_BYTES; NULL: the OOB
 					 * is read */
 	uint8_t *trimmed;		/* a bit for each exported LPN, changed in the order of acceptance */
 	uint64_t trims;			/* number of bits set in trimmed */
@@ -289,6 +290,7 @@ struct page_gc {			/* gc.c: state shared by all planes */
 	uint64_t idle_at_ns;		/* time from which on idle GC may work; FTL_IDLE: the drive is not idle */
 	bool idle_work;			/* there may be work in idle times: idle GC, or folding */
 	bool hold;			/* mount: the dead list is not durable yet */
+	bool rests;			/* after a loss of power: only programs of the buffer begin */
 	bool by_words;			/* read single ECC words instead of whole pages */
 };
 
@@ -298,6 +300,7 @@ struct page_read {			/* read.c */
 	uint32_t free, free_count;
 	uint32_t kept;			/* free ureads that reads of the host may not take */
 	struct io_list waiting;		/* reads with units not yet queued */
+	struct ftl_io nobody;		/* after a loss of power: the I/O of reads that nobody waits for */
 	uint8_t *oob;			/* NULL: commands need no spare area */
 	bool bare;			/* commands move no content: no payload, and the whole map is in memory */
 	bool by_words;			/* as in struct page_gc */
@@ -347,6 +350,7 @@ struct page_ftl {
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 	bool full;			/* no more pages can be programmed */
+	bool saves;			/* the power has failed (save.h) */
 	uint32_t oob_len;		/* bytes kept of each page's spare area */
 	uint8_t *scratch;		/* scratch memory of one page */
 	uint8_t *oob;			/* spare areas of MAX_PLANES pages, OOB_BYTES each */
@@ -540,13 +544,18 @@ void page_ftl_begin(struct ftl *base);
 	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault,                           \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
 	.find = page_ftl_find, .submit = page_ftl_submit,                                   \
-	.step = page_ftl_step, .check = page_ftl_check, HOST_OPS_COMMON,                    \
+	.step = page_ftl_step, .save = page_ftl_save, .unsaved = page_ftl_unsaved,          \
+	.check = page_ftl_check, HOST_OPS_COMMON,                                           \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
 	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block,                       \
 	.handle = page_ftl_handle, .renew_handle = page_ftl_renew_handle
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
+
+/* dump.c */
+uint64_t page_ftl_save(struct ftl *base, uint64_t now_ns);
+uint32_t page_ftl_unsaved(const struct ftl *base);
 
 /* control.c */
 extern const char *const page_ftl_online[], *const flex_ftl_online[];
@@ -647,6 +656,7 @@ void read_init(struct page_ftl *f);
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: there is nothing to do */
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
+void read_forget(struct page_ftl *f);	/* the power has failed */
 /* The die's command continues, but its time in turn.ends has come: a read may suspend the command now. */
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
@@ -781,7 +791,7 @@ uint32_t level_coldest(struct page_ftl *f, uint32_t plane);	/* a block for wear 
 void level_free_block(struct page_ftl *f, uint32_t plane);	/* GC's frontier opens a free block */
 void level_corrected(struct page_ftl *f, uint32_t b);		/* a read of block b was corrected */
 void level_forget(struct page_ftl *f, uint32_t b);		/* block b becomes a victim */
-bool level_waits(struct page_ftl *f, uint32_t plane);	/* a flagged block settles soon: a page is written for that */
+bool level_waits(struct page_ftl *f, uint32_t plane); /* a flagged block settles soon: a page is written for that */
 
 /* mount.c */
 int page_ftl_find(struct ftl *base);

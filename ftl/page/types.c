@@ -15,8 +15,7 @@
 
 static const char *page_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	(void)c;
-	if (!g->paired_loss || g->bits_per_cell < 2)
+	if (!g->paired_loss || g->bits_per_cell < 2 || c->power_protected)
 		return NULL;
 	return "the page FTL backs up no LSB pages: a power cut during the program of an upper page takes "
 	       "the lower pages of its word line along, flushed or not";

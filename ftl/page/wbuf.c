@@ -354,13 +354,14 @@ static bool accept_trim(struct page_ftl *f, struct ftl_io *io)
 static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t waited = now_ns - io->submit_ns;
-	uint64_t gc = stall_clock(f, now_ns) - io->gc_mark;
+	uint64_t gc = stall_clock(f, now_ns) - io->gc_mark, move_ns;
 
 	ftl_breakdown_take(&waited, gc, &io->where.gc_queue_ns);
 	if (owners_told(f))
 		owners_wait_over(f, io, &waited);
-	io->where.buffer_ns = waited + f->host.c.buffer_ns;
-	host_end_at(&f->host, io, now_ns + f->host.c.buffer_ns, SSD_OK);
+	move_ns = io->op == FTL_FLUSH ? 0 : f->host.c.buffer_ns;
+	io->where.buffer_ns = waited + move_ns;
+	host_end_at(&f->host, io, now_ns + move_ns, SSD_OK);
 }
 
 static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
@@ -382,6 +383,12 @@ static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	return true;
 }
 
+/* Must the I/O's data be programmed before it ends? Capacitors make the buffer as durable as flash. */
+static inline bool waits_for_flash(const struct page_ftl *f, const struct ftl_io *io)
+{
+	return !f->host.c.buffer_units || ((io->op == FTL_FLUSH || io->fua) && !f->host.c.power_protected);
+}
+
 SSD_HOT void line_process(struct page_ftl *f, uint64_t now_ns)
 {
 	while (f->buf.line.first) {
@@ -391,8 +398,8 @@ SSD_HOT void line_process(struct page_ftl *f, uint64_t now_ns)
 		if (!accept(f, now_ns, io))
 			return;
 		io_list_take(&f->buf.line);
-		durable = io->op == FTL_FLUSH || io->fua || !f->host.c.buffer_units;
-		if (io->op == FTL_FLUSH || io->fua || (durable && !f->buf.line.first)) {
+		durable = waits_for_flash(f, io);
+		if (durable && (io->op == FTL_FLUSH || io->fua || !f->buf.line.first)) {
 			wbuf_seal(f);
 			handles_close_others(f);
 		}

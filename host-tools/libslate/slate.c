@@ -540,6 +540,7 @@ void slate_close(struct slate_dev *d)
 	if (!d)
 		return;
 	(void)slate_end_record(d, true);
+	slate_save_at_close(d);
 	unmap_region(&d->running);
 	unmap_region(&d->image);
 	unmap_region(&d->ftl_mem);
@@ -579,6 +580,8 @@ uint32_t slate_cores(const struct slate_dev *d)
 
 bool slate_has_write_cache(const struct slate_dev *d)
 {
+	if (d->profile.ftl.power_protected)
+		return false;
 	return d->profile.ftl.buffer_units > 0 || d->profile.ftl.accounting == FTL_ACCOUNT_SSDSIM ||
 	       d->profile.ops->durability == FTL_FLUSHED;
 }

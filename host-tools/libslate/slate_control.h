@@ -56,7 +56,7 @@ const char *slate_why(const struct slate_dev *d);	/* "": no command was refused 
 
 /* The host interface makes its own health report from these data. */
 struct slate_health {
-	uint32_t used_percent;		/* mean erases of a page in percent of the endurance, at most 255; 0 without
+	uint32_t used_percent; /* mean erases of a page in percent of the endurance, at most 255; 0 without
 					 * endurance */
 	uint32_t spare_percent;		/* good blocks beyond the capacity, in percent */
 	bool read_only;			/* writes fail with SSD_E_WORNOUT */
@@ -64,6 +64,8 @@ struct slate_health {
 	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR */
 	uint64_t power_cycles;
 	uint64_t unsafe_shutdowns;	/* power lost after a write or trim without slate_shut_down() */
+	/* Of these, with ftl.power_protected: the capacitors saved the write buffer, or not all of it. */
+	uint64_t saved, unsaved;
 };
 void slate_get_health(const struct slate_dev *d, struct slate_health *out);
 
@@ -78,7 +80,7 @@ struct slate_sizes {
 	uint32_t write_optimal;		/* size of one full program */
 	uint32_t trim_granularity;
 	uint32_t atomic;		/* a write within one such unit is stored wholly or not at all */
-	uint32_t copy;			/* largest Copy: its data are in the write buffer, without one in a page of each
+	uint32_t copy; /* largest Copy: its data are in the write buffer, without one in a page of each
 					 * plane, between their read and their write */
 	uint32_t metadata;		/* bytes of metadata of a 512-byte sector in the spare area; 0: none */
 	uint32_t lost;			/* a write of lost content has whole such units; 0: the FTL takes none */

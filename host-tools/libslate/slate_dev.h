@@ -56,6 +56,8 @@ enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 	SLATE_NOTE_IN_USE,	/* 1: written to or trimmed since power-on or the last shutdown */
 	SLATE_NOTE_UNSAFE,	/* power losses while it was in use */
 	SLATE_NOTE_MEDIA_ERRORS,
+	SLATE_NOTE_SAVED,	/* power losses while it was in use after which capacitors saved the whole buffer */
+	SLATE_NOTE_UNSAVED,	/* such losses after which they did not */
 };
 
 struct slate_dev {
@@ -170,6 +172,7 @@ void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, siz
  */
 void slate_power_fails(struct slate_dev *d) SSD_SELDOM;
 void slate_note_power_loss(struct slate_dev *d);
+void slate_save_at_close(struct slate_dev *d);
 int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 /* Does the drive have power, is it mounted at now_ns, and is no cut due? */

@@ -342,6 +342,7 @@ void slate_get_health(const struct slate_dev *d, struct slate_health *out)
 	d->nand->ops->get_stats(d->nand, &s);
 	*out = (struct slate_health){ .media_errors = d->note[SLATE_NOTE_MEDIA_ERRORS],
 				      .unsafe_shutdowns = d->note[SLATE_NOTE_UNSAFE],
+				      .saved = d->note[SLATE_NOTE_SAVED], .unsaved = d->note[SLATE_NOTE_UNSAVED],
 				      .power_cycles = nand_array_cuts(nand_array_of(d->nand)) + 1 };
 	if (endurance) {
 		uint64_t used = s.page_erases * 100 / geo_pages(g) / endurance;

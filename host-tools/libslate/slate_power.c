@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 
 #include "fxp.h"
+#include "save.h"
 #include "slate_dev.h"
 
 static void on_command(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds, unsigned int count)
@@ -117,6 +118,49 @@ void slate_shut_down(struct slate_dev *d)
 	d->note[SLATE_NOTE_IN_USE] = 0;
 }
 
+/* Add the NAND commands until now, or subtract them. */
+static void tally_save(const struct slate_dev *d, struct slate_save *s, bool subtract)
+{
+	struct nand_stats now;
+
+	d->nand->ops->get_stats(d->nand, &now);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int from = 0; from < NAND_NSOURCES; from++)
+			s->ops[op] += subtract ? 0 - now.ops[op][from] : now.ops[op][from];
+}
+
+/* The capacitors do their work from at_ns on, in the core's time. Returns when the array loses its power. */
+static uint64_t save(struct slate_dev *d, uint64_t at_ns)
+{
+	struct slate_save *s = &d->power.save;
+	uint64_t end_ns;
+
+	*s = (struct slate_save){ 0 };
+	tally_save(d, s, true);
+	s->left_pages = ftl_save(d->ftl, d->nand, d->profile.ftl.hold_up_ns, at_ns, &end_ns);
+	tally_save(d, s, false);
+	s->ns = end_ns - at_ns;
+	if (d->note[SLATE_NOTE_IN_USE])
+		d->note[s->left_pages ? SLATE_NOTE_UNSAVED : SLATE_NOTE_SAVED]++;
+	return end_ns;
+}
+
+static void save_now(void *arg)
+{
+	struct slate_dev *d = arg;
+	struct nand_array *a = nand_array_of(d->nand);
+
+	nand_array_passed(a, save(d, nand_array_now_ns(a)));
+}
+
+void slate_save_at_close(struct slate_dev *d)
+{
+	if (d->power.on && d->ftl && d->path && !d->file.ephemeral && d->profile.ftl.power_protected &&
+	    !slate_guarded(save_now, d))
+		fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: restore it from a copy\n",
+			d->path);
+}
+
 void slate_power_fails(struct slate_dev *d)
 {
 	struct nand_array *a = nand_array_of(d->nand);
@@ -126,6 +170,8 @@ void slate_power_fails(struct slate_dev *d)
 	nand_array_passed(a, at);
 	(void)d->ftl->ops->step(d->ftl, at);
 	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
+	if (d->profile.ftl.power_protected)
+		at = save(d, at);
 	nand_array_in_flight(a, at, &met);
 	memcpy(d->power.torn, met.begun, sizeof(met.begun));
 	memcpy(d->power.undone, met.waiting, sizeof(met.waiting));
@@ -189,10 +235,12 @@ void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns)
 
 int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTES])
 {
-	uint64_t took_ns = 0;
+	uint64_t took_ns = 0, saved_ns = d->power.cut_ns + d->power.save.ns;
 	int result;
 
 	SSD_ASSERT(!d->power.on && now_ns >= d->power.cut_ns);
+	if (now_ns < saved_ns)		/* the drive starts anew when its capacitors have done their work */
+		now_ns = saved_ns;
 	if (d->broken) {
 		snprintf(err, SLATE_ERR_BYTES, "drive file %s: what it holds contradicts itself: the drive "
 			 "stays off; restore it from a copy", d->path);

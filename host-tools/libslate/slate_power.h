@@ -14,6 +14,10 @@
  * reported a request, it never will; if it has reported a later done_ns, the shell must cancel the
  * completion. The FTL's durability determines whether the data of a lost write exist afterwards.
  *
+ * With ftl.power_protected the capacitors program the write buffer from T on (save.h), so the array loses its power
+ * later, and no command is torn. A drive that gets its power back before that mounts after it. slate_close() is a loss
+ * of power at the time of the last call.
+ *
  * If the content of a drive file turns out to contradict itself, the drive loses its power in
  * slate_submit() or slate_step(), and does not get it back.
  *
@@ -36,7 +40,7 @@ enum slate_cut_when {
 struct slate_cut_plan {
 	enum slate_cut_when when;
 	uint64_t value;
-	uint64_t seed;			/* seed; with the number of earlier cuts it selects the content of torn cells */
+	uint64_t seed; /* seed; with the number of earlier cuts it selects the content of torn cells */
 };
 
 /* The latest planned time, 36 years: a shell may add to it in signed nanoseconds. */
@@ -64,6 +68,14 @@ void slate_shut_down(struct slate_dev *d);
  */
 int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 
+/* With ftl.power_protected: what the capacitors did after the last cut (save.h). */
+struct slate_save {
+	uint64_t ns; /* from the cut until the array lost its power; 0: nothing, or not protected */
+	uint64_t ops[NAND_NOPS];	/* NAND commands begun in that time */
+	uint32_t left_pages; /* pages of the write buffer that were lost, because the energy was used up or
+					 * no block was left */
+};
+
 /* Timestamps use the shell's clock. */
 struct slate_power {
 	bool on;
@@ -76,6 +88,7 @@ struct slate_power {
 	uint32_t torn[NAND_NOPS];	/* commands in their cell phase */
 	uint32_t undone[NAND_NOPS];	/* commands given to a die that had not reached their cell phase; reads are
 					 * not counted */
+	struct slate_save save;
 	/* The last mount of a drive that existed: after a cut, or from its file, before time 0. */
 	uint32_t mounts;
 	uint64_t on_ns, ready_ns;	/* valid if mounts > 0; from a file on_ns is 0, and ready_ns is the duration */

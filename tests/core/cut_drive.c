@@ -5,6 +5,7 @@
 struct drive first, second, third;
 uint64_t cuts, by_ckpt;
 const char *other_ftl;
+bool protect;
 
 /* The result depends on the page, so that a run can be replayed from any of its commands. */
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
@@ -27,7 +28,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 {
 	struct drive *d = opaque;
 	struct host_io *h = io->host;
-	bool durable = io->op == FTL_FLUSH || (io->op == FTL_WRITE && io->fua) ||
+	bool durable = io->op == FTL_FLUSH || (d->fc.power_protected && io->op != FTL_READ) ||
+		       (io->op == FTL_WRITE && io->fua) ||
 		       (io->op != FTL_READ && !d->fc.buffer_units &&
 			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
@@ -170,6 +172,7 @@ void drive_make(struct drive *d, const struct shape *s)
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : s->ways & RECENT ? FTL_HOT_COLD_RECENCY : 0,
 	};
 	add_front(&d->fc, s);
+	d->fc.power_protected = protect;
 	if (s->ways & (SET_ASIDE | SPARE))
 		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);
@@ -475,7 +478,7 @@ static void verify_flushed(const struct drive *d, const struct drive *h)
 		const struct change *c = &h->history[k];
 
 		for (uint32_t i = c->sector; i < c->sector + c->count; i++) {
-			if (c->ended && c->ended < h->flushed && c->began > kept[i])
+			if (c->ended && (c->ended < h->flushed || h->fc.power_protected) && c->began > kept[i])
 				kept[i] = c->began;
 			if (c->tag == d->found[i])	/* of several trims the latest */
 				ended[i] = c->ended ? c->ended : UINT32_MAX;

@@ -65,6 +65,8 @@ extern struct drive first, second, third;
 extern uint64_t cuts, by_ckpt;		/* cuts that were survived, mounts by a checkpoint */
 extern const char *other_ftl;		/* -f; it trims unit by unit */
 
+extern bool protect;			/* drives have power-loss protection */
+
 bool is_for(const struct shape *s, const char *name);
 struct nand_hooks hooks_of(const struct drive *d);
 void drive_make(struct drive *d, const struct shape *s);

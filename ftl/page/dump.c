@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.c - what capacitors do when the power has failed (save.h): the rest of the write buffer is programmed.
+ *
+ * The pump goes on as ever. The open pages are closed, I/Os are forgotten, and GC issues no command as long as a die
+ * is busy: a page that found no room may find it on that die. If no die is busy and pages are left, GC goes on.
+ *
+ *   running -> saving     begin(): the buffer takes nothing any more
+ *   saving -> collecting  page_ftl_save(): pages are left, and no die is busy
+ *
+ * The buffer is empty when `stable` has reached the last sequence, so a mount finds all that was accepted (DESIGN.md).
+ */
+#include "page_ftl.h"
+
+uint32_t page_ftl_unsaved(const struct ftl *base)
+{
+	const struct page_ftl *f = (const struct page_ftl *)base;
+
+	return f->buf.pages - f->buf.free_count;
+}
+
+static void begin(struct page_ftl *f)
+{
+	f->saves = f->gc.rests = true;
+	host_forget(&f->host);
+	f->buf.line.first = f->log.durable.first = f->log.sent.first = NULL;
+	read_forget(f);
+	wbuf_seal(f);
+	handles_close_others(f);
+	f->turn.kick = true;
+}
+
+uint64_t page_ftl_save(struct ftl *base, uint64_t now_ns)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	if (!f->saves)
+		begin(f);
+	(void)page_ftl_step(base, now_ns);
+	if (f->gc.rests && !f->turn.ends.busy && page_ftl_unsaved(base)) {
+		f->gc.rests = false;
+		f->turn.kick = true;
+		(void)page_ftl_step(base, now_ns);
+	}
+	return page_ftl_unsaved(base) ? next_due_ns(f) : FTL_IDLE;
+}

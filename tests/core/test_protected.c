@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Test the times of a drive with power-loss protection (save.h), worked out by hand; what it tells; what is refused.
+ * test_save has the losses of power at every command.
+ *
+ * The drive has one die and no overheads. A page of 8192 + 256 bytes, two units, is on the bus for 8448 ns and in its
+ * cell phase for 200000 ns more.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "slate_control.h"
+#include "slate_dev.h"
+#include "test.h"
+
+#define UNIT 4096u
+#define PAGE_NS 208448u		/* a page's program with its transfer */
+#define IOS 16u
+
+static const char *const shape[] = {
+	"geometry.channels=1", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
+	"geometry.planes_per_die=1", "geometry.blocks_per_plane=32", "geometry.pages_per_block=8",
+	"geometry.page_bytes=8192", "geometry.oob_bytes=256", "timing.read_ns=50000",
+	"timing.program_ns=200000", "timing.erase_ns=1000000", "timing.bus_ps_per_byte=1000",
+	"timing.cmd_ns=0", "ftl.overhead_ns=0", "ftl.buffer_ns=700", "ftl.map_ns=0",
+	"ftl.capacity_mib=1", "ftl.gc_start_blocks=4", "ftl.gc_stop_blocks=5", "ftl.buffer_units=8",
+	"ftl.power_protected=yes", "drive.name=protected test",
+};
+
+static struct slate_dev *dev;
+static uint64_t now;
+static char err[SLATE_ERR_BYTES];
+static struct ftl_io ios[IOS];
+static uint32_t told[IOS];	/* number of calls of done() for each I/O */
+static uint8_t buf[IOS][UNIT];
+static char profile[64];
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	told[io - ios]++;
+	EXPECT_EQ(io->status, SSD_OK);
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, size_t len)
+{
+	(void)opaque;
+	test_copy(io, buf[io - ios] + at, data, len);
+}
+
+static int open_with(const char *extra, const char *path)
+{
+	static const struct ftl_host host = { on_done, on_copy, NULL };
+	const char *all[sizeof(shape) / sizeof(*shape) + 2];
+	struct slate_options o = { .overrides = all, .backing = path, .profile = path ? profile : NULL };
+	size_t n = sizeof(shape) / sizeof(*shape);
+
+	memcpy(all, shape, sizeof(shape));
+	all[n++] = extra;
+	all[n] = NULL;
+	now = 0;
+	return slate_open(&o, &host, &dev, err);
+}
+
+static void make(const char *extra)
+{
+	if (open_with(extra, NULL)) {
+		printf("%s\n", err);
+		exit(1);
+	}
+}
+
+static void submit(uint32_t i, enum ftl_op op, uint32_t unit, uint8_t value)
+{
+	ios[i] = (struct ftl_io){ .op = op, .offset = (uint64_t)unit * UNIT, .bytes = UNIT, .fua = value == 77 };
+	if (op == FTL_WRITE)
+		memset(buf[i], value, UNIT);
+	told[i] = 0;
+	slate_submit(dev, now, &ios[i]);
+}
+
+static void run_until(uint64_t end)
+{
+	uint64_t next = slate_step(dev, now);
+
+	while (next != FTL_IDLE && next <= end) {
+		now = next;
+		next = slate_step(dev, now);
+	}
+	if (end != FTL_IDLE)
+		now = end;
+}
+
+static uint8_t read_unit(uint32_t unit)
+{
+	submit(IOS - 1, FTL_READ, unit, 0);
+	while (!told[IOS - 1]) {
+		now = slate_step(dev, now);
+		SSD_ASSERT(now != FTL_IDLE);
+	}
+	now = ios[IOS - 1].done_ns > now ? ios[IOS - 1].done_ns : now;
+	for (uint32_t i = 1; i < UNIT; i++)
+		EXPECT_EQ(buf[IOS - 1][i], buf[IOS - 1][0]);
+	return buf[IOS - 1][0];
+}
+
+static struct slate_power power(void)
+{
+	struct slate_power p;
+
+	slate_get_power(dev, &p);
+	return p;
+}
+
+static void cut_at(uint64_t at)
+{
+	const struct slate_cut_plan p = { SLATE_CUT_AT_NS, at, 1 };
+
+	EXPECT_EQ(slate_power_cut(dev, now, &p, err), SSD_OK);
+	run_until(at);
+	EXPECT(!slate_powered(dev));
+}
+
+/* Flush and FUA end at the speed of the buffer, and close no page: a flush at once, a write after buffer_ns. */
+static void flush_costs_nothing(void)
+{
+	struct slate_stats s;
+
+	make(NULL);
+	EXPECT(!slate_has_write_cache(dev));
+	submit(0, FTL_WRITE, 5, 1);
+	submit(1, FTL_FLUSH, 0, 0);
+	submit(2, FTL_WRITE, 6, 77);	/* FUA */
+	submit(3, FTL_FLUSH, 0, 0);
+	submit(4, FTL_WRITE, 7, 2);
+	run_until(700);
+	EXPECT_EQ(told[0] + told[1] + told[2] + told[3] + told[4], 5);
+	EXPECT_EQ(ios[0].done_ns, 700);
+	EXPECT_EQ(ios[1].done_ns, 0);
+	EXPECT_EQ(ios[2].done_ns, 700);
+	EXPECT_EQ(ios[3].done_ns, 0);
+	run_until(FTL_IDLE);
+	slate_get_stats(dev, &s);
+	EXPECT_EQ(s.ftl.pad_units, 0);
+	EXPECT_EQ(s.ftl.host_units, 2);	/* the third unit waits for the rest of its page */
+	slate_close(dev);
+	make("ftl.power_protected=no");
+	EXPECT(slate_has_write_cache(dev));
+	submit(0, FTL_WRITE, 5, 1);
+	submit(1, FTL_FLUSH, 0, 0);
+	run_until(FTL_IDLE);
+	EXPECT_EQ(ios[1].done_ns, PAGE_NS);
+	slate_close(dev);
+}
+
+/*
+ * Five units at time 0: two pages and a half, of which the first is being programmed when the power fails at 100000.
+ * The capacitors let it end at 208448, and program the second and, padded, the third.
+ */
+static void times_of_a_save(void)
+{
+	struct slate_health h;
+
+	make(NULL);
+	for (uint32_t i = 0; i < 5; i++)
+		submit(i, FTL_WRITE, 10 + i, (uint8_t)(20 + i));
+	run_until(50000);
+	for (uint32_t i = 0; i < 5; i++)
+		EXPECT_EQ(told[i], 1);
+	submit(5, FTL_READ, 200, 0);		/* it is lost with its host */
+	cut_at(100000);
+	EXPECT_EQ(power().save.ns, 3 * PAGE_NS - 100000);
+	EXPECT_EQ(power().save.ops[NAND_PROGRAM], 2);
+	EXPECT_EQ(power().save.ops[NAND_READ] + power().save.ops[NAND_ERASE] + power().save.ops[NAND_COPYBACK], 0);
+	EXPECT_EQ(power().save.left_pages, 0);
+	EXPECT_EQ(power().torn[NAND_PROGRAM] + power().undone[NAND_PROGRAM], 0);
+	slate_get_health(dev, &h);
+	EXPECT_EQ(h.unsafe_shutdowns, 1);
+	EXPECT_EQ(h.saved, 1);
+	EXPECT_EQ(h.unsaved, 0);
+	now = 200000;			/* the capacitors still work */
+	EXPECT_EQ(slate_power_on(dev, now, err), SSD_OK);
+	EXPECT_EQ(power().on_ns, 3 * PAGE_NS);
+	EXPECT(power().ready_ns > 3 * PAGE_NS);
+	slate_check(dev);
+	for (uint32_t i = 0; i < 5; i++)
+		EXPECT_EQ(read_unit(10 + i), 20 + i);
+	EXPECT(now > power().ready_ns);
+	slate_close(dev);
+}
+
+/* An idle drive has nothing to save: the array loses its power at once. */
+static void nothing_to_save(void)
+{
+	struct slate_health h;
+
+	make(NULL);
+	submit(0, FTL_WRITE, 1, 9);
+	submit(1, FTL_WRITE, 2, 9);
+	run_until(FTL_IDLE);
+	EXPECT_EQ(now, PAGE_NS);
+	slate_shut_down(dev);
+	cut_at(300000);
+	EXPECT_EQ(power().save.ns, 0);
+	EXPECT_EQ(power().save.ops[NAND_PROGRAM], 0);
+	slate_get_health(dev, &h);
+	EXPECT_EQ(h.unsafe_shutdowns + h.saved + h.unsaved, 0);
+	slate_close(dev);
+}
+
+/*
+ * Energy for 1,800,000 ns: an erase and four programs. Seven programs fail after the first page's, so at 1,810,000
+ * ns, within the ninth program, the capacitors are empty, and three pages of four are lost.
+ */
+static void energy_is_used_up(void)
+{
+	struct slate_order fault = { .command = SLATE_FAULT_ADD, .arg = { SLATE_FAULT_PROGRAM, 1, SLATE_ANY_DIE } };
+	struct slate_health h;
+	uint32_t result;
+
+	make("ftl.hold_up_ns=1800000");
+	for (uint32_t i = 2; i < 9; i++) {
+		fault.arg[1] = i;
+		EXPECT_EQ(slate_control(dev, now, &fault, &result), SLATE_DONE);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		submit(i, FTL_WRITE, 10 + i, (uint8_t)(20 + i));
+	cut_at(10000);
+	EXPECT_EQ(power().save.ns, 1800000);
+	EXPECT_EQ(power().save.ops[NAND_PROGRAM], 8);
+	EXPECT_EQ(power().save.left_pages, 3);
+	EXPECT_EQ(power().torn[NAND_PROGRAM], 1);
+	slate_get_health(dev, &h);
+	EXPECT_EQ(h.unsafe_shutdowns, 1);
+	EXPECT_EQ(h.saved, 0);
+	EXPECT_EQ(h.unsaved, 1);
+	EXPECT_EQ(slate_power_on(dev, 10000, err), SSD_OK);
+	EXPECT_EQ(power().on_ns, 1810000);
+	EXPECT_EQ(read_unit(10), 20);
+	EXPECT_EQ(read_unit(11), 21);
+	for (uint32_t i = 4; i < 8; i++)
+		EXPECT_EQ(read_unit(10 + i), 0);
+	slate_close(dev);
+}
+
+/* Closing a drive file is a loss of power: what was written without a flush is there at the next opening. */
+static void closed_without_a_flush(void)
+{
+	char path[] = "/tmp/slate-protected-XXXXXX";
+	struct slate_health h;
+	FILE *out;
+	int fd = mkstemp(path);
+
+	SSD_ASSERT(fd >= 0);
+	close(fd);
+	unlink(path);
+	snprintf(profile, sizeof(profile), "%s.ini", path);
+	out = fopen(profile, "w");
+	SSD_ASSERT(out);
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+		const char *dot = strchr(shape[i], '.');
+
+		fprintf(out, "[%.*s]\n%s\n", (int)(dot - shape[i]), shape[i], dot + 1);
+	}
+	fclose(out);
+	for (uint32_t round = 0; round < 3; round++) {
+		if (open_with(NULL, path)) {
+			printf("%s\n", err);
+			exit(1);
+		}
+		now = 0;
+		for (uint32_t i = 0; i < 3 * round; i++)
+			EXPECT_EQ(read_unit(10 + i), 40 + i);
+		slate_get_health(dev, &h);
+		EXPECT_EQ(h.unsafe_shutdowns, round);
+		EXPECT_EQ(h.saved, round);
+		for (uint32_t i = 3 * round; i < 3 * round + 3; i++)
+			submit(i, FTL_WRITE, 10 + i, (uint8_t)(40 + i));
+		run_until(now + 1000);
+		slate_close(dev);
+	}
+	unlink(path);
+	unlink(profile);
+}
+
+/* An erase (1000000) and four programs of 200000 are the least energy for eight units, two a page, on one die. */
+static void refusals(void)
+{
+	static const struct { const char *set, *says; } bad[] = {
+		{ "ftl.hold_up_ns=1799999", "hold_up_ns is too short for the write buffer" },
+		{ "ftl.buffer_units=0", "power_protected must be no with buffer_units = 0" },
+	};
+
+	for (uint32_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		EXPECT_EQ(open_with(bad[i].set, NULL), SSD_E_INVAL);
+		EXPECT(strstr(err, bad[i].says));
+	}
+	make("ftl.hold_up_ns=1800000");
+	slate_close(dev);
+}
+
+int main(void)
+{
+	RUN(flush_costs_nothing);
+	RUN(times_of_a_save);
+	RUN(nothing_to_save);
+	RUN(energy_is_used_up);
+	RUN(closed_without_a_flush);
+	RUN(refusals);
+	return test_result();
+}
