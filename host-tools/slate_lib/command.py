@@ -64,17 +64,22 @@ class Files:
     qmp_fd: int = -1
 
 
-def check_built(kernel: str, apps: bool = False, content_too: bool = False, vcpus: int = 1) -> None:
+def kernel_file(options: RunOptions) -> Path:
+    """Return the kernel that QEMU boots for Slate's guest."""
+    return options.own_kernel.boot if options.own_kernel else paths.kernel(options.kernel, options.smp)
+
+
+def check_built(options: RunOptions) -> None:
     """Check that everything that a run needs has been built."""
-    small = kernel == "small"
+    small = options.kernel == "small"
     needed = [
         (paths.QEMU, "qemu"),
-        (paths.kernel(kernel, vcpus), "guest-kernel" if small else "guest"),
+        (kernel_file(options), "guest-kernel" if small else "guest"),
         (paths.GUEST / "initrd.lz4", "guest"),
     ]
-    if apps:
+    if options.apps:
         needed.append((paths.APPS_IMAGE, "guest-apps"))
-    if content_too:
+    if options.content:
         needed.append((paths.CONTENT_IMAGE, "guest-content"))
     for path, phase in needed:
         if not path.exists():
@@ -183,10 +188,15 @@ def image_files(options: RunOptions) -> list[Path]:
     return [path for path, here in wanted if here]
 
 
+def has_pmem(options: RunOptions) -> bool:
+    """Has the kernel a driver for images in memory? The small one has none."""
+    return options.own_kernel.has_pmem if options.own_kernel else options.kernel != "small"
+
+
 def images(options: RunOptions) -> list[Image]:
-    """Return the images in memory, pmem0 and pmem1. The small kernel has no driver for them."""
+    """Return the images in memory, pmem0 and pmem1."""
     found, start = [], IMAGES_AT
-    for path in image_files(options) if options.kernel != "small" else []:
+    for path in image_files(options) if has_pmem(options) else []:
         size = -(-path.stat().st_size // IMAGE_ALIGN) * IMAGE_ALIGN
         found.append(Image(path, start, size))
         start += size
@@ -194,12 +204,17 @@ def images(options: RunOptions) -> list[Image]:
 
 
 def write_initrd(options: RunOptions, path: Path) -> None:
-    """Write the job's archive and the guest's, both unpacked by the kernel. For the small kernel, add the images."""
+    """Write the job's archive, the modules of a kernel of the user's, and the guest's root, which the kernel unpacks.
+
+    Images are files of the root for a kernel that has no driver for them.
+    """
     import cpio  # host-tools/guest
 
     with open(path, "wb") as out:
         out.write(cpio.newc(job_entries(options)))
-        for image in image_files(options) if options.kernel == "small" else []:
+        if options.own_kernel:
+            out.write(options.own_kernel.archive(options))
+        for image in image_files(options) if not has_pmem(options) else []:
             out.write(cpio.newc([(image.name, 0o100444, image.read_bytes())]))
         out.write((options.root or paths.GUEST / "initrd.lz4").read_bytes())
 
@@ -219,7 +234,10 @@ def append_line(options: RunOptions) -> str:
         words += [VIRTUAL_TSC, NO_HPET_CALIBRATION]
     if hpet_ticks(options):
         words.append("nolapic_timer")
-    if options.kernel == "small":  # its drivers are built in
+    if options.own_kernel:
+        loaded = ",".join(options.own_kernel.loads(options.frontend)) or "none"
+        words += [f"slate.mods={loaded}", f"slate.wait={Path(options.device).name}"]
+    elif options.kernel == "small":  # its drivers are built in
         words += [*SMALL_WORDS, "slate.mods=none", f"slate.wait={Path(options.device).name}"]
     elif options.frontend == "virtio-blk":
         words += ["slate.mods=virtio_pci,virtio_blk", "slate.wait=vda"]
@@ -309,7 +327,7 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += "-nodefaults -display none -vga none -no-shutdown".split()
     if not (options.cuts and options.cuts.then == "reset"):
         line.append("-no-reboot")
-    line += ["-kernel", str(paths.kernel(options.kernel, options.smp)), "-initrd", str(files.initrd)]
+    line += ["-kernel", str(kernel_file(options).resolve()), "-initrd", str(files.initrd)]
     line += ["-append", append_line(options)]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     for drive in options.drives:

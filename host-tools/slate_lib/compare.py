@@ -25,6 +25,8 @@ Words = Callable[[Any], str]
 
 # These inputs in run.json determine a result: equal ones give equal bytes. (The launcher's Python is not one.)
 RECORDED = {"settings": "{}", "versions": "version of {}", "sha256": "sha256 of {}"}
+RELATION = "(…x): of the first run's; (… ns): more than it; path = guest - drive, means: the guest's kernel and fio"
+NEAR = 0.01  # differences of times below this share of them are shown in ns
 SHORT = 12  # digits of a checksum
 BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
                    "fill_percent", "kernel", "virtual_time", *replayfile.ASKED)  # fmt: skip
@@ -79,6 +81,7 @@ _JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
     ("guest mean, µs", units.us, lambda row: row.guest.mean_ns if row.guest else None),
     *_percentiles("guest"),
     ("guest max", units.us, lambda row: row.guest.max_ns if row.guest else None),
+    ("path, µs", units.us, lambda row: row.path_ns()),
     ("drive mean, µs", units.us, lambda row: row.drive.mean_ns() if row.drive else None),
     *_percentiles("drive"),
     ("drive max", units.us, lambda row: row.drive.latency_max_ns if row.drive else None),
@@ -218,11 +221,14 @@ def _names(runs: list[RunFiles]) -> list[str]:
 
 
 def _ratio(line: Line, number: int) -> str:
+    """Return a value's relation to the first run's: its ratio, or the difference in ns of a time within 1 %."""
     first, value = line.values[0], line.values[number]
     if not number or not isinstance(first, (int, float)) or not isinstance(value, (int, float)):
         return ""
     if not first or value == first:
         return ""
+    if line.words is units.us and abs(value - first) < abs(first) * NEAR:
+        return f" ({value - first:+,.0f} ns)" if abs(value - first) >= 10 else f" ({value - first:+.1f} ns)"
     ratio = value / first
     return f" ({ratio:.2f}x)" if ratio < 100 else f" ({ratio:.0f}x)"
 
@@ -244,7 +250,7 @@ def text(found: Comparison, color: bool) -> str:
     if not found.differs:
         lines.append("  nothing that the runs record: equal settings, versions and checksums of the inputs")
     lines += found.remarks()
-    lines.append(f"{dim}(…x): of the first run's{plain}")
+    lines.append(f"{dim}{RELATION}{plain}")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -267,7 +273,7 @@ def render(found: Comparison) -> str:
         differs.add(key, values)
     sections = [
         Section("Latency", "share of I/Os up to a latency, by the drive", [page.Charts(_charts(found))]),
-        Section("Figures", "; ".join(found.remarks()) or "(…x): of the first run's", [table]),
+        Section("Figures", "; ".join(found.remarks()) or RELATION, [table]),
         Section("What differs", blocks=[differs if found.differs else Sentence("Nothing that a run records.")]),
     ]
     return page.render(title, found.names, sections)

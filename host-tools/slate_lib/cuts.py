@@ -31,11 +31,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import command, paths
+from . import command, ownkernel, paths
 from .boot import Boot, boot
 from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError, quoted
-from .options import RunOptions, add_set_argument, check_settings, number, share
+from .options import RunOptions, add_set_argument, check_settings, number, set_kernel, share
 from .powercut import CUT, ENDED, Plan
 from .shape import Json
 
@@ -66,11 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
     parser.add_argument(
         "--kernel",
-        choices=tuple(paths.KERNELS),
+        metavar="NAME|FILE",
         default="small",
-        help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names a "
-        "different cut with each",
+        help="small (default; boots in half the time, 'make guest-kernel' builds it), debian, or a bzImage or vmlinux "
+        "of your own; an id names a different cut with each",
     )
+    parser.add_argument("--modules", metavar="DIR", help="modules of --kernel FILE (docs/kernels.md)")
     add_set_argument(parser)
     parser.add_argument(
         "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
@@ -153,7 +154,9 @@ class Campaign:
 
     def _modules(self) -> str:
         """Return the head of a script, which loads ext4 if it is not built into the kernel."""
-        return "#!/bin/sh\nmodprobe ext4\n" if self.base.kernel == "debian" else ""
+        own = self.base.own_kernel
+        needed = own.is_module(ownkernel.FILE_SYSTEMS["ext4"]) if own else self.base.kernel == "debian"
+        return "#!/bin/sh\nmodprobe ext4\n" if needed else ""
 
     def prepare(self) -> None:
         """Make the drive with which every cut begins."""
@@ -253,7 +256,7 @@ class Campaign:
 
 def small_root(initrd: Path, kernel: str) -> bytes:
     """Return the guest's files without those that cuts do not need, uncompressed: a boot is then a third cheaper."""
-    unused = _UNUSED if kernel == "small" else _UNUSED_PROGRAMS
+    unused = _UNUSED_PROGRAMS if kernel == "debian" else _UNUSED  # the modules of another kernel
     done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
     if done.returncode:
         raise SlateError(f"lz4 can not unpack {paths.short(initrd)}", paths.make("guest"))
@@ -326,7 +329,7 @@ def header(campaign: Campaign) -> Json:
         "age": campaign.base.age,
         "seed": campaign.seed,
         "span_ns": campaign.span_ns,
-        **({"kernel": campaign.base.kernel} if campaign.base.kernel != "small" else {}),
+        **_kernel_facts(campaign.base),
     }
 
 
@@ -347,6 +350,13 @@ def read_log(path: Path, wanted: Json) -> list[Json]:
     if whole != text:
         path.write_text(whole, encoding="utf-8")
     return lines[1:]
+
+
+def _kernel_facts(base: RunOptions) -> Json:
+    """Return what the header says of the kernel: nothing of the default."""
+    if base.own_kernel:
+        return {"kernel": base.own_kernel.image.release, "kernel_sha256": base.own_kernel.sha256}
+    return {"kernel": base.kernel} if base.kernel != "small" else {}
 
 
 def append(path: Path, line: Json) -> None:
@@ -378,19 +388,21 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     seed = int(number("seed", args.seed, 0, 2**31 - 1))
     base = RunOptions(
         profile=check_profile(args.profile or "small"),
-        kernel=args.kernel,
         fill=100,
         age=share("age", args.age, 1000, 3),
         settings=args.set,
         timeout=number("timeout", args.timeout, 1, 1e7, float),
         mem=400 << 20,
     )
+    set_kernel(base, args)
+    if base.own_kernel and not base.own_kernel.has(ext4 := ownkernel.FILE_SYSTEMS["ext4"]):
+        raise ownkernel.lacks(base.own_kernel, [ext4])
     span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
     if args.kernel == "small" and not paths.KERNELS["small"].exists():
         raise SlateError(
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
         )
-    command.check_built(base.kernel)
+    command.check_built(base)
     paths.program(PROGRAM)
     return Campaign(base, seed, span, folder, folder / "origin.slate")
 

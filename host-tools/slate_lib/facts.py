@@ -10,7 +10,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from . import load, ownguest, paths
+from . import command, load, ownguest, paths
 from .drives import Drive
 from .options import RunOptions
 from .shape import Json
@@ -29,7 +29,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
     if own:  # the image changes while it runs
         inputs |= {name: path for name, path in (("vmlinux", own.kernel), ("initrd", own.initrd)) if path}
     else:
-        inputs |= {"vmlinux": paths.kernel(options.kernel, options.smp), "initrd": paths.GUEST / "initrd.lz4"}
+        inputs |= {"vmlinux": command.kernel_file(options), "initrd": paths.GUEST / "initrd.lz4"}
     if options.apps:
         inputs["apps"] = paths.APPS_IMAGE
     if options.content:
@@ -45,6 +45,8 @@ def checksums(options: RunOptions) -> dict[str, str]:
         if drive.profile:
             inputs["profile" + _of(drive)] = drive.profile
     sums = {name: sha256(path) for name, path in inputs.items()}
+    if options.own_kernel and options.own_kernel.modules:
+        sums["modules"] = hashlib.sha256(options.own_kernel.archive(options)).hexdigest()
     for drive in options.drives:
         if drive.drive_kept and drive.ephemeral:
             sums["drive-tables" + _of(drive)] = drive.drive_kept.sha256_of_tables()
@@ -69,19 +71,18 @@ def drive_file(drive: Drive) -> Json | None:
     }
 
 
-def versions(kernel: str, apps: bool = False, vcpus: int = 1) -> dict[str, str]:
-    """Return the versions of the programs of a run.
-
-    kernel: the kernel used. The image of applications has only a checksum.
-    """
+def versions(options: RunOptions) -> dict[str, str]:
+    """Return the versions of the programs of a run. The image of applications has only a checksum."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
         found |= {"kernel": str(guest["kernel"]), "fio": str(guest["fio"])}
-        if kernel == "small":
-            small = json.loads(paths.kernel(kernel, vcpus).with_name("kernel.json").read_text(encoding="utf-8"))
+        if options.own_kernel:
+            found["kernel"] = options.own_kernel.image.release
+        if options.kernel == "small":
+            small = json.loads(command.kernel_file(options).with_name("kernel.json").read_text(encoding="utf-8"))
             found["kernel"] = str(small["kernel"])
-        if apps:
+        if options.apps:
             image = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))
             found["apps"] = str(image["sha256"])
     except (OSError, ValueError, KeyError):
@@ -176,7 +177,10 @@ def _repeated_words(options: RunOptions) -> list[str]:
 def repeat_command(options: RunOptions) -> str:
     """Return a command line that repeats the run in the same clone."""
     words = [paths.COMMAND, "run", *_drive_words(options), *_work_words(options)]
-    words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
+    if options.own_kernel:
+        words += options.own_kernel.words
+    else:
+        words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     words += [*_state_words(options), "--frontend", options.frontend]
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
@@ -204,6 +208,7 @@ def settings(options: RunOptions) -> Json:
         "app_parameters": options.app_values,
         **({"own_guest": shlex.join(ownguest.words(options.own))} if options.own else {}),
         "kernel": str(options.own.kernel or "") if options.own else options.kernel,
+        **({"modules": _modules(options)} if options.own_kernel else {}),
         "kernel_args": options.kernel_args,
         "smp": options.smp,
         "mem_bytes": options.mem,
@@ -223,6 +228,12 @@ def settings(options: RunOptions) -> Json:
         "qemu_args": options.qemu_args,
         **({"drives": [_drive(drive) for drive in options.drives]} if options.more else {}),
     }
+
+
+def _modules(options: RunOptions) -> str:
+    """Return the folder of modules of a kernel of the user's, or an empty text."""
+    given = options.own_kernel.given_modules if options.own_kernel else None
+    return paths.short(given) if given else ""
 
 
 def _drive(drive: Drive) -> Json:

@@ -12,7 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from . import apps, content, drives, jobfile, load, names, namespaces, ownguest, paths, powercut, processors, units
+from . import (
+    apps,
+    content,
+    drives,
+    jobfile,
+    load,
+    names,
+    namespaces,
+    ownguest,
+    ownkernel,
+    paths,
+    powercut,
+    processors,
+    units,
+)
 from .drives import Drive
 from .errors import SlateError
 
@@ -58,6 +72,7 @@ class RunOptions(Drive):
     load_args: list[str] = field(default_factory=list)
     out: Path | None = None
     kernel: str = "debian"
+    own_kernel: ownkernel.OwnKernel | None = None  # a kernel of the user's for Slate's guest
     smp: int = 1
     cpu_rate: str = processors.RATE  # 10^9 instructions a second of virtual time
     cpu_quantum: int = processors.QUANTUM_NS
@@ -218,7 +233,12 @@ GUEST = (
         "kernel",
         "NAME|FILE",
         "debian (default), or small: nearly every I/O costs the same number of "
-        "instructions ('make guest-kernel' builds it); or the file of a kernel of your own",
+        "instructions ('make guest-kernel' builds it); or a bzImage or vmlinux of your own (docs/kernels.md)",
+    ),
+    Option(
+        "modules",
+        "DIR",
+        "modules of --kernel FILE, as 'make modules_install INSTALL_MOD_PATH=DIR' installs them",
     ),
     Option("smp", "N", f"processors, 1 to {SMP_MAX} (default 1)"),
 )
@@ -385,6 +405,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     _guest(options, args, asked)
     _records(options, args)
     options.cuts = powercut.from_arguments(args, options.seed, len(options.drives))
+    ownkernel.check(options)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
@@ -413,7 +434,8 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
 def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
     """Set the guest, its processors and its clock."""
     own = options.own
-    options.kernel = "debian" if own else _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
+    if not own:
+        set_kernel(options, args, asked("kernel", "debian"))
     options.mem = _memory(asked("mem", "1G"))
     if options.apps and options.mem < APPS_MEM_MIN:
         raise SlateError(
@@ -439,6 +461,17 @@ def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
     options.qmp = _socket(args.qmp)
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
+
+
+def set_kernel(options: RunOptions, args: argparse.Namespace, name: str | None = None) -> None:
+    """Set the kernel of Slate's guest: one of ours by its name, or the user's by --kernel FILE and --modules."""
+    if file := ownguest.kernel_file(args):
+        options.own_kernel = ownkernel.OwnKernel(file, Path(args.modules) if args.modules else None)
+        options.kernel = paths.short(file)
+        return
+    options.kernel = _choice("kernel", name or args.kernel, tuple(paths.KERNELS))
+    if args.modules:
+        raise SlateError(f"--modules {args.modules} without --kernel FILE", "name the kernel that they belong to")
 
 
 def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:

@@ -52,7 +52,7 @@ FOREIGN = {
 ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
 NEVER_OWN = (
     *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "file", "shell", "content", "apps"),
-    *("cut_at", "cut_after_commands", "kernel_arg", "verbose"),
+    *("cut_at", "cut_after_commands", "kernel_arg", "verbose", "modules"),
 )
 
 
@@ -151,19 +151,26 @@ def _option(name: str) -> str:
 
 
 def is_asked(args: argparse.Namespace) -> bool:
-    """Is the user's own guest requested? A --kernel with a '/' or of a file is one; other words are names."""
-    kernel = args.kernel is not None and args.kernel not in paths.KERNELS
-    return bool(args.image or args.boot_from_ssd or kernel)
+    """Is the user's own guest requested? A kernel's file alone boots Slate's guest."""
+    return bool(args.image or args.boot_from_ssd or (args.initrd and kernel_file(args)))
+
+
+def kernel_file(args: argparse.Namespace) -> Path | None:
+    """Return the kernel's file. A --kernel with a '/' or of a file is one; other words are names."""
+    if args.kernel is None or args.kernel in paths.KERNELS:
+        return None
+    if "/" not in args.kernel and not Path(args.kernel).exists():
+        raise SlateError(
+            f"--kernel: there is no {args.kernel}{names.nearest(args.kernel, paths.KERNELS)}",
+            f"use one of: {', '.join(paths.KERNELS)}; or the file of a kernel of your own",
+        )
+    return _readable("kernel", args.kernel)
 
 
 def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
     """Check all options that can be checked without the drive. None: the guest is Slate's."""
     if not is_asked(args):
-        given = [_option(name) for name in ONLY_OWN if getattr(args, name)]
-        if given:
-            raise SlateError(
-                f"{given[0]} is for a guest of your own", "add --image FILE, --kernel FILE or --boot-from-ssd"
-            )
+        _check_slates(args)
         return None
     own = OwnGuest(from_ssd=args.boot_from_ssd, iommu=args.iommu, print_libvirt=args.print_libvirt)
     _kernel(own, args)
@@ -171,7 +178,9 @@ def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
         if getattr(args, name, None):
             raise SlateError(
                 f"{_option(name)}: works in Slate's own guest only",
-                "leave it out, and log in to the guest to run something there (docs/guests.md)",
+                "leave --initrd out: --kernel FILE alone boots Slate's own guest"
+                if args.initrd and not (args.image or args.boot_from_ssd)
+                else "leave it out, and log in to the guest to run something there (docs/guests.md)",
             )
     if args.precondition == "device":
         raise SlateError("--precondition device: works in Slate's own guest only", "use --precondition instant")
@@ -233,15 +242,27 @@ def check_drive(own: OwnGuest, options: RunOptions) -> None:
         )
 
 
+def _check_slates(args: argparse.Namespace) -> None:
+    """Refuse options of the user's own guest with Slate's."""
+    given = [_option(name) for name in ONLY_OWN if getattr(args, name)]
+    file = kernel_file(args)
+    if given == ["--append"] and file:
+        raise SlateError(
+            f"--append with --kernel {args.kernel}: Slate's own guest has a command line",
+            "add words to it with --kernel-arg, or name your guest with --initrd or --image",
+        )
+    if given:
+        more = "add --image FILE, --initrd FILE or --boot-from-ssd"
+        raise SlateError(
+            f"{given[0]} is for a guest of your own",
+            f"{more}: --kernel FILE alone boots Slate's" if file else "add --image FILE, --kernel FILE with "
+            "--initrd FILE, or --boot-from-ssd",
+        )
+
+
 def _kernel(own: OwnGuest, args: argparse.Namespace) -> None:
-    if args.kernel is not None and args.kernel not in paths.KERNELS:
-        if "/" not in args.kernel and not Path(args.kernel).exists():
-            raise SlateError(
-                f"--kernel: there is no {args.kernel}{names.nearest(args.kernel, paths.KERNELS)}",
-                f"use one of: {', '.join(paths.KERNELS)}; or the file of a kernel of your own",
-            )
-        own.kernel = _readable("kernel", args.kernel)
-    elif args.kernel is not None:
+    own.kernel = kernel_file(args)
+    if args.kernel is not None and not own.kernel:
         raise SlateError(
             f"--kernel {args.kernel}: this kernel boots Slate's own guest only",
             "name the file of a kernel, or leave --kernel out to boot what the image holds",

@@ -121,7 +121,7 @@ class Report:
             *([f"{len(made)} namespace{'s' * (len(made) > 1)}"] if (made := settings.get("namespaces")) else []),
             f"{settings['smp']} vCPU{'s' * (settings['smp'] != 1)}"
             + (f" at {settings['cpu_rate']} GIPS" if settings.get("cpu_rate") else "")
-            + (", small kernel" if settings.get("kernel") == "small" else ""),
+            + self._kernel(settings),
             "virtual time" if settings["virtual_time"] else "real time",
             f"seed {settings['seed']}",
         ]
@@ -134,6 +134,12 @@ class Report:
         right = " · ".join(facts)
         self._add(f"{left}{right:>{max(WIDTH - len(left), len(right) + 2)}}", BOLD)
         self._add(RULE, DIM)
+
+    def _kernel(self, settings: Json) -> str:
+        """Return the kernel's name, unless it is the default."""
+        if settings.get("modules") is not None:
+            return f", Linux {self.record['versions'].get('kernel', '')}"
+        return ", small kernel" if settings.get("kernel") == "small" else ""
 
     def _filled(self, settings: Json) -> str:
         drive = settings.get("drive")

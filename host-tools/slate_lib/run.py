@@ -28,6 +28,7 @@ from . import (
     jobfile,
     load,
     namespaces,
+    ownkernel,
     paths,
     powercut,
     process,
@@ -445,7 +446,7 @@ class Run:
             **({"power_cuts": self.cuts} if self.cuts else {}),
             "settings": facts.settings(self.options),
             "versions": {
-                **facts.versions(self.options.kernel, self.options.apps, self.options.smp),
+                **facts.versions(self.options),
                 "qemu": self.qemu_version,
             },
             "sha256": self.sums.result(),
@@ -509,12 +510,14 @@ def dry_run(options: RunOptions) -> int:
 
 def check_job(options: RunOptions) -> None:
     """Check the job before a boot as far as possible: --qemu-arg may add devices unknown to the launcher."""
-    known = options.job or options.kernel == "small" or options.namespaces
+    known = options.job or options.kernel == "small" or options.own_kernel or options.namespaces
     derived = [_derived(drive) for drive in options.drives] if known else []
     if derived:
         namespaces.check(options, derived[0])
     if options.kernel == "small" and any(drive.get("ftl") == "zns" for drive in derived):
         raise SlateError("--kernel small has no zones: its guest would not see the drive", "use --kernel debian")
+    if options.own_kernel and any(drive.get("ftl") == "zns" for drive in derived):
+        ownkernel.check_zones(options.own_kernel)
     if not options.job or options.qemu_args:
         return
     sizes = [drive.get("exported_bytes") for drive in derived]
@@ -569,7 +572,7 @@ def run(options: RunOptions) -> int:
     if options.own:
         command.check_qemu()
     else:
-        command.check_built(options.kernel, options.apps, options.content is not None, options.smp)
+        command.check_built(options)
     if command.firmware_missing():
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
@@ -584,7 +587,7 @@ def run(options: RunOptions) -> int:
         say = f"a guest of your own, {options.own.name},"
     print(
         f"{'slate':<9} {say} on {', '.join(paths.short(drive.drive_path) for drive in options.drives)}, "
-        f"{'small kernel, ' if options.kernel == 'small' else ''}"
+        f"{_kernel_words(options)}"
         f"{options.smp} vCPU{'s' * (options.smp != 1)}{'' if options.realtime else f' at {options.cpu_rate} GIPS'}, "
         f"{units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
@@ -609,6 +612,12 @@ def run(options: RunOptions) -> int:
 
         return ownrun.OwnRun(options).execute()
     return Run(options).execute()
+
+
+def _kernel_words(options: RunOptions) -> str:
+    """Return the kernel's name for the first line, unless it is the default."""
+    own = options.own_kernel
+    return f"Linux {own.image.release}, " if own else "small kernel, " if options.kernel == "small" else ""
 
 
 def quietly(words: list[str]) -> None:

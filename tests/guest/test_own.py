@@ -263,7 +263,10 @@ class NeverUp(OwnGuest):
         self.assert_no_process(out)
 
     def test_kernel_without_a_root(self) -> None:
-        command, out = self.own("--kernel", GUEST / "vmlinux", "--append", "console=ttyS0", "--realtime")
+        empty = self.folder / "empty"
+        empty.write_bytes(bytes(512))
+        kernel = ("--kernel", GUEST / "vmlinux", "--initrd", empty, "--append", "console=ttyS0")
+        command, out = self.own(*kernel, "--realtime")
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=200, cwd=self.folder, stdin=subprocess.DEVNULL, check=False
         )

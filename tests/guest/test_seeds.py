@@ -16,7 +16,7 @@ class Seeds(GuestTest):
     def addresses(self, seed: int) -> dict[str, list[int]]:
         """Return the offsets of each job's requests, in the drive's order; those of the ageing under 'age'."""
         recording = self.folder / f"seed{seed}.{self.runs}.txt"
-        drive = ("--precondition", "device", "--fill", "0", "--age", "0.05", "--set", "geometry.blocks_per_plane=16")
+        drive = ("--precondition", "device", "--fill", "100", "--age", "0.05")
         self.slate("--job", HERE / "seeds.fio", "--seed", str(seed), *drive, "--record", recording)
         rows = [line.split() for line in recording.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
         ios = [(row[2], int(row[3])) for row in rows if row[2] in ("read", "write") and row[4] == "4096"]

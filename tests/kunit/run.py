@@ -47,7 +47,7 @@ def programs() -> list[str]:
 
 def check_built() -> None:
     """Check that the guest exists, and modules for its kernel."""
-    command.check_built("debian")
+    command.check_built(RunOptions(profile=None))
     release = MODULES / "release"
     if not release.exists():
         raise SlateError(f"{paths.short(MODULES)} has no modules", "run 'make kunit'")

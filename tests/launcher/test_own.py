@@ -210,7 +210,7 @@ class Lines(OwnCase):
         line = self.line("--kernel", kernel, "--initrd", initrd, "--append", "root=/dev/vda1 quiet")
         for option, value in (("-kernel", kernel), ("-initrd", initrd), ("-append", "root=/dev/vda1 quiet")):
             self.assertEqual(line[line.index(option) + 1], str(Path(value).resolve()) if option != "-append" else value)
-        line = self.line("--kernel", kernel)
+        line = self.line("--kernel", kernel, "--initrd", initrd)
         self.assertEqual(line[line.index("-append") + 1], "console=ttyS0")
         self.assertIn("virtio-blk-pci,drive=image", self.line("--kernel", kernel, "--image", self.image))
 
@@ -315,7 +315,8 @@ class Libvirt(OwnCase):
             self.assertEqual(re.findall(r'value="-device" />\s*<qemu:arg value="(.*?)"', text), want)
 
     def test_kernel(self) -> None:
-        text = self.check("--kernel", self.write("vmlinuz", "k"), "--append", "a & b", "--realtime")
+        files = ("--kernel", self.write("vmlinuz", "k"), "--initrd", self.write("initrd", "i"))
+        text = self.check(*files, "--append", "a & b", "--realtime")
         self.assertIn("<cmdline>a &amp; b</cmdline>", text)
 
     def test_virtual_time(self) -> None:

@@ -177,7 +177,7 @@ class Options(test_options.Case):
                 self.refused(*self.two, *words, words=[what], job=False)
 
     def test_a_guest_of_ones_own(self) -> None:
-        some = self.parse(*self.two, "--kernel", self.job, "--frontend", "nvme", job=False)
+        some = self.parse(*self.two, "--kernel", self.job, "--initrd", self.job, "--frontend", "nvme", job=False)
         words = owncommand.drive_words(some)
         self.assertEqual(words[0::2], ["-blockdev", "-device"] * 2)
         self.assertEqual(words[3::4], ["nvme,serial=slate,drive=ssd0", "nvme,serial=slate1,drive=ssd1"])
@@ -207,7 +207,8 @@ class Options(test_options.Case):
             entries = {name: data for name, _, data in command.job_entries(self.parse(*self.two))}
         self.assertEqual(
             entries["job/env"],
-            b"SLATE_DEV=/dev/nvme0n1\nSLATE_SEED=1\nSLATE_DEVS='/dev/nvme0n1 /dev/nvme1n1'\n. ./drives.sh\n",
+            b"SLATE_DEV=/dev/nvme0n1\nSLATE_SEED=1\nSLATE_FIO_SEED=1934370296\n"
+            b"SLATE_DEVS='/dev/nvme0n1 /dev/nvme1n1'\n. ./drives.sh\n",
         )
         self.assertEqual(entries["job/slate-mark"], b"marks")
         self.assertIn(b"for drive in $SLATE_DEVS", entries["job/drives.sh"])
