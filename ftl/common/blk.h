@@ -69,7 +69,7 @@ struct blk {			/* size: one cache line, because most accesses are to a random bl
 	uint32_t parity;	/* front.h: page number + 1 of its parity page; 0: none */
 	uint16_t lost;		/* LSB pages of the group being written that cannot be read */
 	uint16_t live;		/* of a backup block: number of valid parity pages */
-	uint64_t parity_seq : 40;	/* mount: sequence of the parity page */
+	uint64_t parity_seq : 40;	/* mount: sequence of the parity page; with handles, of the first page */
 	uint8_t backup : 2;	/* enum blk_backup */
 	uint8_t torn : 1;	/* mount found that the last written page cannot be read */
 	uint8_t hurt : 1;	/* mount found a page that cannot be read */

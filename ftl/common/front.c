@@ -273,6 +273,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 			      .copies = copies_slot(c), .covers = covering_slots(c) };
 	fr->parity_bytes = (g->page_bytes + KEPT_BYTES(c->units_per_page) + 7) / 8 * 8;
 	fr->plane = ssd_carve(m, planes, sizeof(*fr->plane));
+	fr->open = ssd_carve(m, (size_t)planes * (fr->slots + FRONT_SPARES), sizeof(*fr->open));
 	fr->parity = ssd_carve(m, fr->covers ? (size_t)planes * fr->covers + 1 : 0, fr->parity_bytes);
 	if (front_by_word_lines(g)) {
 		fr->sequence = c->policy->word_lines;
@@ -296,9 +297,10 @@ void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
 	for (uint32_t p = 0; p < geo_planes(fr->g); p++) {
 		struct front_plane *pl = &fr->plane[p];
 
-		*pl = (struct front_plane){ .debt = BLK_NONE, .backup = BLK_NONE, .slow_last = BLK_NONE,
+		*pl = (struct front_plane){ .open = fr->open + (size_t)p * (fr->slots + FRONT_SPARES),
+					    .debt = BLK_NONE, .backup = BLK_NONE, .slow_last = BLK_NONE,
 					    .spent = BLK_NONE };
-		for (uint32_t i = 0; i < FRONT_SLOTS_MAX; i++)
+		for (uint32_t i = 0; i < fr->slots + FRONT_SPARES; i++)
 			pl->open[i] = BLK_NONE;
 		for (uint32_t i = 0; i < fr->covers; i++)
 			front_forget(fr, p, i);

@@ -72,7 +72,6 @@
 #define FRONT_NONE 0xffffffffu
 #define FRONT_ACTIVE_MAX 16u
 #define FRONT_SPARES 2u			/* slots for blocks that a mount must keep open */
-#define FRONT_SLOTS_MAX (FRONT_ACTIVE_MAX + 1 + FRONT_SPARES)
 #define FRONT_WHOLE_BLOCK 0xffffffffu
 #define FRONT_FAST 0u			/* flex: number of the slot of fast blocks */
 #define FRONT_SLOW 1u
@@ -93,7 +92,7 @@ struct front_ask {
 	bool idle;			/* a copy that is made only because the drive is idle */
 	bool may_open;			/* a free block may be opened */
 	bool plenty;			/* more blocks than the reserve are free */
-	bool mounting;			/* mount: prefer LSB pages, because a torn LSB page destroys no other page */
+	bool mounting;			/* mount: prefer LSB pages: a torn one destroys no other page */
 	uint32_t stream;		/* the page's stream, and may it go to another one's block? */
 	bool mixes;
 	bool cache;			/* the SLC slot takes the page */
@@ -130,7 +129,7 @@ struct front_config {
 };
 
 struct front_plane {
-	uint32_t open[FRONT_SLOTS_MAX];	/* block numbers or BLK_NONE */
+	uint32_t *open;			/* block of each slot, or BLK_NONE */
 	uint32_t slow_last, slow_count;	/* flex: last block and length of the FIFO, linked by blk.next from
 					 * open[FRONT_SLOW] */
 	uint32_t debt;			/* block whose parity page comes next, or BLK_NONE */
@@ -159,6 +158,7 @@ struct front {
 	uint32_t group;			/* group as the policy sets it, at most W */
 	uint32_t covers;		/* number of slots with a parity page in hand */
 	struct front_plane *plane;
+	uint32_t *open;			/* the open[] of all planes */
 	uint8_t *parity;		/* parity in hand of each slot: page and spare area */
 	uint32_t parity_bytes;
 	uint64_t backup_seq;		/* sequence of the last parity page */
@@ -180,7 +180,7 @@ bool front_by_word_lines(const struct nand_geometry *g);
 const char *front_fault(const struct front_policy *p, const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t front_oob_bytes(const struct front_policy *p, uint32_t units_per_page);
 bool front_own(const struct front_policy *p, enum ftl_gc_frontier where);
-uint32_t front_slots(const struct front_config *c);	/* Number of open blocks of a plane, without backup blocks. */
+uint32_t front_slots(const struct front_config *c);	/* Open blocks of a plane, without backup blocks. */
 void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
 		   const struct nand_geometry *g);	/* fr: scratch memory if m only measures */
 void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
@@ -274,8 +274,7 @@ static inline bool front_waits(const struct front *fr, uint32_t plane)
 
 void front_open_backup(struct front *fr, uint32_t plane);	/* Open the free list's first block as a backup
 								 * block. */
-struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Describe the parity page that the plane
-									 * owes. */
+struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the parity page that is owed */
 /*
  * Prepare a group's parity page: set its place and its spare area (block, first and lost from `what`).
  * Returns its content, which is the parity that the slot has accumulated.

@@ -48,7 +48,7 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 #define FTL_SECTOR_BYTES 512u
 #define FTL_NAMESPACES 16u	/* namespaces of the host whose waits are told apart (owners.h) */
 #define FTL_QUEUES 64u		/* submission queues of the host that an arbiter tells apart */
-#define FTL_HANDLES_MAX 8u	/* placement handles */
+#define FTL_HANDLES_MAX 128u	/* placement handles */
 
 /*
  * Operations on the zone that `offset` is in. Each counts as the enum ftl_op named below, so that
@@ -191,9 +191,9 @@ struct ftl_zone {
 };
 
 struct ftl_handle {
-	uint64_t unit_bytes;		/* reclaim unit: size of its flash */
-	uint64_t left_bytes;		/* what the handle takes at most before it goes on to another unit */
-	uint64_t units;			/* reclaim units begun since the mount */
+	uint64_t unit_bytes;		/* that a reclaim unit takes: the size of its flash */
+	uint64_t left_bytes;		/* that the host may write before the next unit begins; not 0 */
+	uint64_t units;			/* reclaim units begun since the mount, without the first */
 };
 
 struct ftl_zones {
@@ -295,8 +295,8 @@ struct ftl_ops {
 	void (*zone_told)(struct ftl *f, uint32_t zone);
 	/*
 	 * Placement handles; both pointers are NULL if the FTL has none. handle() returns the state of a
-	 * handle below placement_handles. renew_handle() ends its reclaim unit, so that pages issued from
-	 * now on go to a new one, and returns the bytes that the old one could still have taken.
+	 * handle below placement_handles. renew_handle() ends its reclaim unit: data accepted before stay with
+	 * it, later ones go to a new one. Returns the bytes that the old one could still have taken.
 	 */
 	struct ftl_handle (*handle)(const struct ftl *f, uint32_t handle);
 	uint64_t (*renew_handle)(struct ftl *f, uint64_t now_ns, uint32_t handle);

@@ -24,7 +24,7 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 	if (!c->placement_handles)
 		return NULL;
 	if (c->placement_handles > FTL_HANDLES_MAX)
-		return "placement_handles must be at most 8";
+		return "placement_handles must be at most 128";
 	if (policy != &front_page_policy || g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
 		return "placement_handles must be 0: the FTL chooses open blocks by their LSB and MSB pages; set "
 		       "type = page and order = ascending or none";
@@ -43,23 +43,70 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 	return NULL;
 }
 
+void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c)
+{
+	f->handles.handle = ssd_carve(m, c->placement_handles, sizeof(*f->handles.handle));
+	f->handles.round = ssd_carve(m, (size_t)c->placement_handles * f->shape.planes, sizeof(*f->handles.round));
+}
+
 void handles_init(struct page_ftl *f)
 {
 	struct page_handles *h = &f->handles;
 
 	h->count = f->host.c.placement_handles;
 	h->apart = h->count && handles_copy_streams(&f->host.c) > 1;
-	for (uint32_t i = 0; i < FTL_HANDLES_MAX; i++)
-		h->open[i] = NONE;
+	h->unit_bytes = (uint64_t)f->shape.planes * f->g->pages_per_block * f->g->page_bytes;
+	for (uint32_t i = 0; i < h->count; i++)
+		h->handle[i] = (struct handle){ .open = NONE, .last = NONE, .round = 1 };
+	for (uint32_t i = 0; i < h->count * f->shape.planes; i++)
+		h->round[i] = 0;
 }
 
+static inline uint32_t open_block(const struct page_ftl *f, uint32_t plane, uint32_t handle)
+{
+	return f->fr.plane[plane].open[FRONT_HOST + handle];
+}
+
+static inline uint32_t *round_of(const struct page_ftl *f, uint32_t plane, uint32_t handle)
+{
+	return &f->handles.round[plane * f->handles.count + handle];
+}
+
+/* A block's pages are a part of its handle's reclaim unit. */
+static void count_block(struct page_ftl *f, uint32_t b)
+{
+	const struct blk *k = &f->bt.blk[b];
+
+	f->handles.handle[k->stream].written += (uint64_t)k->next_page * f->g->page_bytes;
+	*round_of(f, geo_plane_of(f->g, (pbn_t){ b }), k->stream) = f->handles.handle[k->stream].round;
+}
+
+/*
+ * Find what is written of the handles' rounds. A full block belongs to the round if pages of it were written after
+ * the first page of a block that is still open. Pages that were padded count like others.
+ */
 void handles_mounted(struct page_ftl *f)
 {
-	for (uint32_t i = 0; i < f->handles.count; i++) {
-		f->handles.blocks[i] = 0;
-		for (uint32_t plane = 0; plane < f->shape.planes; plane++)
-			f->handles.blocks[i] += f->fr.plane[plane].open[FRONT_HOST + i] != BLK_NONE;
+	const struct page_handles *h = &f->handles;
+
+	for (uint32_t i = 0; i < h->count; i++) {
+		h->handle[i].first_seq = UINT64_MAX;
+		for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
+			uint32_t b = open_block(f, plane, i);
+
+			if (b != BLK_NONE && f->bt.blk[b].parity_seq < h->handle[i].first_seq)
+				h->handle[i].first_seq = f->bt.blk[b].parity_seq;
+		}
 	}
+	for (uint32_t b = 0; h->count && b < geo_blocks(f->g); b++) {
+		const struct blk *k = &f->bt.blk[b];
+
+		if ((k->state == BLK_OPEN || k->state == BLK_FULL) && !k->copies &&
+		    k->last_order >= h->handle[k->stream].first_seq)
+			count_block(f, b);
+	}
+	for (uint32_t i = 0; i < h->count; i++)
+		h->handle[i].written %= h->unit_bytes;
 }
 
 /* ---- the write buffer --------------------------------------------------- */
@@ -69,15 +116,40 @@ void handles_select(struct page_ftl *f, uint32_t handle)
 	struct page_handles *h = &f->handles;
 
 	SSD_ASSERT(handle < h->count);
-	h->open[h->current] = f->buf.open;
+	h->handle[h->current].open = f->buf.open;
 	h->current = handle;
-	f->buf.open = h->open[handle];
-	h->open[handle] = NONE;
+	f->buf.open = h->handle[handle].open;
+	h->handle[handle].open = NONE;
+}
+
+void handles_began(struct page_ftl *f, uint32_t w)
+{
+	f->buf.page[w].handle = (uint8_t)f->handles.current & 0x7f;
+	f->handles.handle[f->handles.current].last = w;
+}
+
+static void next_unit(struct page_ftl *f, struct handle *h)
+{
+	h->units++;
+	f->host.stats.reclaim_units++;
+}
+
+void handles_wrote(struct page_ftl *f, const struct ftl_io *io, uint32_t bytes)
+{
+	struct handle *h = &f->handles.handle[f->handles.current];
+
+	if (io->lost)
+		return;
+	h->written += bytes;
+	if (h->written < f->handles.unit_bytes)
+		return;
+	h->written -= f->handles.unit_bytes;
+	next_unit(f, h);
 }
 
 static void close_page(struct page_ftl *f, uint32_t w)
 {
-	f->handles.open[f->buf.page[w].handle] = NONE;
+	f->handles.handle[f->buf.page[w].handle].open = NONE;
 	f->buf.page[w].state = W_QUEUED;
 	wbuf_queue(f, w);
 }
@@ -85,8 +157,8 @@ static void close_page(struct page_ftl *f, uint32_t w)
 void handles_close_others(struct page_ftl *f)
 {
 	for (uint32_t i = 0; i < f->handles.count; i++)
-		if (f->handles.open[i] != NONE)
-			close_page(f, f->handles.open[i]);
+		if (f->handles.handle[i].open != NONE)
+			close_page(f, f->handles.handle[i].open);
 }
 
 /* Close the slot's page if it is another handle's open one. */
@@ -108,7 +180,7 @@ void handles_close_older(struct page_ftl *f, uint32_t lpn, uint32_t old)
 void handles_close_region(struct page_ftl *f, uint32_t map)
 {
 	for (uint32_t i = 0; i < f->handles.count; i++) {
-		uint32_t w = f->handles.open[i];
+		uint32_t w = f->handles.handle[i].open;
 		bool in = false;
 
 		for (uint32_t s = 0; w != NONE && s < f->buf.page[w].used; s++)
@@ -129,19 +201,52 @@ uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier 
 	return w == NONE ? 0 : f->buf.page[w].handle;
 }
 
+bool handles_in_turn(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t handle = handles_stream(f, plane, FRONT_HOST), round = f->handles.handle[handle].round;
+
+	if (open_block(f, plane, handle) != BLK_NONE || *round_of(f, plane, handle) != round)
+		return true;
+	for (uint32_t p = 0; p < f->shape.planes; p++)
+		if (open_block(f, p, handle) != BLK_NONE || (*round_of(f, p, handle) != round &&
+							     f->bt.plane[p].free_count > f->gc.urgent_blocks))
+			return false;
+	return true;
+}
+
+/* Is the plane's block of the handle the only open one? */
+static bool only_open(const struct page_ftl *f, uint32_t plane, uint32_t handle)
+{
+	for (uint32_t p = 0; p < f->shape.planes; p++)
+		if (p != plane && open_block(f, p, handle) != BLK_NONE)
+			return false;
+	return true;
+}
+
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot)
 {
-	uint32_t stream = front_stream(&f->fr, slot), *blocks = &f->handles.blocks[stream];
+	uint32_t stream = front_stream(&f->fr, slot), plane = geo_plane_of(f->g, (pbn_t){ b });
+	struct handle *h = &f->handles.handle[stream];
 
-	f->bt.blk[b].stream = stream;
+	f->bt.blk[b].stream = (uint8_t)stream;
 	if (slot >= f->fr.copies)
 		return;
-	if (*blocks == f->shape.planes) {
-		f->handles.units[stream]++;
-		f->host.stats.reclaim_units++;
-		*blocks = 0;
+	h->round += *round_of(f, plane, stream) == h->round && only_open(f, plane, stream);
+	*round_of(f, plane, stream) = h->round;
+}
+
+void handles_end_unit(struct page_ftl *f, uint32_t handle)
+{
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
+		uint32_t b = open_block(f, plane, handle);
+
+		if (b == BLK_NONE)
+			continue;
+		front_drop(&f->fr, b);
+		blk_close(&f->bt, b);
+		gc_wake(f, plane);
 	}
-	++*blocks;
+	f->handles.handle[handle].round++;
 }
 
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
@@ -151,57 +256,64 @@ void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
 }
 
 /* A drive may have been written with more handles; their blocks then count as those of the first. */
-uint32_t handles_found(const struct page_ftl *f, const uint8_t *oob)
+void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 {
+	struct oob_head h = oob_get_head(oob);
+	struct blk *k = &f->bt.blk[ppn / f->g->pages_per_block];
 	uint32_t stream = oob[OOB_BYTES(f->shape.upp)];
 
-	return stream < f->handles.count ? stream : 0;
+	k->stream = (uint8_t)(stream < f->handles.count ? stream : 0);
+	if (h.kind == OOB_HOST && !(ppn % f->g->pages_per_block))
+		k->parity_seq = h.order & OOB_SEQ_LAST;
 }
 
 /* ---- what the host sees ---------------------------------------------------- */
 
-static uint64_t left_pages(const struct page_ftl *f, uint32_t handle)
-{
-	uint64_t left = (uint64_t)(f->shape.planes - f->handles.blocks[handle]) * f->g->pages_per_block;
-
-	for (uint32_t plane = 0; plane < f->shape.planes; plane++)
-		left += front_left(&f->fr, f->fr.plane[plane].open[FRONT_HOST + handle]);
-	return left;
-}
-
 struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;
+	const struct page_handles *h = &f->handles;
 
-	SSD_ASSERT(handle < f->handles.count);
+	SSD_ASSERT(handle < h->count);
 	return (struct ftl_handle){
-		.unit_bytes = (uint64_t)f->shape.planes * f->g->pages_per_block * f->g->page_bytes,
-		.left_bytes = left_pages(f, handle) * f->g->page_bytes,
-		.units = f->handles.units[handle],
+		.unit_bytes = h->unit_bytes,
+		.left_bytes = h->unit_bytes - h->handle[handle].written,
+		.units = h->handle[handle].units,
 	};
+}
+
+/* Close the handle's open buffer page. */
+static void close_page_now(struct page_ftl *f, uint32_t handle)
+{
+	if (handle == f->handles.current)
+		wbuf_seal(f);
+	else if (f->handles.handle[handle].open != NONE)
+		close_page(f, f->handles.handle[handle].open);
+}
+
+/* Does the buffer page wait to be placed, for the first time, as a page of the handle? */
+static bool is_to_be_placed(const struct page_ftl *f, uint32_t w, uint32_t handle)
+{
+	return w != NONE && f->buf.page[w].state == W_QUEUED && f->buf.page[w].handle == handle &&
+	       f->buf.page[w].seq > f->bt.issued;
 }
 
 uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handle)
 {
 	struct page_ftl *f = page_ftl_of(base);
+	struct handle *h = &f->handles.handle[handle];
 	uint64_t left;
 
 	(void)page_ftl_step(base, now_ns);
 	left = page_ftl_handle(base, handle).left_bytes;
-	if (!f->handles.blocks[handle])
-		return left;	/* the reclaim unit is still empty */
-	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
-		uint32_t b = f->fr.plane[plane].open[FRONT_HOST + handle];
-
-		if (b == BLK_NONE)
-			continue;
-		front_drop(&f->fr, b);
-		blk_close(&f->bt, b);
-		gc_wake(f, plane);
-	}
-	f->handles.units[handle]++;
-	f->handles.blocks[handle] = 0;
-	f->host.stats.reclaim_units++;
+	close_page_now(f, handle);
+	if (is_to_be_placed(f, h->last, handle))
+		f->buf.page[h->last].ends = 1;
+	else
+		handles_end_unit(f, handle);
+	if (h->written)
+		next_unit(f, h);
+	h->written = 0;
 	f->turn.changed = true;
 	return left;
 }
@@ -214,12 +326,12 @@ void handles_check(const struct page_ftl *f)
 	for (uint32_t w = 0; h->count && w < f->buf.pages; w++)
 		open += f->buf.page[w].state == W_OPEN;
 	open -= h->count && f->buf.open != NONE;
-	SSD_ASSERT(!h->count || h->open[h->current] == NONE);			/* W6 */
+	SSD_ASSERT(!h->count || h->handle[h->current].open == NONE);		/* W6 */
 	for (uint32_t i = 0; i < h->count; i++) {
-		uint32_t w = i == h->current ? f->buf.open : h->open[i];
+		uint32_t w = i == h->current ? f->buf.open : h->handle[i].open;
 
-		open -= h->open[i] != NONE;
-		SSD_ASSERT(h->blocks[i] <= f->shape.planes);
+		open -= h->handle[i].open != NONE;
+		SSD_ASSERT(h->handle[i].written < h->unit_bytes);
 		if (w == NONE)
 			continue;
 		SSD_ASSERT(f->buf.page[w].state == W_OPEN && f->buf.page[w].handle == i &&

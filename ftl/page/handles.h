@@ -13,8 +13,16 @@
  *   W5  a handle's open page is W_OPEN, is not in the queue, and has room
  *   W6  buf.open is the open page of handle `current`, whose place in open[] is not used
  *
- * A reclaim unit of a handle is as many blocks as there are planes, in the order in which the handle
- * opens them.
+ * A handle's blocks are opened in rounds of one block in each plane, so that the planes fill evenly:
+ *
+ *   W7  a plane that has opened its block of the round opens another one only if no plane has a page left
+ *       in an open block of the handle, and none could open its block of the round; then a round begins.
+ *       Pages whose program failed, and pages of a mount, do not wait
+ *
+ * A reclaim unit is what the host sees of a round: it ends when the host has written as many bytes as a
+ * round of blocks has, whether they are on flash or in the buffer, or when the host ends it. Padded pages
+ * take a part of the blocks and not of the unit, and units overwritten in the buffer the reverse, so a
+ * unit that the host fills may end within a block. One that the host ends takes its open blocks along.
  */
 #ifndef SLATE_HANDLES_H
 #define SLATE_HANDLES_H
@@ -23,13 +31,22 @@
 
 struct page_ftl;
 
+struct handle {
+	uint32_t open;			/* open buffer page, or NONE */
+	uint32_t last;			/* buffer page opened last, or NONE; perhaps another's by now */
+	uint32_t round;			/* number of the round */
+	uint64_t written;		/* bytes of the reclaim unit that the host has written */
+	uint64_t units;			/* reclaim units begun after the first */
+	uint64_t first_seq;		/* mount: of the pages in open blocks */
+};
+
 struct page_handles {
-	uint32_t count;				/* number of handles; 0: placement is off, other members are unused */
-	bool apart;				/* copies of each handle have blocks of their own, too */
+	uint32_t count;			/* number of handles; 0: placement is off, other members are unused */
+	bool apart;			/* copies of each handle have blocks of their own, too */
 	uint32_t current;
-	uint32_t open[FTL_HANDLES_MAX];		/* open buffer page, or NONE */
-	uint32_t blocks[FTL_HANDLES_MAX];	/* blocks of the present reclaim unit that have been opened */
-	uint64_t units[FTL_HANDLES_MAX];	/* reclaim units begun after the first */
+	uint64_t unit_bytes;		/* of a reclaim unit */
+	struct handle *handle;
+	uint32_t *round;		/* of each plane and handle: the round whose block has been opened last */
 };
 
 /* Return how many kinds of host pages and of copies have open blocks of their own (struct front_config). */
@@ -37,11 +54,14 @@ uint32_t handles_streams(const struct ftl_config *c);
 uint32_t handles_copy_streams(const struct ftl_config *c);
 /* Returns why the policy, configuration and geometry do not suit handles, or NULL. */
 const char *handles_fault(const struct front_policy *policy, const struct ftl_config *c, const struct nand_geometry *g);
+void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c);
 void handles_init(struct page_ftl *f);
 void handles_mounted(struct page_ftl *f);	/* the open blocks are known */
 
 /* wbuf.c calls these with handles. Make buf.open the open page of `handle`. */
 void handles_select(struct page_ftl *f, uint32_t handle);
+void handles_began(struct page_ftl *f, uint32_t w);	/* w is the open page of the current handle */
+void handles_wrote(struct page_ftl *f, const struct ftl_io *io, uint32_t bytes);	/* they were accepted */
 void handles_close_others(struct page_ftl *f);
 /* W4: call these before a write of the unit (old: its newest slot, or NONE), and of its region's bitmap. */
 void handles_close_older(struct page_ftl *f, uint32_t lpn, uint32_t old);
@@ -49,10 +69,13 @@ void handles_close_region(struct page_ftl *f, uint32_t map);
 
 /* place.c, gc.c */
 uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier which);
+/* W7: does the plane have an open block for the page to be placed next, or may it open one if there is a free one? */
+bool handles_in_turn(const struct page_ftl *f, uint32_t plane);
+void handles_end_unit(struct page_ftl *f, uint32_t handle);	/* its open blocks take no more pages */
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 /* A page of the stream goes to the slot: set its spare area. */
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
-uint32_t handles_found(const struct page_ftl *f, const uint8_t *oob);	/* mount: the stream of a page's block */
+void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: the page is there */
 void handles_check(const struct page_ftl *f);
 
 struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle);

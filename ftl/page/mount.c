@@ -207,7 +207,7 @@ static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 		b->copies |= h.kind == OOB_GC;
 	}
 	if (f->handles.count)
-		b->stream = handles_found(f, oob);
+		handles_found(f, ppn, oob);
 	if (map_is_cached(f))
 		map_mount_note(s, ppn, oob);
 	if (h.kind == OOB_HOST && h.order > *seen)

@@ -683,6 +683,7 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	at.oob_len = page_ftl_oob_bytes(t, c, g);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
 	front_lay_out(&at.fr, m, &fc, g);
+	handles_lay_out(&at, m, c);
 	at.lost.max = policy->group ? at.shape.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
 	at.lost.page = ssd_carve(m, at.lost.max, sizeof(*at.lost.page));
 	at.lost.data = ssd_carve(m, at.lost.max, g->page_bytes + at.oob_len);

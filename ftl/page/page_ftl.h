@@ -84,7 +84,8 @@ struct wpage {			/* half of a cache line */
 	uint16_t used;		/* number of slots in use */
 	uint16_t bases;		/* number of slots whose base read is outstanding */
 	uint8_t state;		/* enum wpage_state */
-	uint8_t handle;
+	uint8_t handle : 7;
+	uint8_t ends : 1;	/* handles.c: the last page of a reclaim unit that the host has ended */
 	uint16_t pinned;	/* cached map: number of slots whose map pages are pinned */
 };
 

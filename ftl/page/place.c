@@ -70,12 +70,19 @@ static uint32_t stream_of(const struct page_ftl *f, uint32_t plane, enum frontie
 	return f->handles.count ? handles_stream(f, plane, which) : 0;
 }
 
+/* Placement handles: may the plane open the handle's next block? A page to be issued again does not wait. */
+static inline bool is_in_turn(const struct page_ftl *f, uint32_t plane, enum frontier which, uint32_t reserve)
+{
+	return !f->handles.count || which != FRONT_HOST || reserve < f->gc.urgent_blocks || handles_in_turn(f, plane);
+}
+
 /* Returns the slot for the next page, or NONE. */
 static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
 	bool copy = which == FRONT_GC, apart = f->handles.count;
-	struct front_ask q = { .who = which, .may_open = free > reserve, .mounting = f->gc.hold,
+	struct front_ask q = { .who = which, .may_open = free > reserve && is_in_turn(f, plane, which, reserve),
+			       .mounting = f->gc.hold,
 			       .plenty = free > f->gc.urgent_blocks || (copy && apart),
 			       .stream = stream_of(f, plane, which),
 			       .mixes = !apart || copy || reserve < f->gc.urgent_blocks,
@@ -378,10 +385,22 @@ static uint32_t pick_die(struct page_ftl *f)
 	return die != NONE ? die : pick_between(f, 0, from);
 }
 
+/* Does the page wait for other planes of its handle, although the die has a free block? */
+static SSD_APART bool waits_for_turn(const struct page_ftl *f, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t plane = first; plane < first + f->g->planes_per_die; plane++)
+		if (may_open(f, plane, FRONT_HOST) && !handles_in_turn(f, plane))
+			return true;
+	return false;
+}
+
 static bool kept_by_gc(struct page_ftl *f, uint32_t die)
 {
-	return f->die[die].op == DIE_GC ||
-	       (f->die[die].op == DIE_IDLE && (gc_holds_die(f, die) || !die_has_room(f, die)));
+	if (f->die[die].op != DIE_IDLE || gc_holds_die(f, die))
+		return f->die[die].op == DIE_GC || f->die[die].op == DIE_IDLE;
+	return !die_has_room(f, die) && !(f->handles.count && waits_for_turn(f, die));
 }
 
 static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
@@ -471,6 +490,8 @@ static SSD_APART void page_extras(struct page_ftl *f, uint32_t w, uint32_t ppn, 
 		note_heat(f, w);
 	if (f->handles.count)
 		handles_took(f, fxp_quotient(f->shape.by_block_pages, ppn), p->handle, oob);
+	if (SSD_UNLIKELY(p->ends) && !again)
+		handles_end_unit(f, p->handle);
 	if (f->metadata.bytes)
 		metadata_to_page(f, w, oob);
 }
@@ -713,7 +734,7 @@ static void page_done(struct page_ftl *f, uint32_t w)
 
 SSD_HOT void place_complete(struct page_ftl *f, struct die *d)
 {
-	for (uint32_t i = d->count; i-- > 0;) {	/* backwards, so that failed pages keep their order in the queue */
+	for (uint32_t i = d->count; i-- > 0;) {	/* backwards: failed pages keep their order in the queue */
 		uint32_t w = d->page[i];
 
 		if (d->status[i] == NAND_OK) {

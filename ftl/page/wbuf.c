@@ -85,7 +85,8 @@ static SSD_ALWAYS bool open_page(struct page_ftl *f)
 	f->buf.free_count--;
 	f->buf.open = w;
 	if (SSD_UNLIKELY(f->extras) && f->handles.count) {
-		*p = (struct wpage){ .seq = UINT64_MAX, .state = W_OPEN, .handle = (uint8_t)f->handles.current };
+		*p = (struct wpage){ .seq = UINT64_MAX, .state = W_OPEN };
+		handles_began(f, w);
 		return true;
 	}
 	join_queue(f, w);
@@ -251,6 +252,8 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 			io->first_seq = f->buf.page[f->buf.open].seq;
 			io->done_ns = 0;
 		}
+		if (SSD_UNLIKELY(f->extras) && f->handles.count)
+			handles_wrote(f, io, bytes);
 		seal_full(f);
 		io->at += bytes;
 	}

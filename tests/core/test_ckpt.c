@@ -276,7 +276,7 @@ static bool expect_same(const struct page_ftl *a, const struct page_ftl *b, bool
 		SSD_ASSERT(!k->valid || (k->next_page == l->next_page && k->last_order == l->last_order &&
 					 k->map == l->map && k->copies == l->copies));
 	}
-	for (uint32_t i = 0; i < FRONT_SLOTS_MAX * a->shape.planes; i++)
+	for (uint32_t i = 0; i < (a->fr.slots + FRONT_SPARES) * a->shape.planes; i++)
 		SSD_ASSERT(a->fr.plane[i % a->shape.planes].open[i / a->shape.planes] ==
 			   b->fr.plane[i % a->shape.planes].open[i / a->shape.planes]);
 	return true;

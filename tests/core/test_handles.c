@@ -15,6 +15,7 @@
 #define DIES 2u			/* of one plane each */
 #define UNIT_BYTES ((uint64_t)DIES * PAGES * PAGE)	/* of a reclaim unit */
 #define HANDLES 3u
+#define SECTOR FTL_SECTOR_BYTES
 #define LPNS 1200u
 
 static struct ftl_config fc;
@@ -47,10 +48,11 @@ static void mount_anew(void)
 	mount_page_ftl(&fc, &host);
 }
 
-static void make(enum ftl_isolation isolation)
+static void make_blocks(enum ftl_isolation isolation, uint32_t blocks_per_plane)
 {
 	struct nand_array_config c = {
-		.geo = { DIES, 1, 1, 1, 52, PAGES, PAGE, 64, OOB_BYTES(UPP) + 1, PAGE, 0, 2, 1, .copyback = true },
+		.geo = { DIES, 1, 1, 1, blocks_per_plane, PAGES, PAGE, 64, OOB_BYTES(UPP) + 1, PAGE, 0, 2, 1,
+			 .copyback = true },
 		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 
 	test_array_make(&t, &c);
@@ -61,6 +63,11 @@ static void make(enum ftl_isolation isolation)
 		.gc_policy = &gc_greedy, .placement_handles = HANDLES, .placement_isolation = isolation };
 	rng = 1;
 	mount_anew();
+}
+
+static void make(enum ftl_isolation isolation)
+{
+	make_blocks(isolation, 52);
 }
 
 static void run(struct ftl_io io)
@@ -78,6 +85,12 @@ static void write_units(uint32_t handle, uint32_t unit, uint32_t units, bool fua
 {
 	run((struct ftl_io){ .op = FTL_WRITE, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)units * UNIT,
 			     .handle = (uint8_t)handle, .fua = fua });
+}
+
+static void write_sectors(uint32_t handle, uint32_t sector, uint32_t sectors)
+{
+	run((struct ftl_io){ .op = FTL_WRITE, .offset = (uint64_t)sector * SECTOR, .bytes = (uint64_t)sectors * SECTOR,
+			     .handle = (uint8_t)handle });
 }
 
 static void flush(void)
@@ -250,13 +263,18 @@ static void versions_keep_their_order(void)
 
 /* ---- reclaim units ---------------------------------------------------------- */
 
-static void expect_handle(uint32_t handle, uint64_t left_pages, uint64_t units)
+static void expect_left(uint32_t handle, uint64_t left_bytes, uint64_t units)
 {
 	struct ftl_handle h = f->ops->handle(f, handle);
 
 	EXPECT_EQ(h.unit_bytes, UNIT_BYTES);
-	EXPECT_EQ(h.left_bytes, left_pages * PAGE);
+	EXPECT_EQ(h.left_bytes, left_bytes);
 	EXPECT_EQ(h.units, units);
+}
+
+static void expect_handle(uint32_t handle, uint64_t left_pages, uint64_t units)
+{
+	expect_left(handle, left_pages * PAGE, units);
 }
 
 /* Pages of a sequential write go to the dies in turn. */
@@ -264,15 +282,148 @@ static void a_reclaim_unit_is_a_block_of_each_plane(void)
 {
 	make(FTL_ISOLATED_INITIALLY);
 	for (uint32_t i = 0; i < 2 * DIES * PAGES; i++) {
-		expect_handle(1, DIES * PAGES - (i && i % (DIES * PAGES) == 0 ? DIES * PAGES : i % (DIES * PAGES)),
-			      i ? (i - 1) / (DIES * PAGES) : 0);
+		expect_handle(1, DIES * PAGES - i % (DIES * PAGES), i / (DIES * PAGES));
 		write_units(1, i * UPP, UPP, false);
 		pass_to(FTL_IDLE);
 	}
+	expect_handle(1, DIES * PAGES, 2);
 	expect_handle(0, DIES * PAGES, 0);
-	EXPECT_EQ(f->ops->stats(f)->reclaim_units, 1);
+	EXPECT_EQ(f->ops->stats(f)->reclaim_units, 2);
 	EXPECT_EQ(used_blocks(), 2 * DIES);
 	gone();
+}
+
+/* What the host wrote counts at once and by the sector, whether the buffer has it, pads it or overwrites it. */
+static void a_unit_counts_what_the_host_wrote(void)
+{
+	uint64_t left = UNIT_BYTES;
+
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t i = 0; i < 10; i++) {
+		write_sectors(1, 100 * i, 1 + i);
+		left -= (1 + i) * SECTOR;
+		expect_left(1, left, 0);
+		if (i % 3 == 2)
+			flush();
+		expect_left(1, left, 0);
+	}
+	for (uint32_t i = 0; i < 5; i++)	/* in the buffer's open page */
+		write_sectors(1, 7, 1);
+	left -= 5 * SECTOR;
+	write_units(1, 40, 1, true);		/* FUA: the page is padded */
+	left -= UNIT;
+	expect_left(1, left, 0);
+	run((struct ftl_io){ .op = FTL_TRIM, .offset = 40 * UNIT, .bytes = UNIT });
+	flush();
+	expect_left(1, left, 0);
+	expect_left(0, UNIT_BYTES, 0);		/* the bitmap's page is not the host's */
+	write_sectors(1, 0, (uint32_t)(left / SECTOR) - 1);
+	expect_left(1, SECTOR, 0);
+	write_sectors(1, 0, 1);
+	expect_left(1, UNIT_BYTES, 1);
+	write_sectors(1, 0, (uint32_t)(UNIT_BYTES / SECTOR) + 3);
+	expect_left(1, UNIT_BYTES - 3 * SECTOR, 2);
+	gone();
+}
+
+/* Write one sector with lost content: nothing is written to the unit. */
+static void lost_content_takes_nothing(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	run((struct ftl_io){ .op = FTL_WRITE, .bytes = SECTOR, .lost = true, .handle = 1 });
+	expect_left(1, UNIT_BYTES, 0);
+	gone();
+}
+
+/* Number of blocks of the host's pages whose units are of two reclaim units, which each have `units` LPNs. */
+static uint32_t blocks_across(uint32_t from, uint32_t to, uint32_t units)
+{
+	uint32_t across = 0;
+
+	for (uint32_t b = 0; b < geo_blocks(&t.c.geo); b++) {
+		uint32_t of = LPNS;
+
+		for (uint32_t p = 0; p < PAGES; p++) {
+			const void *oob;
+
+			if (t.n->ops->peek(t.n, geo_ppn(&t.c.geo, (pbn_t){ b }, p), NULL, &oob) != NAND_OK)
+				continue;
+			for (uint32_t i = 0; i < UPP; i++) {
+				uint32_t lpn = oob_get_lpn(oob, i);
+
+				if (lpn < from || lpn >= to)
+					continue;
+				across += of != LPNS && of != (lpn - from) / units;
+				of = (lpn - from) / units;
+			}
+		}
+	}
+	return across;
+}
+
+/* Planes fill evenly, however the handles take turns, so a block has data of one reclaim unit. */
+static void a_unit_ends_when_it_is_full(void)
+{
+	uint32_t per = DIES * PAGES;
+
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t i = 0; i < 27; i++) {
+		write_units(0, 3 * i * UPP, 3 * UPP, false);
+		write_units(1, LPNS / 2 + i * UPP, UPP, false);
+		if (i % 2)
+			pass_to(FTL_IDLE);
+		expect_handle(0, per - 3 * (i + 1) % per, 3 * (i + 1) / per);
+		expect_handle(1, per - (i + 1) % per, (i + 1) / per);
+	}
+	flush();
+	EXPECT_EQ(f->ops->stats(f)->pad_units, 0);
+	EXPECT_EQ(blocks_across(0, LPNS / 2, per * UPP), 0);
+	EXPECT_EQ(blocks_across(LPNS / 2, LPNS, per * UPP), 0);
+	/* 81 pages are five units and a page, 27 are one and 11 pages. */
+	EXPECT_EQ(used_blocks(), 5 * DIES + 1 + 2 * DIES);
+	gone();
+}
+
+/* The host ends a unit whose data are in the buffer: in an open page, and in pages that wait. They stay with it. */
+static void buffered_data_stay_with_their_unit(void)
+{
+	uint32_t old = 0;
+
+	for (uint32_t units = 1; units <= 9; units++) {
+		make(FTL_ISOLATED_INITIALLY);
+		for (uint32_t u = 0; u < units; u++) {
+			struct ftl_io io = { .op = FTL_WRITE, .offset = u * UNIT, .bytes = UNIT, .handle = 2 };
+
+			f->ops->submit(f, now, &io);
+			(void)f->ops->step(f, now);
+		}
+		EXPECT_EQ(f->ops->renew_handle(f, now, 2), UNIT_BYTES - units * UNIT);
+		expect_left(2, UNIT_BYTES, 1);
+		EXPECT_EQ(f->ops->renew_handle(f, now, 2), UNIT_BYTES);
+		f->ops->check(f);
+		for (uint32_t u = 0; u < units; u++)
+			write_units(2, 500 + u, 1, false);
+		expect_left(2, UNIT_BYTES - units * UNIT, 1);
+		flush();
+		expect_left(2, UNIT_BYTES - units * UNIT, 1);
+		for (uint32_t b = 0; b < geo_blocks(&t.c.geo); b++) {
+			bool has[2] = { false, false };
+
+			for (uint32_t p = 0; p < PAGES; p++) {
+				const void *oob;
+
+				if (t.n->ops->peek(t.n, geo_ppn(&t.c.geo, (pbn_t){ b }, p), NULL, &oob) != NAND_OK)
+					continue;
+				for (uint32_t i = 0; i < UPP; i++)
+					if (oob_get_lpn(oob, i) < LPNS)
+						has[oob_get_lpn(oob, i) >= 500] = true;
+			}
+			EXPECT(!has[0] || !has[1]);
+			old += has[0];
+		}
+		gone();
+	}
+	EXPECT_EQ(old, 1 + 1 + 2 * 7);	/* two units fill a page, and the dies take turns */
 }
 
 static void a_handle_is_moved_on(void)
@@ -311,6 +462,70 @@ static void a_mount_finds_open_blocks(void)
 		write_units(h, 20 * h, 3 * UPP, false);
 	flush();
 	EXPECT_EQ(used_blocks(), HANDLES * DIES);
+	gone();
+}
+
+/* A mount finds how far a unit is, with blocks of it that are full, and none of the unit before. */
+static void a_mount_finds_full_blocks(void)
+{
+	for (uint32_t pages = 1; pages <= 3 * DIES * PAGES; pages++) {
+		uint32_t left = DIES * PAGES - pages % (DIES * PAGES);
+
+		make(FTL_ISOLATED_INITIALLY);
+		for (uint32_t i = 0; i < pages; i++)
+			write_units(1, i * UPP, UPP, false);
+		flush();
+		nand_array_power_cut(t.a, now, 1);
+		nand_array_power_on(t.a);
+		mount_anew();
+		expect_handle(1, left, 0);
+		for (uint32_t i = 0; i < left; i++)
+			write_units(1, (pages + i) * UPP, UPP, false);
+		flush();
+		expect_handle(1, DIES * PAGES, 1);
+		EXPECT_EQ(used_blocks() % DIES, 0);
+		EXPECT_EQ(blocks_across(0, LPNS, DIES * PAGES * UPP), 0);
+		gone();
+	}
+}
+
+/* As many handles as a profile may have, each with its blocks, also after a power cut. */
+static void there_are_128_handles(void)
+{
+	make_blocks(FTL_ISOLATED_PERSISTENTLY, 2 * FTL_HANDLES_MAX + 60);
+	fc.placement_handles = FTL_HANDLES_MAX;
+	fc.buffer_units = (FTL_HANDLES_MAX + 2) * UPP;
+	mount_anew();
+	for (uint32_t i = 0; i < 4 * LPNS; i++)
+		write_units(i % LPNS % FTL_HANDLES_MAX, i % LPNS, 1, false);
+	for (uint32_t h = 0; h < FTL_HANDLES_MAX; h++) {
+		uint32_t units = 4 * (LPNS / FTL_HANDLES_MAX + (h < LPNS % FTL_HANDLES_MAX));
+
+		expect_left(h, UNIT_BYTES - (uint64_t)units * UNIT % UNIT_BYTES, units * UNIT / UNIT_BYTES);
+	}
+	flush();
+	EXPECT_EQ(f->ops->stats(f)->stray_pages, 0);
+	read_all();
+	nand_array_power_cut(t.a, now, 1);
+	nand_array_power_on(t.a);
+	mount_anew();
+	for (uint32_t b = 0; b < geo_blocks(&t.c.geo); b++) {
+		uint32_t handle = FTL_HANDLES_MAX;
+
+		for (uint32_t p = 0; p < PAGES; p++) {
+			const void *oob;
+
+			if (t.n->ops->peek(t.n, geo_ppn(&t.c.geo, (pbn_t){ b }, p), NULL, &oob) != NAND_OK)
+				continue;
+			for (uint32_t i = 0; i < UPP; i++) {
+				uint32_t lpn = oob_get_lpn(oob, i);
+
+				EXPECT(lpn >= LPNS || handle == FTL_HANDLES_MAX || handle == lpn % FTL_HANDLES_MAX);
+				handle = lpn < LPNS ? lpn % FTL_HANDLES_MAX : handle;
+			}
+		}
+	}
+	read_all();
 	gone();
 }
 
@@ -370,8 +585,8 @@ static void bad_settings_are_refused(void)
 	EXPECT(ftl_validate(ftl_list[0], &fc, &g, &(const char *){ NULL }) == SSD_OK);
 	fc = good;
 	fc.placement_handles = FTL_HANDLES_MAX + 1;
-	fc.buffer_units = 100;
-	refused("placement_handles must be at most 8");
+	fc.buffer_units = 1000;
+	refused("placement_handles must be at most 128");
 	fc = good;
 	t.c.geo.oob_bytes = 8 + 9 * UPP - 1;
 	refused("oob_bytes is too small for this FTL");
@@ -399,8 +614,14 @@ int main(void)
 	RUN(flush_and_fua_close_all_pages);
 	RUN(versions_keep_their_order);
 	RUN(a_reclaim_unit_is_a_block_of_each_plane);
+	RUN(a_unit_counts_what_the_host_wrote);
+	RUN(lost_content_takes_nothing);
+	RUN(a_unit_ends_when_it_is_full);
+	RUN(buffered_data_stay_with_their_unit);
 	RUN(a_handle_is_moved_on);
 	RUN(a_mount_finds_open_blocks);
+	RUN(a_mount_finds_full_blocks);
+	RUN(there_are_128_handles);
 	RUN(fewer_handles_find_all_data);
 	RUN(bad_settings_are_refused);
 	return test_result();

@@ -76,7 +76,8 @@ static uint32_t copy_to(bool idle, uint32_t busy, uint32_t free)
 /* Test the rules of section 3.3.2, with a fast block 1 and slow blocks 2, 3 of 4 word lines. */
 static void flex_choice(void)
 {
-	static struct front_plane plane;
+	static uint32_t open[2 + FRONT_SPARES];
+	static struct front_plane plane = { .open = open };
 	struct blk blk[4] = { { 0 } };
 	struct blk_table bt = { .blk = blk };
 	struct nand_geometry g = { .pages_per_block = 8 };
@@ -84,7 +85,7 @@ static void flex_choice(void)
 	fr = (struct front){ .c = { .policy = &front_flex_policy, .fast_above_permille = 800,
 				    .slow_below_permille = 100 }, .g = &g, .bt = &bt, .slots = 2,
 			     .word_lines = 4, .sequence = SEQ_TWO_PHASE, .plane = &plane, .quota = 1 };
-	for (uint32_t i = 0; i < FRONT_SLOTS_MAX; i++)
+	for (uint32_t i = 0; i < 2 + FRONT_SPARES; i++)
 		plane.open[i] = BLK_NONE;
 	plane.open[FRONT_FAST] = 1;
 	plane.open[FRONT_SLOW] = 2;
@@ -117,7 +118,8 @@ static void flex_choice(void)
 /* Test the slot that flexFTL chooses for GC's copies, with the blocks of flex_choice(). */
 static void flex_copies(void)
 {
-	static struct front_plane plane;
+	static uint32_t open[2 + FRONT_SPARES];
+	static struct front_plane plane = { .open = open };
 	struct blk blk[4] = { { 0 } };
 	struct blk_table bt = { .blk = blk };
 	struct nand_geometry g = { .pages_per_block = 8 };
@@ -125,7 +127,7 @@ static void flex_copies(void)
 	fr = (struct front){ .c = { .policy = &front_flex_policy, .fast_above_permille = 800,
 				    .slow_below_permille = 100, .gc_pages = FTL_GC_FAST }, .g = &g, .bt = &bt,
 			     .slots = 2, .word_lines = 4, .sequence = SEQ_TWO_PHASE, .plane = &plane };
-	for (uint32_t i = 0; i < FRONT_SLOTS_MAX; i++)
+	for (uint32_t i = 0; i < 2 + FRONT_SPARES; i++)
 		plane.open[i] = BLK_NONE;
 	plane.open[FRONT_FAST] = 1;
 	plane.open[FRONT_SLOW] = 2;
@@ -166,7 +168,7 @@ static void flex_copies(void)
 	EXPECT_EQ(copy_to(false, 801, 1), FRONT_COPIES);
 	EXPECT_EQ(copy_to(false, 801, 0), FRONT_NONE);
 	plane.open[FRONT_SLOW] = BLK_NONE;
-	EXPECT_EQ(copy_to(true, 801, 1), FRONT_COPIES);		/* no MSB page: the host's LSB pages are not used */
+	EXPECT_EQ(copy_to(true, 801, 1), FRONT_COPIES);		/* no MSB page: no LSB pages of the host */
 	plane.open[FRONT_SLOW] = 2;
 	plane.slow_count = 3;	/* with the third one: as many slow blocks as a backup block can name */
 	EXPECT_EQ(choose(FRONT_HOST, 801, true), FRONT_SLOW);

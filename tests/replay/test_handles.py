@@ -35,7 +35,7 @@ class Handles(Case):
             programs = found["nand"]["ops"]["program"]
             self.assertEqual(programs, {**dict.fromkeys(programs, 0), "host": sum(written.values()) // PAGE})
             self.assertEqual(found["ftl_counts"]["pad_units"], 0)
-            changes = sum((n // PAGE - 1) // RECLAIM_UNIT for n in written.values())
+            changes = sum(n // PAGE // RECLAIM_UNIT for n in written.values())
             self.assertEqual(found["ftl_counts"]["reclaim_units"], changes)
             self.assertNotIn("stray_pages", found["ftl_counts"])
         self.assertGreater(self.waf(*rings), 1.1)
@@ -47,7 +47,7 @@ class Handles(Case):
         initially = self.waf(*TWO, "--handles", "stream", *mix)
         apart = self.waf(*APART, "--handles", "stream", *mix)
         self.assertLess(initially, together - 0.2)
-        self.assertLess(apart, initially - 0.1)
+        self.assertLess(apart, initially)
 
     def test_rows_name_handles(self) -> None:
         """One unit for each handle and a flush program one page for each handle."""
