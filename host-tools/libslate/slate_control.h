@@ -69,6 +69,19 @@ struct slate_health {
 };
 void slate_get_health(const struct slate_dev *d, struct slate_health *out);
 
+/* What the flash has done since the drive was opened, whatever orders reset; and the state of its blocks. */
+struct slate_media {
+	uint64_t host_bytes;		/* written by the host */
+	uint64_t programmed_bytes, read_bytes;
+	uint64_t erased_bytes;		/* of whole blocks */
+	uint64_t uncorrectable;		/* reads that returned NAND_UNCORR */
+	uint64_t refreshed_blocks;	/* blocks collected because a read was corrected */
+	uint64_t blocks, bad_blocks;
+	uint32_t erases_min, erases_max;	/* of a block that is not bad */
+	uint32_t free_percent;		/* blocks that are free; 0 if the FTL does not report blocks */
+};
+void slate_get_media(const struct slate_dev *d, struct slate_media *out);
+
 #define SLATE_COPY_MAX (1u << 30)
 
 /*

@@ -18,6 +18,7 @@
 #include "hist.h"
 #include "profile.h"
 #include "slate.h"
+#include "slate_control.h"
 #include "slate_power.h"
 #include "slate_wire.h"
 
@@ -75,6 +76,7 @@ struct slate_dev {
 	struct record *record;		/* NULL: none */
 	struct record_content *content;	/* NULL: none */
 	bool machine_stands;		/* while the machine is stopped, its flushes are not recorded */
+	struct slate_media media_before;	/* counts before the last reset of the counters */
 	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* NAND commands that were counted before a reset of
 								 * the counters */
 

@@ -112,8 +112,52 @@ static void keep_for_record(struct slate_dev *d)
 	free(now);
 }
 
+static void add_media(const struct slate_dev *d, struct slate_media *to)
+{
+	uint64_t page = slate_page_bytes(d), block = page * slate_geometry(d)->pages_per_block;
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	slate_get_stats(d, now);
+	to->host_bytes += now->ftl.op[FTL_WRITE].bytes;
+	to->uncorrectable += now->nand.uncorrectable;
+	to->refreshed_blocks += now->ftl.relocations;
+	for (unsigned int s = 0; s < NAND_NSOURCES; s++) {
+		to->programmed_bytes += (now->nand.ops[NAND_PROGRAM][s] + now->nand.ops[NAND_COPYBACK][s]) * page;
+		to->read_bytes += now->nand.user_read_bytes[s];
+		to->erased_bytes += now->nand.ops[NAND_ERASE][s] * block;
+	}
+	free(now);
+}
+
+void slate_get_media(const struct slate_dev *d, struct slate_media *out)
+{
+	uint64_t blocks = geo_blocks(slate_geometry(d)), free_blocks = 0;
+
+	*out = d->media_before;
+	add_media(d, out);
+	out->blocks = blocks;
+	out->erases_min = UINT32_MAX;
+	for (uint32_t b = 0; b < blocks; b++) {
+		uint32_t erases = d->nand->ops->erase_count(d->nand, (pbn_t){ b });
+
+		if (d->nand->ops->is_bad(d->nand, (pbn_t){ b })) {
+			out->bad_blocks++;
+			continue;
+		}
+		out->erases_min = erases < out->erases_min ? erases : out->erases_min;
+		out->erases_max = erases > out->erases_max ? erases : out->erases_max;
+		free_blocks += d->ftl && d->ftl->ops->block &&
+			       d->ftl->ops->block(d->ftl, (pbn_t){ b }).state == FTL_BLOCK_FREE;
+	}
+	if (out->bad_blocks == blocks)
+		out->erases_min = 0;
+	out->free_percent = (uint32_t)(free_blocks * 100 / blocks);
+}
+
 void slate_reset_stats(struct slate_dev *d)
 {
+	add_media(d, &d->media_before);
 	if (d->record)
 		keep_for_record(d);
 	slate_forget_statistics(d);

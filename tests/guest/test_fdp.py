@@ -47,8 +47,8 @@ class Fdp(GuestTest):
         self.assertEqual(len(steps), 14)
         self.assertEqual(found, (5 * UNIT, 2 * PAGE, 0))
         self.assert_true(result, found)
-        left = (RECLAIM_UNIT - PAGE) // LBA
-        self.assertEqual(result.text("status.txt").count(f"{left}"), 2)
+        for written in (UNIT, PAGE):  # to handle 0, and to handle 1
+            self.assertEqual(result.text("status.txt").count(f"{(RECLAIM_UNIT - written) // LBA}"), 1)
         self.assertEqual(result.text("status-again.txt").count(f"{RECLAIM_UNIT // LBA}"), 2)
         events = (result.folder / "events.bin").read_bytes()
         rows = [struct.unpack_from("<BxH", events, 64 + 64 * i) for i in range(struct.unpack_from("<I", events)[0])]

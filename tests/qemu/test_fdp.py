@@ -25,6 +25,7 @@ PLACEMENT = 2  # the directive's type
 INITIALLY, PERSISTENTLY = 1, 2
 NOT_FULLY_WRITTEN, INVALID_PID = 0, 3
 INVALID_FIELD, INVALID_NSID, SEQUENCE_ERROR, DISABLED, BAD_LIST = 0x02, 0x0B, 0x0C, 0x29, 0x2A
+INVALID_FORMAT = 0x10A
 EVERY_NAMESPACE = 0xFFFFFFFF
 EVENTS_KEPT = 63
 STATUS_HEAD, STATUS_ROW = 16, 32
@@ -51,8 +52,6 @@ def pattern(unit: int) -> bytes:
 
 class FdpTest(test_nvme.NvmeTest):
     """Start a namespace whose placement handle n is the drive's handle n, unless a test says otherwise."""
-
-    size = LBA  # bytes of a logical block, with metadata
 
     def begin(self, options: Json | None = None, **devices: str) -> Nvme:
         """Return the running controller."""
@@ -106,9 +105,9 @@ class FdpTest(test_nvme.NvmeTest):
         self.assertEqual([row[0] for row in rows], list(range(count)))
         return [row[3] for row in rows]
 
-    def assert_pages(self, *written: int) -> None:
-        """Check how many pages of its reclaim unit each handle has written."""
-        self.assertEqual(self.left(), [(RECLAIM_UNIT - pages * PAGE) // self.size for pages in written])
+    def assert_units(self, *written: int) -> None:
+        """Check how many mapping units the host has written to each handle's reclaim unit."""
+        self.assertEqual(self.left(), [(RECLAIM_UNIT - units * UNIT) // LBA for units in written])
 
     def update(self, *handles: int) -> int:
         """Move the handles to other reclaim units; return the status."""
@@ -154,16 +153,17 @@ class Placement(FdpTest):
             self.write(unit, unit % 3)
         self.vm.step(5_000_000)
         self.assertEqual(self.stats(), (12 * UNIT, 3 * PAGE, 0))
-        self.assert_pages(1, 1, 1)
+        self.assert_units(4, 4, 4)
         for unit in range(4):
             self.write(unit)  # no directive: placement handle 0
         self.vm.step(5_000_000)
-        self.assert_pages(2, 1, 1)
+        self.assert_units(8, 4, 4)
         self.write(100, 1)
         self.write(101, 9)  # no such handle: 0
+        self.assert_units(9, 5, 4)
         self.flush()
         self.assertEqual(self.stats(), (18 * UNIT, 6 * PAGE, 0))
-        self.assert_pages(3, 2, 1)
+        self.assert_units(9, 5, 4)
         for unit in (0, 5, 11, 100, 101):
             self.assertEqual(self.read(unit), pattern(unit))
 
@@ -172,10 +172,10 @@ class Placement(FdpTest):
         self.write(0, 0)
         self.write(4)
         self.flush()
-        self.assert_pages(1, 0)
+        self.assert_units(2, 0)
         self.write(8, 1)
         self.flush()
-        self.assert_pages(1, 1)
+        self.assert_units(2, 1)
         self.assertEqual(self.log(USAGE, 32)[8::8], bytes((1, 0, 1)))
 
     def test_copy(self) -> None:
@@ -183,42 +183,73 @@ class Placement(FdpTest):
         self.begin(namespace="fdp.ruhs=2;0")
         self.write(0, 1)
         self.flush()
-        self.assert_pages(0, 1)
-        for directive, pages in ((0, (1, 1)), (PLACEMENT << 20, (1, 2))):
+        self.assert_units(0, 1)
+        for directive, units in ((0, (1, 1)), (PLACEMENT << 20, (1, 2))):
             at = self.nvme.buffer()
             self.vm.write(at, struct.pack("<QQH14x", 0, 0, UNIT // LBA - 1))
             self.assertEqual(self.io(COPY, {10: 100 * UNIT // LBA, 12: directive, 13: 1 << 16}, at), 0)
             self.flush()
-            self.assert_pages(*pages)
+            self.assert_units(*units)
             self.assertEqual(self.read(100), pattern(0))
 
+    def format(self, index: int, flags: int = 0) -> int:
+        """Format the namespace; return the status."""
+        self.nvme.admin.put(FORMAT, 1, dwords={10: index | flags})
+        self.nvme.admin.ring()
+        return self.nvme.wait(self.nvme.admin).code
+
     def test_formats(self) -> None:
-        """Data and metadata of a write go to its handle in each format, with any kind of directive."""
+        """In each format a reclaim unit counts logical blocks, with any kind of directive."""
         for index, size, flags in (
             (0, 512, 0),
             (4, 4096, 0),
-            (1, 512 + 8, 1 << 4),  # metadata behind each block
-            (7, 4096 + 64, 1 << 4),
-            (1, 512 + 8, 1 << 5),  # protection information, which the controller makes
+            (1, 512, 1 << 4),  # 8 bytes of metadata behind each block
+            (7, 4096, 1 << 4),  # 64 bytes
+            (1, 512, 1 << 5),  # protection information, which the controller makes
         ):
             with self.subTest(index=index, flags=flags):
-                self.begin()
-                self.size = size
-                self.nvme.admin.put(FORMAT, 1, dwords={10: index | flags})
-                self.nvme.admin.ring()
-                self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
-                self.flush()
-                before = self.left()
+                self.begin(with_handles(ftl__metadata_bytes=64))
+                self.assertEqual(self.format(index, flags), 0)
+                blocks = RECLAIM_UNIT // size
+                self.assertEqual(self.left(), [blocks] * 3)
                 protect = 1 << 29 if flags >> 5 else 0
                 self.assertEqual(self.io(WRITE, {12: PLACEMENT << 20 | protect, 13: 2 << 16}), 0)
+                self.assertEqual(self.left(), [blocks, blocks, blocks - 1])
                 self.flush()
-                self.assertEqual(self.left(), [*before[:2], (RECLAIM_UNIT - PAGE) // size])
                 for kind in (0, 1, 2, 15):
                     for handle in (0, 3, 0xFFFF):
                         self.assertEqual(self.io(WRITE, {12: kind << 20 | protect, 13: handle << 16}), 0)
                 self.flush()
-                self.assertEqual(self.left()[1], before[1])
+                self.assertEqual(self.left(), [blocks - 12, blocks, blocks - 1])
                 self.vm.close()
+
+    def test_no_metadata_beside_the_blocks(self) -> None:
+        """Metadata that the spare area does not take would take a part of the reclaim units."""
+        self.begin()
+        self.assertEqual(self.format(1), INVALID_FORMAT)
+        self.assertEqual(self.format(4), 0)
+        self.vm.close()
+        words = "ftl.metadata_bytes has no room for ms=8 of blocks of 512 bytes: set it to 64 or more"
+        with self.assertRaisesRegex(AssertionError, words):
+            self.begin(namespace="fdp.ruhs=0-2,ms=8")
+
+    def test_many_handles(self) -> None:
+        """A drive has up to 128 handles."""
+        numbers = (0, 7, 8, 63, 100, 127)
+        options = with_handles(128, geometry__blocks_per_plane=400, ftl__buffer_units=4 * 130)
+        self.begin(options, subsys="fdp.nruh=128", namespace="fdp.ruhs=" + ";".join(map(str, numbers)))
+        for handle in range(len(numbers)):
+            for unit in range(handle + 1):
+                self.write(16 * handle + unit, handle)
+        self.assert_units(*range(1, len(numbers) + 1))
+        self.flush()
+        self.assertEqual(self.stats()[1], sum((n + 4) // 4 for n in range(len(numbers))) * PAGE)
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        for handle in range(len(numbers)):
+            for unit in range(handle + 1):
+                self.assertEqual(self.read(16 * handle + unit), pattern(16 * handle + unit))
+        usage = self.log(USAGE, 8 + 8 * 128)[8::8]
+        self.assertEqual([handle for handle in range(128) if usage[handle]], list(numbers))
 
     def test_power_cut(self) -> None:
         """The handles continue in their reclaim units."""
@@ -226,14 +257,14 @@ class Placement(FdpTest):
         for unit in range(8):
             self.write(unit, 1)
         self.flush()
-        self.assert_pages(0, 2, 0)
+        self.assert_units(0, 8, 0)
         before = self.stats()
         self.nvme = power_cycle(self.vm, 1_000_000)
         self.assertEqual(self.stats(), before)
-        self.assert_pages(0, 2, 0)
+        self.assert_units(0, 8, 0)
         self.write(8, 1)
         self.flush()
-        self.assert_pages(0, 3, 0)
+        self.assert_units(0, 9, 0)
         self.assertEqual(self.read(7), pattern(7))
 
     def test_what_is_erased(self) -> None:
@@ -262,9 +293,7 @@ class Placement(FdpTest):
         unit = PLANES * 16 * PAGE
         written = turns // 2 * chunk
         self.assertEqual(written % unit, 0)
-        for left in self.left():  # what is left is a whole number of pages; planes need not fill at the same time
-            self.assertEqual(left * LBA % PAGE, 0)
-            self.assertLess(left * LBA, unit + 1)
+        self.assertEqual(self.left(), [unit // LBA] * 2)
 
 
 class Table(FdpTest):
@@ -283,15 +312,15 @@ class Table(FdpTest):
         self.flush()
 
     def assert_left(self, *written: int) -> None:
-        """Check how many pages of the reclaim unit of its only handle each namespace sees written."""
-        for nsid, pages in enumerate(written, 1):
+        """Check how many mapping units of the reclaim unit of its only handle each namespace sees written."""
+        for nsid, units in enumerate(written, 1):
             at = self.nvme.buffer()
             self.vm.write(at, bytes(4096))
             self.assertEqual(self.io(RECEIVE, {10: 1, 11: 4096 // 4 - 1}, at, nsid), 0)
             data = self.vm.read(at, 4096)
             row = struct.unpack_from("<HHIQ", data, STATUS_HEAD)
             self.assertEqual(struct.unpack_from("<H", data, 14)[0], 1, "one placement handle")
-            self.assertEqual(row, (0, (nsid - 1) % 2, 0, (RECLAIM_UNIT - pages * PAGE) // LBA), f"NSID {nsid}")
+            self.assertEqual(row, (0, (nsid - 1) % 2, 0, (RECLAIM_UNIT - units * UNIT) // LBA), f"NSID {nsid}")
 
     def create(self, group: int, handles: int) -> int:
         """Create a namespace of 1 MiB in an endurance group, with a list of so many handles; return the status."""
@@ -311,7 +340,7 @@ class Table(FdpTest):
         self.assertEqual(self.stats()[:2], (UNIT, PAGE), "the table")
         for nsid in (1, 2, 3):
             self.put_page(nsid)
-        self.assert_left(3, 1, 3)
+        self.assert_left(9, 4, 9)  # with the table, a unit
         self.assertEqual(self.stats(), (3 * PAGE + UNIT, 4 * PAGE, 0))
         self.assertEqual(self.log(USAGE, 24)[8::8], bytes((2, 2)), "selected by the controller")
         at = self.nvme.buffer()
@@ -321,7 +350,7 @@ class Table(FdpTest):
         self.assertEqual(struct.unpack("<I", self.vm.read(at + 96, 4))[0] & (1 << 19 | 1 << 4), 1 << 19 | 1 << 4)
         self.vm.write(at, struct.pack("<H", 0))
         self.assertEqual(self.io(SEND, {10: 1}, at, nsid=2), 0)
-        self.assert_left(3, 0, 3)
+        self.assert_left(9, 0, 9)
         self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
         self.vm.step(1000)
         self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
@@ -367,18 +396,44 @@ class Orders(FdpTest):
         self.write(0, 1)
         self.write(4, 2)
         self.flush()
-        self.assert_pages(0, 1, 1)
+        self.assert_units(0, 1, 1)
         self.assertEqual(self.update(1), 0)
-        self.assert_pages(0, 0, 1)
+        self.assert_units(0, 0, 1)
         event = (NOT_FULLY_WRITTEN, 7, 1, 1, 0, 1)
         self.assertEqual(self.host_events(), [event])
         self.write(8, 1)
         self.flush()
         self.assertEqual(self.update(0, 1, 2), 0)  # as many as there are; of 2 no event is logged
-        self.assert_pages(0, 0, 0)
+        self.assert_units(0, 0, 0)
         self.assertEqual(self.host_events(), [event] * 2)
         for unit in (0, 4, 8):
             self.assertEqual(self.read(unit), pattern(unit))
+
+    def test_an_update_takes_buffered_data_along(self) -> None:
+        """Data that are only in the buffer count, stay with the old reclaim unit, and make an event."""
+        self.begin()
+        self.enable_event(NOT_FULLY_WRITTEN, 1)
+        self.write(0, 1)
+        self.assertEqual(self.left(), [8192, 8184, 8192])
+        self.assertEqual(self.update(1), 0)
+        self.assertEqual(self.host_events(), [(NOT_FULLY_WRITTEN, 7, 1, 1, 0, 1)])
+        self.assert_units(0, 0, 0)
+        self.flush()
+        self.assert_units(0, 0, 0)
+        self.assertEqual(self.stats(), (UNIT, PAGE, 0))
+        self.assertEqual(self.read(0), pattern(0))
+        self.assertEqual(self.update(1), 0)  # nothing is in the new one
+        self.assertEqual(len(self.host_events()), 1)
+
+    def test_blocks_left(self) -> None:
+        """In nine rounds handle 0 gets three pages and handle 1 one, of reclaim units of 32 pages."""
+        self.begin(with_handles(geometry__pages_per_block=8, geometry__blocks_per_plane=640))
+        for turn in range(9):
+            for page in range(4):
+                for unit in range(4):
+                    self.write(16 * turn + 4 * page + unit, page // 3)
+            self.assertEqual(self.left(), [1024 - 96 * (turn + 1) % 1024, 1024 - 32 * (turn + 1), 1024])
+        self.assertEqual(self.left()[:2], [160, 736])
 
     def test_invalid_identifiers_are_logged(self) -> None:
         """Writes with invalid identifiers go to placement handle 0 and log its event; the newest 63 events are kept."""
@@ -406,7 +461,7 @@ class Orders(FdpTest):
         self.assertEqual(self.io(SEND, {10: 1 | 0xFFFF << 16}), INVALID_FIELD)
         for handle in (3, 0x8000, 0xFFFF):
             self.assertEqual(self.update(handle), INVALID_FIELD)
-        self.assert_pages(0, 0, 0)
+        self.assert_units(0, 0, 0)
 
     def test_lengths_of_a_receive(self) -> None:
         """A receive transfers exactly the requested length, at most the whole."""

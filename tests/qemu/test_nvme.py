@@ -462,7 +462,7 @@ class Marks(NvmeTest):
         nvme = self.start()
         nvme.do_admin(GET_LOG, prp1=SCRATCH, dwords={10: 5 | 1023 << 16})
         effects = struct.unpack("<256I", self.vm.read(SCRATCH, 1024))
-        self.assertEqual(effects[MARK], 1)
+        self.assertEqual(effects[MARK], 1 | 1 << 20, "of a namespace")
 
     def test_bad_kind(self) -> None:
         self.start().mark(3, b"x", code=0x02)

@@ -174,6 +174,31 @@ void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health)
     health->unsafe_shutdowns = h.unsafe_shutdowns;
 }
 
+void nand_ssd_get_media(BlockDriverState *bs, NandSsdMedia *media)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    struct slate_media m;
+    struct slate_health h;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_get_media(s->dev, &m);
+    slate_get_health(s->dev, &h);
+    *media = (NandSsdMedia) {
+        .drives = 1,
+        .free_percent = m.free_percent,
+        .programmed_bytes = m.programmed_bytes,
+        .read_bytes = m.read_bytes,
+        .erased_bytes = m.erased_bytes,
+        .blocks = m.blocks,
+        .bad_blocks = m.bad_blocks,
+        .uncorrectable = m.uncorrectable,
+        .refreshed_blocks = m.refreshed_blocks,
+        .unsafe_shutdowns = h.unsafe_shutdowns,
+        .erases_min = m.erases_min,
+        .erases_max = m.erases_max,
+    };
+}
+
 void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
 {
     BDRVNandSsdState *s = bs->opaque;
@@ -197,6 +222,8 @@ QEMU_BUILD_BUG_ON((NAND_SSD_REQ_QUEUE >> NAND_SSD_REQ_QUEUE_SHIFT) + 1 !=
                   FTL_QUEUES);
 QEMU_BUILD_BUG_ON((NAND_SSD_REQ_NAMESPACE >> NAND_SSD_REQ_NAMESPACE_SHIFT) +
                   1 != FTL_NAMESPACES);
+QEMU_BUILD_BUG_ON(FTL_NAMESPACES << NAND_SSD_REQ_HANDLE_BITS !=
+                  FTL_HANDLES_MAX);
 QEMU_BUILD_BUG_ON((int)NAND_SSD_REQ_FROM != (int)BDRV_REQ_QUEUE_MASK);
 
 void nand_ssd_get_arbitration(BlockDriverState *bs, NandSsdArbitration *a)
@@ -256,7 +283,8 @@ void nand_ssd_set_flags(BlockDriverState *bs)
     bs->supported_write_flags = BDRV_REQ_FUA | BDRV_REQ_CROSSING_MASK |
                                 BDRV_REQ_METADATA;
     if (slate_handles(s->dev)) {
-        bs->supported_write_flags |= NAND_SSD_REQ_HANDLE;
+        bs->supported_write_flags |= NAND_SSD_REQ_HANDLE |
+                                     NAND_SSD_REQ_NAMESPACE;
     }
     bs->supported_zero_flags |= BDRV_REQ_MAY_UNMAP | BDRV_REQ_LOST;
     if (slate_arbitration(s->dev).kind != FTL_ARBITRATION_FIFO ||
@@ -273,27 +301,21 @@ void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
 {
     BDRVNandSsdState *s = bs->opaque;
     const struct nand_geometry *g = slate_geometry(s->dev);
-    uint64_t page = slate_page_bytes(s->dev), programs = 0, erases = 0;
-    g_autofree struct slate_stats *st = g_new(struct slate_stats, 1);
+    struct slate_media m;
 
     *p = (NandSsdPlacement) { .handles = slate_handles(s->dev) };
     if (!p->handles) {
         return;
     }
     QEMU_LOCK_GUARD(&s->lock);
-    slate_get_stats(s->dev, st);
-    for (int i = 0; i < NAND_NSOURCES; i++) {
-        programs += st->nand.ops[NAND_PROGRAM][i] +
-                    st->nand.ops[NAND_COPYBACK][i];
-        erases += st->nand.ops[NAND_ERASE][i];
-    }
+    slate_get_media(s->dev, &m);
     p->persistent = slate_handles_persist(s->dev);
     p->unit_bytes = (uint64_t)g->channels * g->chips_per_channel *
                     g->dies_per_chip * g->planes_per_die *
-                    g->pages_per_block * page;
-    p->host_bytes = st->ftl.op[FTL_WRITE].bytes;
-    p->media_bytes = programs * page;
-    p->erased_bytes = erases * g->pages_per_block * page;
+                    g->pages_per_block * slate_page_bytes(s->dev);
+    p->host_bytes = m.host_bytes;
+    p->media_bytes = m.programmed_bytes;
+    p->erased_bytes = m.erased_bytes;
 }
 
 uint64_t nand_ssd_handle_left(BlockDriverState *bs, uint32_t handle)

@@ -115,14 +115,26 @@ static inline uint8_t nand_ssd_priority_of(BdrvRequestFlags flags)
     return (flags & NAND_SSD_REQ_PRIORITY) >> NAND_SSD_REQ_PRIORITY_SHIFT;
 }
 
-static inline uint8_t nand_ssd_handle_of(BdrvRequestFlags flags)
+static inline uint8_t nand_ssd_namespace_of(BDRVNandSsdState *s,
+                                            BdrvRequestFlags flags)
 {
-    return (flags & NAND_SSD_REQ_HANDLE) >> NAND_SSD_REQ_HANDLE_SHIFT;
+    return slate_namespaces(s->dev) > 1 ?
+           (flags & NAND_SSD_REQ_NAMESPACE) >> NAND_SSD_REQ_NAMESPACE_SHIFT : 0;
 }
 
-static inline uint8_t nand_ssd_namespace_of(BdrvRequestFlags flags)
+static inline uint8_t nand_ssd_handle_of(BDRVNandSsdState *s,
+                                         BdrvRequestFlags flags)
 {
-    return (flags & NAND_SSD_REQ_NAMESPACE) >> NAND_SSD_REQ_NAMESPACE_SHIFT;
+    uint32_t handles = slate_handles(s->dev);
+    uint32_t low = (flags & NAND_SSD_REQ_HANDLE) >> NAND_SSD_REQ_HANDLE_SHIFT;
+    uint32_t high = (flags & NAND_SSD_REQ_NAMESPACE) >>
+                    NAND_SSD_REQ_NAMESPACE_SHIFT;
+
+    if (!handles) {
+        return 0;
+    }
+    return slate_namespaces(s->dev) > 1 ? high % handles :
+           low | high << NAND_SSD_REQ_HANDLE_BITS;
 }
 
 static inline uint8_t nand_ssd_crossing_of(BdrvRequestFlags flags)

@@ -181,6 +181,18 @@ typedef struct NandSsdHealth {
     uint64_t unsafe_shutdowns;
 } NandSsdHealth;
 
+/* Counts of bytes begin when the drive is opened, and orders do not reset them. */
+typedef struct NandSsdMedia {
+    uint32_t drives;                    /* for sums of drives */
+    uint32_t free_percent;              /* of the blocks; 0: not known */
+    uint64_t programmed_bytes, read_bytes, erased_bytes;
+    uint64_t blocks, bad_blocks;
+    uint64_t uncorrectable;             /* reads */
+    uint64_t refreshed_blocks;          /* moved because of read errors */
+    uint64_t unsafe_shutdowns;
+    uint32_t erases_min, erases_max;    /* of a block that is not bad */
+} NandSsdMedia;
+
 typedef struct NandSsdSizes {           /* bytes */
     uint32_t write_granularity;
     uint32_t write_optimal;
@@ -194,12 +206,15 @@ typedef struct NandSsdSizes {           /* bytes */
 } NandSsdSizes;
 
 /*
- * Placement handles (ftl.placement_handles). A write names one, 0 to 7, in bits
- * 12 to 14 of its BdrvRequestFlags. Other nodes ignore it. The counts of bytes
- * begin when the drive is opened.
+ * Placement handles (ftl.placement_handles). A write names one, 0 to 127, in
+ * its BdrvRequestFlags: the low three bits in bits 12 to 14, the others where
+ * requests to a drive with several namespaces name theirs. Such a drive takes
+ * the handle that the namespace's number gives, modulo their number. Other nodes
+ * ignore it. The counts of bytes begin when the drive is opened.
  */
 #define NAND_SSD_REQ_HANDLE_SHIFT 12
 #define NAND_SSD_REQ_HANDLE (7 << NAND_SSD_REQ_HANDLE_SHIFT)
+#define NAND_SSD_REQ_HANDLE_BITS 3
 
 /*
  * BDRV_REQ_CROSSING_MASK says which part of a request crosses the drive's host
@@ -245,6 +260,13 @@ typedef struct NandSsdPlacement {
 #define NAND_SSD_REQ_NAMESPACE (0xf << NAND_SSD_REQ_NAMESPACE_SHIFT)
 #define NAND_SSD_REQ_FROM (NAND_SSD_REQ_QUEUE | NAND_SSD_REQ_PRIORITY | \
                            NAND_SSD_REQ_NAMESPACE)
+
+/* The flags of a write by a handle of a drive without a table of namespaces. */
+static inline uint32_t nand_ssd_handle_flags(uint32_t handle)
+{
+    return (handle << NAND_SSD_REQ_HANDLE_SHIFT & NAND_SSD_REQ_HANDLE) |
+           handle >> NAND_SSD_REQ_HANDLE_BITS << NAND_SSD_REQ_NAMESPACE_SHIFT;
+}
 
 /* Priorities are NVMe's QPRIO: urgent, high, medium, low. */
 #define NAND_SSD_HIGH 1
@@ -323,6 +345,7 @@ uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
 void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
                      uint32_t command, uint32_t status, const char *why);
 void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health);
+void nand_ssd_get_media(BlockDriverState *bs, NandSsdMedia *media);
 void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
 /* Tell the drive that the host shuts down. */
 void nand_ssd_shut_down(BlockDriverState *bs);
@@ -361,6 +384,12 @@ static inline void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
 static inline void nand_ssd_get_health(BlockDriverState *bs,
                                        NandSsdHealth *health)
 {
+}
+
+static inline void nand_ssd_get_media(BlockDriverState *bs,
+                                      NandSsdMedia *media)
+{
+    *media = (NandSsdMedia) { 0 };
 }
 
 static inline void nand_ssd_get_sizes(BlockDriverState *bs,
