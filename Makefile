@@ -54,7 +54,7 @@ PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
 PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
 RUN_PACKAGES := base qemu guest
 BUILD := packages core qemu guest venv
-TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-fdp-or-skip venv-reproduce venv-install venv-lint venv-fit
+TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content venv-reproduce venv-install venv-lint venv-fit
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
@@ -66,7 +66,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-fdp guest-fdp-or-skip guest-image venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -125,10 +125,10 @@ reproduce-rps-choices: core venv-reproduce ## what flexFTL's text leaves open be
 reproduce-rps-causes: core venv-reproduce ## why flexFTL's numbers are off, likewise
 	@host-tools/reproduce/reproduce.py rps-causes $(REPRODUCE_ARGS)
 
-reproduce-dac: build guest-apps guest-content guest-fdp venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
+reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
 	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
 
-reproduce-dac-choices: build guest-apps guest-content guest-fdp venv-reproduce ## what DAC's text leaves open besides, likewise
+reproduce-dac-choices: build guest-apps guest-content venv-reproduce ## what DAC's text leaves open besides, likewise
 	@host-tools/reproduce/reproduce.py dac-choices $(REPRODUCE_ARGS)
 
 reproduce-baseline: core ## the page FTL's write amplification beside mathematics, five minutes; OUT=DIR JOBS=N
@@ -302,7 +302,7 @@ guest-kernel: packages-all guest ## the small guest kernels, for KERNEL=small (t
 
 guest-kernel-one: packages-all guest ## the small kernel for one processor alone, for the tests; the other, too, if it was ever built (five minutes, once)
 	@$(PHASE) kernel "the small guest kernel for one processor" \
-		host-tools/guest/kernel.sh $(if $(wildcard build/guest/small-smp/vmlinux),,small)
+		host-tools/guest/kernel.sh $(if $(wildcard build/guest/*/small-smp/vmlinux),,small)
 
 guest-kunit: packages-all guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
 	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh
@@ -312,14 +312,6 @@ guest-content: packages-all guest-apps ## what the content workloads work on, fo
 
 guest-apps: packages-all guest ## the image of applications, for --app and --apps (a minute or two, once)
 	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh
-
-guest-fdp: qemu guest ## a fio that names placement handles, build/guest/fio-fdp (docs/fdp.md; two minutes, once)
-	@$(PHASE) fdp "a fio that names placement handles" host-tools/guest/fdp.sh
-
-# Its source is of Debian's next release, which changes, and a mirror may not have it.
-guest-fdp-or-skip: qemu guest
-	@$(PHASE) fdp "a fio that names placement handles" host-tools/guest/fdp.sh || \
-		echo "slate: no fio with fdp=1, so a test of test_fdp is skipped; 'make guest-fdp' tries again" >&2
 
 guest-image: packages-all qemu guest ## a Debian as a disk image, build/image/debian.qcow2, for --image (some minutes, once)
 	@$(PHASE) image "a Debian as a disk image, from packages" host-tools/guest/image.sh

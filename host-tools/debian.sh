@@ -8,11 +8,11 @@
 #   update_lists                take new lists from the archive (need_lists: only if there are none)
 #   part_plan PART PACKAGE...   decide what a part is made of, and have all of its files in the cache
 #   source_plan PART SOURCE     the same for a source package, without its signature (--tarball: its tarball will do)
+#   file_plan PART FILE.deb     the same for a package's file
 #   unpack_plan PLAN ROOT       unpack the packages into a new folder; no maintainer script runs
 #   named_files PLAN DIR        give a plan's files their names: links in DIR
 #   unpack_source PLAN DIR      unpack a source package, with Debian's patches, into a new folder
 #   make_root NAME PACKAGE...   a root to run programs in (below); $work/NAME is a link to it
-#   build_root                  make_root build, of the compiler and the libraries of our static programs
 #   in_root ROOT DIR COMMAND... run COMMAND in that root, in DIR, which is /work there; equal bytes from any host
 #
 # A *plan* is what apt chooses for some packages on an empty machine, sorted, one line a file:
@@ -216,6 +216,7 @@ uri_of() # PATH
 	case $1 in
 	debian/*) echo "$debian_uri/${1#*/}" ;;
 	security/*) echo "${security_uri:-$debian_uri}/${1#*/}" ;;
+	local/*) echo "file:/nonexistent/${1#*/}" ;; # a package's file, which only the cache has
 	esac
 }
 
@@ -365,6 +366,20 @@ lock_part() # PART PLAN WORDS
 # Print the words of the lock's line "# NAME words", which says how the guest is made. Return 1 if it has none.
 lock_word() { [ -e "$lock" ] && sed -n "s/^# $1 //p" "$lock" | grep .; } # NAME
 
+# Replace the line "# NAME words" of the lock; without words, remove it.
+set_lock_word() # NAME [WORDS]
+{
+	mkdir -p "$(dirname "$lock")"
+	touch "$lock"
+	{
+		[ -z "${2:-}" ] || echo "# $1 $2"
+		grep -v -e "^# $1 " -e "^# $1\$" "$lock" || true
+	} >"$lock.new"
+	mv "$lock.new" "$lock"
+}
+
+drop_exact() { [ ! -e "$lock" ] || sed -i '/^# exact$/d' "$lock"; }
+
 lock_is_exact() { grep -qsx '# exact' "$lock"; }
 
 # Print a part's plan of the lock, if WORDS was asked for it. Print nothing otherwise.
@@ -432,6 +447,31 @@ part_plan() # [OPTION...] PART PACKAGE...
 	lock_part "$part" "$plan" "$words"
 }
 
+# Plan a part that is one package's file: $work/PART.plan. With the file in the cache, it need not be there any more.
+file_plan() # PART FILE.deb
+{
+	local part=$1 file=$2 plan=$work/$1.plan hash
+	if [ -e "$file" ]; then
+		dpkg-deb --fsys-tarfile "$file" | tar -t >/dev/null || {
+			echo "$file is damaged: make or copy it again"
+			return 1
+		}
+		hash=$(sha256sum <"$file" | cut -d' ' -f1)
+		mkdir -p "$(files_dir)"
+		cp "$file" "$(file_of "$hash").tmp-$$"
+		mv "$(file_of "$hash").tmp-$$" "$(file_of "$hash")"
+		# shellcheck disable=SC2016 # fields of dpkg-deb
+		echo "$(dpkg-deb -W --showformat='${Package} ${Version} ${Architecture}' "$file") $hash $(stat -c %s "$file") local/${file##*/}" >"$plan"
+		lock_part "$part" "$plan" "$file"
+	else
+		locked "$part" "$file" >"$plan"
+		if [ ! -s "$plan" ] || [ -n "$(missing_files "$plan")" ]; then
+			echo "$file is not there, and the cache does not have it"
+			return 1
+		fi
+	fi
+}
+
 next_suite() # SUITE
 {
 	case $1 in
@@ -497,6 +537,23 @@ find_source() # PLAN SOURCE TARBALL
 	}
 	note "the archive of $suite ${missed:+lists the source of $name$missed and }has it not: taking that of $next"
 	(release_init "$next" deb-src && find_source "$plan" "$name" "$tarball")
+}
+
+# ---- who has a program ------------------------------------------------------------
+
+# Print the package of this release that has the program. The release's list of all files is fetched for that.
+package_of() # PROGRAM
+{
+	local index=-oAcquire::IndexTargets::deb::Contents-deb:: list
+	exec 8>"$apt_state/.lock"
+	flock 8
+	# shellcheck disable=SC2016 # apt's words
+	apt-get "${apt_options[@]}" "$index"'MetaKey=$(COMPONENT)/Contents-amd64' \
+		"$index"'ShortDescription=Contents' "$index"'Description=$(RELEASE)/$(COMPONENT) Contents' -q update >&2 8>&- || true
+	exec 8>&-
+	for list in "$apt_state/lists/"*_dists_"${suite}"_*Contents-amd64*; do
+		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list"
+	done | awk -v name="$1" '$1 ~ "^(usr/)?s?bin/" && $1 ~ "/" name "$" { split($2, w, ","); sub(/.*\//, "", w[1]); print w[1]; exit }'
 }
 
 # ---- unpacking ------------------------------------------------------------------
@@ -567,20 +624,18 @@ unpack_source() # PLAN DIR
 
 # ---- roots ------------------------------------------------------------------------
 
-# Of a compiler's dependencies these are not needed: sanitizers, profilers, their libraries.
-NO_COMPILER="libasan* liblsan* libtsan* libubsan* libhwasan* libitm* libquadmath* libgprofng* libsframe-dev rpcsvc-proto
-libtirpc-dev libnsl-dev manpages* libsystemd* libaudit* libpam* debconf* install-info readline-common
-libtirpc* libgssapi* libkrb5* libk5crypto* libkeyutils* libcom-err* base-files base-passwd *-sysv init* systemd* mount
-util-linux bsdutils login* libsmartcols* libmount* libudev* libuuid1 openssl-provider-legacy libdb5*"
-COMPILER="gcc make libc6-dev binutils bash dash sed grep coreutils diffutils findutils mawk patch tar gzip xz-utils ccache
-pkgconf libaio-dev zlib1g-dev libzstd-dev libgcrypt20-dev libjansson-dev liburing-dev libnvme-dev"
+# Roots go without these: sanitizers, manuals, and what configures or starts a system.
+NOT_IN_ROOTS="libasan* liblsan* libtsan* libubsan* libhwasan* libgprofng* rpcsvc-proto manpages* debconf* install-info
+readline-common base-files base-passwd *-sysv init* sysvinit-utils systemd* libsystemd-shared mount passwd adduser login*
+openssl-provider-legacy uuid-runtime lsb-base sysuser-helper dbus* usrmerge logsave udev tzdata* libpam-modules*
+libpam-runtime ucf sensible-utils"
 
 # Make a root of packages and what they depend on, in the cache that clones share.
 make_root() # NAME PACKAGE...
 {
 	local name=$1 plan=$work/$1.plan dir=${user_cache:-$build} root
 	shift
-	part_plan ${ROOT_UPDATE:+--update} --without "$NO_COMPILER" "$name" "$@" || return
+	part_plan ${ROOT_UPDATE:+--update} --without "$NOT_IN_ROOTS" "$name" "$@" || return
 	root=$dir/root-$name-$suite-$({ cat "$plan"; declare -f base_tree unpack_plan; } | sha256sum | cut -c1-12)
 	if [ ! -d "$root" ]; then
 		mkdir -p "$dir"
@@ -594,9 +649,6 @@ make_root() # NAME PACKAGE...
 	find "$dir" -maxdepth 1 -type d -name "root-$name-$suite-*" -mmin +600 -printf '%T@ %p\n' | sort -rn | tail -n +2 |
 		cut -d' ' -f2- | while read -r root; do rm -rf "$root"; done
 }
-
-# shellcheck disable=SC2086 # one word per package
-build_root() { make_root build $COMPILER; }
 
 # Run a command in a root. It sees nothing of the host but DIR, processors and time.
 in_root() # ROOT DIR COMMAND...

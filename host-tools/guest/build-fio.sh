@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# build-fio.sh SOURCE WORKDIR OUT: build a static fio from a Debian source package, or from its tarball.
+# build-fio.sh: build a static fio, fio.bin, from the source in src/ of this folder. It runs in the guest's root.
 #
 # Debian's own fio binary loads 92 MB of network storage libraries.  This one has
 # psync, libaio, io_uring, io_uring_cmd and what else needs only libc.
@@ -14,13 +14,8 @@
 # The same compiler and source give the same bytes: no build id, no debug
 # information, no path of the build tree.
 set -euo pipefail
-source=$1 work=$2 out=$3
-
-case $source in
-*.dsc) dpkg-source --no-check -x "$source" "$work/fio" ;;
-*) mkdir "$work/fio" && tar -C "$work/fio" --strip-components=1 -xf "$source" ;;
-esac
-cd "$work/fio"
+out=$PWD/fio.bin
+cd src
 change() # FILE FROM TO: fixed words of one line
 {
 	grep -qF -- "$2" "$1" || {
@@ -35,7 +30,7 @@ change io_u.c 'add_sync_clat_sample(&td->ts, llnsec)' \
 ./configure --build-static --disable-native --disable-optimizations --disable-numa \
 	--disable-rdma --disable-rados --disable-rbd --disable-http --disable-gfapi \
 	--disable-pmem --disable-libzbc --disable-libnfs --disable-xnvme \
-	--extra-cflags="-O2 -g0 -ffile-prefix-map=$work/fio=."
+	--extra-cflags="-O2 -g0 -ffile-prefix-map=$PWD=."
 for feature in CONFIG_LIBAIO CONFIG_STATIC CONFIG_BUILD_NATIVE; do
 	grep -E "^$feature=" config-host.mak || echo "$feature not set"
 done

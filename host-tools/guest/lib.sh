@@ -2,9 +2,13 @@
 # shellcheck shell=bash
 #
 # lib.sh - functions that the scripts which build the guest share: messages, a lock, phases with a
-# log, and packages from the Debian archive that this machine already uses. apt has a state of its
-# own here (build/apt-guest); the system's configuration is read and never written. debian.sh has what
-# is of a named release instead; guest_release says which one the guest is of.
+# log, and what a guest is made of.
+#
+# A guest has a NAME, by default its Debian release: SLATE_GUEST, or else that in default-release. Its folder is
+# build/guest/NAME. The lock in it (debian.sh) says how it is made, by lines "# release R", "# kernel PACKAGE",
+# "# with PACKAGE..." ('slate guest make'), and which packages and sources it is made of.
+#
+# The functions below "the host's archive" are of the release that this machine runs, not of the guest's.
 #
 # The script sets, before it sources this: who=NAME (begins every message), here=DIR of the
 # scripts, package_list=FILE below packages.d.
@@ -15,7 +19,8 @@ umask 022
 
 repo=$(dirname "$(dirname "$here")")
 build=$repo/build
-out=$repo/build/guest
+guest=${SLATE_GUEST:-$(<"$here/default-release")}
+out=$build/guest/$guest
 lock=$out/lock
 cache=$repo/build/guest-cache
 apt_state=$repo/build/apt-guest
@@ -29,11 +34,31 @@ die()
 	exit 1
 }
 
-# shellcheck source=host-tools/debian.sh
-. "$repo/host-tools/debian.sh"
+# Set the release that the guest is made of. debian.sh's functions take the place of those of the host's archive below.
+guest_release()
+{
+	local word
+	# shellcheck source=host-tools/debian.sh
+	. "$repo/host-tools/debian.sh"
+	word=$(lock_word release || echo "$guest")
+	[[ $guest =~ ^[a-zA-Z0-9][a-zA-Z0-9._+-]*$ ]] || die "no name for a guest: '$guest'"
+	release_init "$word"
+}
 
-# Set the release that the guest is made of (debian.sh).
-guest_release() { release_init "$(lock_word release || cat "$here/default-release")"; }
+# The guest's root is made of these packages: programs that go into the guest, and a compiler for ours. Programs of
+# other packages, where a release has moved one: those of the lock's line "# also" (build.sh writes it).
+IN_GUEST="nvme-cli e2fsprogs xfsprogs f2fs-tools util-linux blktrace busybox-static coreutils dash"
+COMPILER="gcc make libc6-dev binutils bash sed grep diffutils findutils mawk patch tar gzip xz-utils zstd lz4 kmod
+squashfs-tools ccache pkgconf libaio-dev zlib1g-dev libzstd-dev libgcrypt20-dev libjansson-dev liburing-dev libnvme-dev"
+
+# Make the guest's root, $work/build.
+build_root()
+{
+	local also
+	also=$(lock_word also) || also=''
+	# shellcheck disable=SC2086 # one word per package
+	make_root build $IN_GUEST $COMPILER $also
+}
 
 # ---- packages of this machine -----------------------------------------------
 
@@ -150,6 +175,9 @@ key() { sha256sum | cut -c1-12; }
 # KIND-VERSION-KEY, where KEY is a hash of the other inputs, so a clone with the same inputs takes the product instead
 # of making it.
 
+user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+user_cache=${user_cache:+$user_cache/slate}
+
 # Remove a product. It is renamed first, so that a run that is interrupted leaves no part of it.
 remove_shared() # NAME
 {
@@ -203,7 +231,7 @@ share() # NAME FILE...
 	rm -rf "${new:-}"
 }
 
-# ---- the archive ------------------------------------------------------------
+# ---- the host's archive -------------------------------------------------------
 
 apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/cache"
 	-o "Dir::Etc::SourceList=$apt_state/sources.list"

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""mkroot.py --out FILE --modules DIR --release REL --tools "A B" [GUEST=HOST ...]
+"""mkroot.py root --out FILE --from ROOT [--with TREE] --tools "A B" [GUEST=FILE ...]
+mkroot.py modules --out FILE --from DIR --release REL
 
-Write the guest's root as an uncompressed cpio archive:
+Write an uncompressed cpio archive for the guest. Of a Debian release's root (debian.sh):
 
   - busybox and a symbolic link for each of its applets,
-  - TOOLS, the host's own programs, which take precedence over applets,
-  - GUEST=HOST, further programs (mode 0755) under names of their own,
-  - the shared libraries that all of these ask for,
-  - DIR, a tree of kernel modules (as depmod left it), under /usr/lib/modules/REL.
+  - TOOLS, programs of ROOT, which take precedence over applets,
+  - GUEST=FILE, further programs (mode 0755) under names of their own,
+  - the files of TREE, further packages, without documents and translations,
+  - the shared libraries that all of these ask for, of TREE or ROOT.
 
-Only names, contents and the execute bit of the host's files go in, in sorted
-order, so the same files make the same archive.  --list FILE records which files
-of the host were read, one per line, for build.sh to see when one changes.
+Or modules of a kernel: DIR, a tree as depmod left it, under /usr/lib/modules/REL. The kernel unpacks both archives.
+
+Only names, contents and the execute bit of files go in, in sorted order, so the same files make the same archive.
 """
 
 from __future__ import annotations
@@ -20,51 +21,87 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from cpio import write_newc
 
-HOST_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+PROGRAMS = ("usr/sbin", "usr/bin")
+LIBRARIES = ("usr/lib/x86_64-linux-gnu", "usr/lib")
+LOADER = "usr/lib64/ld-linux-x86-64.so.2"
 EMPTY_DIRS = ("dev", "proc", "sys", "run", "tmp", "mnt", "job", "etc", "usr/lib64")
 MERGED = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64"}
+NOT_USED = re.compile(r"usr/share/(doc|man|info|locale|lintian|bug|bash-completion|zsh)(/|$)|var/lib/dpkg(/|$)")
 
 
 class Root:
-    """The content of the archive by guest path, and the host files from which it comes."""
+    """The content of the archive by guest path."""
 
-    def __init__(self) -> None:
+    def __init__(self, trees: Iterable[Path]) -> None:
         self.entries: dict[str, tuple[int, bytes]] = {}
-        self.host_files: set[str] = set()
+        self.trees = [tree for tree in trees if tree.is_dir()]
 
     def add(self, name: str, mode: int, data: bytes) -> None:
         top, slash, rest = name.lstrip("/").partition("/")
         if slash and top in MERGED:
             name = MERGED[top] + "/" + rest
-        self.entries[name.lstrip("/")] = (mode, data)
+        self.entries[name.lstrip("/").replace("usr/sbin/", "usr/bin/")] = (mode, data)
 
-    def file(self, name: str, host: str, mode: int = 0o755) -> None:
-        with open(host, "rb") as f:
-            self.add(name, stat.S_IFREG | mode, f.read())
-        self.host_files.add(host)
+    def file(self, name: str, source: Path, mode: int = 0o755) -> None:
+        self.add(name, stat.S_IFREG | mode, source.read_bytes())
 
     def link(self, name: str, target: str) -> None:
         self.add(name, stat.S_IFLNK | 0o777, target.encode())
 
-    def libraries(self, programs: Iterable[str]) -> None:
-        """Add the shared libraries that the programs load, at the paths that the loader searches."""
-        out = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, text=True, check=False).stdout
-        if missing := re.findall(r"^\s*(\S+) => not found", out, re.M):
-            sys.exit(f"mkroot: libraries not found: {' '.join(missing)}")
-        for lib in sorted(set(re.findall(r"(/\S+) \(0x", out))):
-            self.file(lib, lib)
+    def find(self, folders: Iterable[str], name: str) -> Path:
+        """Return a file of the trees. Symbolic links are followed inside a tree."""
+        for tree in self.trees:
+            for folder in folders:
+                if (found := inside(tree, f"{folder}/{name}")) is not None:
+                    return found
+        sys.exit(f"mkroot: no {name} in {' or '.join(folders)} of the packages")
+
+    def libraries(self, programs: Iterable[Path]) -> None:
+        """Add the shared libraries that the programs load, where the loader searches for them."""
+        paths = ":".join(str(tree / folder) for tree in self.trees for folder in LIBRARIES)
+        loader = self.find(["usr/lib64", LIBRARIES[0]], Path(LOADER).name)
+        found: set[str] = set()
+        for program in programs:
+            if not dynamic(program.read_bytes()[:65536]):
+                continue
+            done = subprocess.run([loader, "--library-path", paths, "--list", program], capture_output=True, text=True,
+                                  check=False)  # fmt: skip
+            if missing := re.findall(r"(\S+) => not found|(\S+): cannot open shared", done.stdout + done.stderr):
+                names = " ".join(sorted(one or other for one, other in missing))
+                sys.exit(f"mkroot: libraries of {program.name} not found: {names}")
+            found |= {Path(path).name for path in re.findall(r"(/\S+) \(0x", done.stdout)}
+        for name in sorted(found - {loader.name}):
+            self.file(f"{LIBRARIES[0]}/{name}", self.find(LIBRARIES, name))
+        if found:
+            self.file(LOADER, loader)
 
 
-def add_busybox(root: Root, busybox: str) -> None:
+def inside(tree: Path, name: str) -> Path | None:
+    """Return the file that a path of the tree leads to, with the tree as the root of links."""
+    for _ in range(8):
+        path = tree / name
+        if not path.is_symlink():
+            return path if path.is_file() else None
+        target = os.readlink(path)
+        name = target.lstrip("/") if target.startswith("/") else os.path.normpath(f"{os.path.dirname(name)}/{target}")
+    return None
+
+
+def dynamic(head: bytes) -> bool:
+    """Is this the head of a program that a loader starts?"""
+    return head.startswith(b"\x7fELF") and b"/lib64/ld-linux-x86-64.so.2\0" in head
+
+
+def add_busybox(root: Root) -> None:
+    busybox = root.find(PROGRAMS, "busybox")
     applets = subprocess.run([busybox, "--list"], stdout=subprocess.PIPE, text=True, check=True)
     for applet in applets.stdout.split():
         root.link(f"usr/bin/{applet}", "busybox")
@@ -73,26 +110,21 @@ def add_busybox(root: Root, busybox: str) -> None:
     root.link("usr/bin/sh", "dash")
 
 
-def add_tools(root: Root, tools: Iterable[str]) -> None:
-    found = []
-    for tool in tools:
-        host = shutil.which(tool, path=HOST_PATH)
-        if host is None:
-            sys.exit(f"mkroot: no program {tool} on this machine")
-        host = os.path.realpath(host)
-        # all under one folder, so that a tool replaces the applet of its name
-        root.file(f"usr/bin/{tool}", host)
-        found.append(host)
-    root.libraries(found)
-
-
-def add_modules(root: Root, folder: str, release: str) -> None:
-    for where, dirs, files in os.walk(folder):
-        dirs.sort()
-        for name in files:
-            host = os.path.join(where, name)
-            root.file(f"usr/lib/modules/{release}/{os.path.relpath(host, folder)}", host, 0o644)
-            root.host_files.discard(host)
+def add_tree(root: Root, tree: Path) -> list[Path]:
+    """Add all files of further packages. Return the programs."""
+    programs = []
+    for path in sorted(tree.rglob("*")):
+        name = str(path.relative_to(tree))
+        if name.partition("/")[0] in MERGED or NOT_USED.match(name):
+            continue
+        if path.is_symlink():
+            root.link(name, os.readlink(path))
+        elif path.is_file():
+            mode = 0o755 if path.stat().st_mode & 0o111 else 0o644
+            root.file(name, path, mode)
+            if mode == 0o755 or ".so" in name:
+                programs.append(path)
+    return programs
 
 
 def base_tree(root: Root) -> None:
@@ -100,36 +132,56 @@ def base_tree(root: Root) -> None:
         root.add(name, stat.S_IFDIR | 0o755, b"")
     for name, target in MERGED.items():
         root.link(name, target)
-    root.link("usr/sbin", "bin")
+    root.add("usr/sbin", stat.S_IFLNK | 0o777, b"bin")
     root.add("dev/console", stat.S_IFCHR | 0o600, b"5:1")
     root.add("etc/passwd", 0o644, b"root:x:0:0:root:/:/bin/sh\n")
     root.add("etc/group", 0o644, b"root:x:0:\n")
     root.link("etc/mtab", "/proc/self/mounts")
 
 
+def make_root(args: argparse.Namespace) -> Root:
+    trees = [Path(args.further), Path(args.origin)] if args.further else [Path(args.origin)]
+    root = Root(trees)
+    base_tree(root)
+    programs = add_tree(root, trees[0]) if args.further and trees[0].is_dir() else []
+    kept = dict(root.entries)
+    add_busybox(root)
+    for tool in args.tools.split():
+        source = root.find(PROGRAMS, tool)
+        # all under one folder, so that a tool replaces the applet of its name
+        root.file(f"usr/bin/{tool}", source)
+        programs.append(source)
+    root.entries |= {name: entry for name, entry in kept.items() if name.startswith("usr/bin/")}
+    for spec in args.extra:
+        guest, _, source_name = spec.partition("=")
+        root.file(guest, Path(source_name))
+        programs.append(Path(source_name))
+    root.libraries(programs)
+    return root
+
+
+def make_modules(args: argparse.Namespace) -> Root:
+    root = Root([])
+    for path in sorted(Path(args.origin).rglob("*")):
+        if path.is_file():
+            root.file(f"usr/lib/modules/{args.release}/{path.relative_to(args.origin)}", path, 0o644)
+    return root
+
+
 def main() -> None:
     ap = argparse.ArgumentParser(usage=__doc__)
-    ap.add_argument("--out", required=True)
-    ap.add_argument("--list", required=True)
-    ap.add_argument("--modules", required=True)
-    ap.add_argument("--release", required=True)
-    ap.add_argument("--busybox", default="/bin/busybox")
-    ap.add_argument("--tools", required=True)
-    ap.add_argument("extra", nargs="*")
+    kinds = ap.add_subparsers(dest="kind", required=True)
+    parts = {name: kinds.add_parser(name) for name in ("root", "modules")}
+    for part in parts.values():
+        part.add_argument("--out", required=True)
+        part.add_argument("--from", dest="origin", required=True)
+    parts["root"].add_argument("--with", dest="further")
+    parts["root"].add_argument("--tools", required=True)
+    parts["root"].add_argument("extra", nargs="*")
+    parts["modules"].add_argument("--release", required=True)
     args = ap.parse_args()
-
-    root = Root()
-    base_tree(root)
-    add_busybox(root, args.busybox)
-    add_tools(root, args.tools.split())
-    add_modules(root, args.modules, args.release)
-    for spec in args.extra:
-        guest, _, host = spec.partition("=")
-        root.file(guest, host)
-    root.libraries([spec.partition("=")[2] for spec in args.extra])
+    root = make_root(args) if args.kind == "root" else make_modules(args)
     write_newc(args.out, [(name, mode, data) for name, (mode, data) in root.entries.items()])
-    with open(args.list, "w", encoding="utf-8") as f:
-        f.writelines(f"{name}\n" for name in sorted(root.host_files))
 
 
 if __name__ == "__main__":

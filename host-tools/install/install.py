@@ -29,10 +29,10 @@ from slate_lib import facts, paths
 from slate_lib.errors import SlateError
 
 CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
-OWN = ("slate-age", "slate-profile", "fsyncs", "slate-marks")  # by slate
-GUEST_SCRIPTS = ("cpio.py", "results.py", "drives.sh", "jobs/*", "apps/*", "content/*")
-IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.json", "small-smp/vmlinux",
-          "small-smp/kernel.json", "apps.img",
+OWN = ("slate-age", "slate-profile")  # by slate
+GUEST_SCRIPTS = ("cpio.py", "default-release", "results.py", "drives.sh", "jobs/*", "apps/*", "content/*")
+IMAGES = ("vmlinux", "root.lz4", "modules.lz4", "guest.json", "lock", "small/vmlinux",
+          "small/kernel.json", "small-smp/vmlinux", "small-smp/kernel.json", "apps.img",
           "apps.json", "content.img", "content.json")
 QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io", "qemu-nbd", "qemu-storage-daemon")
 MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")
@@ -168,10 +168,10 @@ def machine(to: Installer) -> bool:
             to.program(paths.QEMU.parent / name, f"lib/slate/qemu/{name}")
     for name in IMAGES:
         if (paths.GUEST / name).exists():
-            to.copy(paths.GUEST / name, f"lib/slate/images/{name}")
-    for path in matching(paths.FIO_CACHE, ("fio-[0-9]*",)):
-        to.program(path, f"lib/slate/guest-cache/{path.name}")
-    return paths.QEMU.exists() and (paths.GUEST / "initrd.lz4").exists()
+            to.copy(paths.GUEST / name, f"lib/slate/images/{paths.GUEST.name}/{name}")
+    for path in matching(paths.GUEST, ("fio", "programs/*")):
+        to.program(path, f"lib/slate/images/{paths.GUEST.name}/{path.relative_to(paths.GUEST)}")
+    return paths.QEMU.exists() and (paths.GUEST / "root.lz4").exists()
 
 
 def uninstall(top: Path) -> None:

@@ -6,10 +6,13 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import bands
 import dac
@@ -23,10 +26,12 @@ import volumes
 from compare import Results
 from figures import Figure
 from points import GuestRun, Point, StudyError, Trace
+from slate_lib import paths
 
 ROOT = Path(__file__).resolve().parents[2]
-GUEST_NEEDS = ("build/qemu/READY", "build/guest/small/vmlinux")  # make build guest-kernel
-RECORD_NEEDS = ("build/qemu/READY", "build/guest/vmlinux", "build/guest/apps.img", "build/guest/content.img")
+GUEST = f"build/guest/{paths.GUEST.name}"
+GUEST_NEEDS = ("build/qemu/READY", f"{GUEST}/small/vmlinux")  # make build guest-kernel
+RECORD_NEEDS = ("build/qemu/READY", *(f"{GUEST}/{name}" for name in ("vmlinux", "apps.img", "content.img")))
 RECORDINGS = "build/reproduce/content"  # of guests
 HEADS = "tests/traces"
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn, cast
 
-from . import age, calibrate, cuts, fit, names, options, paths, profiles, reports, runfiles
+from . import age, calibrate, cuts, fit, guests, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 _CHOICE = re.compile(r"^argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)$")
@@ -37,6 +37,7 @@ examples:
   slate calibrate fio.json                               the --cpu-rate that matches the server which wrote it
   slate fit p4500-2tb                                    a profile fitted to a data sheet's numbers
   slate profiles                                         list the profiles
+  slate guest make forky                                 another kernel, and its release's programs: 'slate guests'
   slate profiles show spread                             one profile: command times, rates, memory
 """
 RUN_EXAMPLES = "".join(line for line in EXAMPLES.splitlines(True) if line.startswith(("examples", "  slate run")))
@@ -132,6 +133,8 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     ))  # fmt: skip
     names.add_jobs_arguments(commands.add_parser("jobs", help="list the fio jobs, or print one"))
+    commands.add_parser("guests", help="list the guests that are made")
+    guests.add_make_arguments(commands.add_parser("guest", help="make a guest of a Debian release"))
     drives = commands.add_parser("profiles", help="list and check the profiles, or show one with derived figures")
     profiles.add_arguments(drives)
     return top
@@ -204,6 +207,10 @@ def _main(argv: list[str]) -> int:
             return fit.run(args)
         if args.command == "profiles":
             return profiles.run(args)
+        if args.command == "guests":
+            return guests.list_all()
+        if args.command == "guest":
+            return guests.run(args)
         if args.command == "jobs":
             return names.jobs(args)
         from . import run

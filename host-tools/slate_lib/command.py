@@ -75,7 +75,7 @@ def check_built(options: RunOptions) -> None:
     needed = [
         (paths.QEMU, "qemu"),
         (kernel_file(options), "guest-kernel" if small else "guest"),
-        (paths.GUEST / "initrd.lz4", "guest"),
+        *((path, "guest") for path in paths.archives(options.kernel)),
     ]
     if options.apps:
         needed.append((paths.APPS_IMAGE, "guest-apps"))
@@ -118,7 +118,7 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
         environment += [f"SLATE_DEVS='{devices}'", ". ./drives.sh"]
         entries += [
             ("job/drives.sh", text, paths.DRIVES_SCRIPT.read_bytes()),
-            ("job/slate-mark", script, paths.program(MARKS).read_bytes()),
+            ("job/slate-mark", script, paths.guest_program(MARKS).read_bytes()),
         ]
     entries.append(("job/env", text, "".join(line + "\n" for line in environment).encode()))
     if options.job:
@@ -216,7 +216,8 @@ def write_initrd(options: RunOptions, path: Path) -> None:
             out.write(options.own_kernel.archive(options))
         for image in image_files(options) if not has_pmem(options) else []:
             out.write(cpio.newc([(image.name, 0o100444, image.read_bytes())]))
-        out.write((options.root or paths.GUEST / "initrd.lz4").read_bytes())
+        for archive in [options.root] if options.root else paths.archives(options.kernel):
+            out.write(archive.read_bytes())
 
 
 def hpet_ticks(options: RunOptions) -> bool:

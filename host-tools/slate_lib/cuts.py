@@ -47,8 +47,7 @@ ROOM = 5 << 30  # bytes of drive files at once
 EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
 _DONE = re.compile(rb"^w(\d+) (\d+) (\d+)\r?\n", re.MULTILINE)
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
-_UNUSED_PROGRAMS = re.compile(r"usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
-_UNUSED = re.compile(rf"usr/lib/modules/.|{_UNUSED_PROGRAMS.pattern}")
+_UNUSED = re.compile(r"usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
 _ID = re.compile(r"(\d+):(\d+)")
 
 EXAMPLES = """\
@@ -148,7 +147,7 @@ class Campaign:
             drive=drive,
             script=script,
             script_text=self._modules() + script.read_text(encoding="utf-8"),
-            programs={"fsyncs": paths.program(PROGRAM).read_bytes()},
+            programs={"fsyncs": paths.guest_program(PROGRAM).read_bytes()},
             environment={key: str(value) for key, value in environment.items()},
         )
 
@@ -161,7 +160,7 @@ class Campaign:
     def prepare(self) -> None:
         """Make the drive with which every cut begins."""
         self.base.root = self.folder / "root"
-        self.base.root.write_bytes(small_root(paths.GUEST / "initrd.lz4", self.base.kernel))
+        self.base.root.write_bytes(small_root(self.base.kernel))
         found = boot(self.options("make", self.origin), self.folder)
         files_of(found, "while the file system was made")
         start = _JOB_START.search(found.console)
@@ -254,19 +253,23 @@ class Campaign:
         ]
 
 
-def small_root(initrd: Path, kernel: str) -> bytes:
+def small_root(kernel: str) -> bytes:
     """Return the guest's files without those that cuts do not need, uncompressed: a boot is then a third cheaper."""
-    unused = _UNUSED_PROGRAMS if kernel == "debian" else _UNUSED  # the modules of another kernel
-    done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
+    return b"".join(without_unused(path) for path in paths.archives(kernel))
+
+
+def without_unused(archive: Path) -> bytes:
+    """Return a cpio archive, uncompressed, without the files that match."""
+    done = subprocess.run(["lz4", "-dc", archive], capture_output=True, check=False)
     if done.returncode:
-        raise SlateError(f"lz4 can not unpack {paths.short(initrd)}", paths.make("guest"))
+        raise SlateError(f"lz4 can not unpack {paths.short(archive)}", paths.make("guest"))
     data, kept, at, name = done.stdout, [], 0, ""
     while name != "TRAILER!!!":  # "newc": a head of 110 bytes in hexadecimal, the name, the content
         size, name_size = int(data[at + 54 : at + 62], 16), int(data[at + 94 : at + 102], 16)
         name = data[at + 110 : at + 109 + name_size].decode()
         content = at + (110 + name_size + 3 & ~3)
         end = content + (size + 3 & ~3)
-        if not unused.match(name):
+        if not _UNUSED.match(name):
             kept.append(data[at:end])
         at = end
     return b"".join(kept)
@@ -403,7 +406,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
         )
     command.check_built(base)
-    paths.program(PROGRAM)
+    paths.guest_program(PROGRAM)
     return Campaign(base, seed, span, folder, folder / "origin.slate")
 
 

@@ -29,7 +29,8 @@ def checksums(options: RunOptions) -> dict[str, str]:
     if own:  # the image changes while it runs
         inputs |= {name: path for name, path in (("vmlinux", own.kernel), ("initrd", own.initrd)) if path}
     else:
-        inputs |= {"vmlinux": command.kernel_file(options), "initrd": paths.GUEST / "initrd.lz4"}
+        inputs["vmlinux"] = command.kernel_file(options)
+        inputs |= {path.stem: path for path in paths.archives(options.kernel)}
     if options.apps:
         inputs["apps"] = paths.APPS_IMAGE
     if options.content:
@@ -181,6 +182,7 @@ def repeat_command(options: RunOptions) -> str:
         words += options.own_kernel.words
     else:
         words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
+    words += ["--guest", paths.GUEST.name] if paths.GUEST.name != paths.DEFAULT_GUEST and not options.own else []
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     words += [*_state_words(options), "--frontend", options.frontend]
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []

@@ -132,8 +132,7 @@ def _check_labels(job: JobFile) -> None:
 
 def guest_fio() -> Path | None:
     """Return the guest's static fio, if it has been built."""
-    built = paths.FIO_CACHE.glob("fio-[0-9]*")
-    return max(built, key=lambda path: path.stat().st_mtime, default=None)
+    return paths.GUEST / "fio" if (paths.GUEST / "fio").exists() else None
 
 
 def _engines() -> list[str]:

@@ -16,6 +16,7 @@ from . import (
     apps,
     content,
     drives,
+    guests,
     jobfile,
     load,
     names,
@@ -240,6 +241,7 @@ GUEST = (
         "DIR",
         "modules of --kernel FILE, as 'make modules_install INSTALL_MOD_PATH=DIR' installs them",
     ),
+    Option("guest", "NAME", "another guest than the default: 'slate guests' lists them"),
     Option("smp", "N", f"processors, 1 to {SMP_MAX} (default 1)"),
 )
 GUEST_REST = (
@@ -385,6 +387,8 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, and set defaults for those that are not given."""
+    if args.guest is not None:
+        guests.choose(args.guest)
     drives.prepare(args)
     load.prepare(args)
     content.prepare(args)

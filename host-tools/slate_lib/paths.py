@@ -6,7 +6,7 @@
     build/core/              bin/                        programs that people call
     build/core/              lib/slate/bin/              programs that 'slate' calls
     build/qemu/              lib/slate/qemu/             QEMU
-    build/guest/             lib/slate/images/           kernels and images of the guest
+    build/guest/NAME/        lib/slate/images/NAME/      a guest: kernels, root, modules, images
     build/venv/              lib/slate/venv/             Python packages
     nand-emu/profiles/       share/slate/profiles/       drives
     fio-jobs/                share/slate/fio-jobs/       jobs
@@ -29,7 +29,7 @@ if INSTALLED:
     SHARE = ROOT / "share" / "slate"
     BUILD = TOOLS
     PROGRAMS: tuple[Path, ...] = (ROOT / "bin", TOOLS / "bin")
-    GUEST = TOOLS / "images"
+    GUESTS = TOOLS / "images"
     PROFILES = SHARE / "profiles"
     JOBS = SHARE / "fio-jobs"
     OUT = Path.cwd() / "out"
@@ -38,25 +38,37 @@ else:
     ROOT = TOOLS.parent
     BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")
     PROGRAMS = (BUILD / "core",)
-    GUEST = BUILD / "guest"
+    GUESTS = BUILD / "guest"
     PROFILES = ROOT / "nand-emu" / "profiles"
     JOBS = ROOT / "fio-jobs"
     OUT = ROOT / "out"
     COMMAND = "host-tools/slate"
 
 QEMU = BUILD / "qemu" / "qemu-system-x86_64"
+GUEST_TOOLS = TOOLS / "guest"
+# A guest is named after its Debian release if it has no name of its own.
+DEFAULT_GUEST = (GUEST_TOOLS / "default-release").read_text(encoding="utf-8").strip()
+GUEST = GUESTS / (os.environ.get("SLATE_GUEST") or DEFAULT_GUEST)
 KERNELS = {"debian": GUEST / "vmlinux", "small": GUEST / "small" / "vmlinux"}
 APPS_IMAGE = GUEST / "apps.img"
 CONTENT_IMAGE = GUEST / "content.img"
-GUEST_TOOLS = TOOLS / "guest"
 DRIVES_SCRIPT = GUEST_TOOLS / "drives.sh"  # of a guest with several drives
 CONTENT = GUEST_TOOLS / "content"  # workloads of --content
-FIO_CACHE = BUILD / "guest-cache"  # the guest's fio, which checks jobs here, too
 VENV = BUILD / "venv"
 FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))
 
 DEFAULT_PROFILE = PROFILES / "default.ini"
 DEFAULT_JOB = JOBS / "quick.fio"
+
+
+def use_guest(name: str) -> None:
+    """Take another guest than the default: once, before anything asks for its files."""
+    global GUEST, APPS_IMAGE, CONTENT_IMAGE  # noqa: PLW0603 - a process has one guest
+    GUEST = GUESTS / name
+    KERNELS.update(debian=GUEST / "vmlinux", small=GUEST / "small" / "vmlinux")
+    APPS_IMAGE = GUEST / "apps.img"
+    CONTENT_IMAGE = GUEST / "content.img"
+    os.environ["SLATE_GUEST"] = name  # for processes of our own
 
 
 def short(path: Path | str) -> str:
@@ -82,6 +94,19 @@ def kernel(name: str, vcpus: int = 1) -> Path:
     """Return the guest's kernel. The small one has a variant for several processors."""
     small_smp = GUEST / "small-smp" / "vmlinux"
     return small_smp if name == "small" and vcpus > 1 else KERNELS[name]
+
+
+def archives(kernel: str) -> list[Path]:
+    """Return the archives that the kernel unpacks: of Debian's kernel, the modules, too."""
+    return [GUEST / name for name in (("root.lz4", "modules.lz4") if kernel == "debian" else ("root.lz4",))]
+
+
+def guest_program(name: str) -> Path:
+    """Return the path of a program that a run sends into the guest."""
+    found = GUEST / "programs" / name
+    if not found.exists():
+        raise SlateError(f"{short(found)} is not there: the guest has not been built", make("guest"))
+    return found
 
 
 def program(name: str) -> Path:

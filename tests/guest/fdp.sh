@@ -7,7 +7,7 @@
 #   mix     fio with a ring and random writes, as a flash cache has them
 # ROUNDS=N: the ring is written so many times. FDP=0: no write names a handle, so that all go to
 # placement handle 0. stats.txt, stats.bin: the statistics log at the end; waf.txt: media by host bytes.
-# The job's own files need build/guest/fio-fdp: --file build/guest/fio-fdp.
+# The last two need a fio with fdp=1, 3.35 or newer.
 dev=/dev/nvme0n1
 
 finish()
@@ -56,7 +56,7 @@ fio() # NAME...: run sections of the job at the same time
 		sections="$sections --section=$name"
 	done
 	# shellcheck disable=SC2086 # one word per section
-	/job/fio-fdp --output-format=json --output="$OUT/fio-$1.json" $sections /tmp/fdp.fio || exit 1
+	fio --output-format=json --output="$OUT/fio-$1.json" $sections /tmp/fdp.fio || exit 1
 }
 
 handle() # N: what makes a section of the job name handle N

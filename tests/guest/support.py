@@ -19,15 +19,16 @@ ROOT = Path(__file__).resolve().parents[2]
 SLATE = ROOT / "host-tools" / "slate"
 PROFILES = ROOT / "nand-emu" / "profiles"
 SMALL = PROFILES / "small.ini"
-SMALL_SMP = ROOT / "build" / "guest" / "small-smp" / "vmlinux"
 JOBS = ROOT / "fio-jobs"
 SCRIPTS = ROOT / "host-tools" / "guest" / "jobs"
 HERE = Path(__file__).resolve().parent
 RESULTS = ROOT / "build" / "test" / "guest"
 sys.path.insert(0, str(ROOT / "host-tools"))
 
+from slate_lib import paths
 from slate_lib.account import Device
 
+SMALL_SMP = paths.GUEST / "small-smp" / "vmlinux"
 
 @dataclass
 class Result:

@@ -2,17 +2,26 @@
 """Test a drive with placement handles under Linux: nvme-cli's commands, fio with fdp=1, and what the statistics say."""
 
 import struct
+import subprocess
 import unittest
 from typing import Any
 
-from support import HERE, ROOT, GuestTest, Result
+from support import HERE, GuestTest, Result
 
-FIO = ROOT / "build" / "guest" / "fio-fdp"
+from slate_lib import jobfile
+
 PAGE, UNIT, LBA, MIB = 16384, 4096, 512, 1 << 20
 RECLAIM_UNIT = 4 * 64 * PAGE  # of small.ini
 NOT_FULLY_WRITTEN, INVALID_PID = 0, 3
 TWO = ("--set", "ftl.placement_handles=2")
 APART = (*TWO, "--set", "ftl.placement_isolation=persistently")
+
+
+def has_fdp() -> bool:
+    """Does the guest's fio know fdp=1?"""
+    fio = jobfile.guest_fio()
+    done = fio and subprocess.run([fio, "--cmdhelp=fdp"], capture_output=True, text=True, timeout=20, check=False)
+    return bool(done) and "directive (FDP)" in done.stdout
 
 
 def numbers(data: bytes) -> tuple[int, int, int]:
@@ -26,8 +35,7 @@ class Fdp(GuestTest):
 
     def run_work(self, work: Any, *args: Any) -> tuple[Result, Any]:
         """Run fdp.sh; return the run, and the numbers of its statistics."""
-        fio = () if work == "tools" else ("--file", FIO)
-        result = self.slate("--fill", "0", "--cmd", HERE / "fdp.sh", "--cmd-arg", work, *fio, *args, seconds=900)
+        result = self.slate("--fill", "0", "--cmd", HERE / "fdp.sh", "--cmd-arg", work, *args, seconds=900)
         return result, numbers((result.folder / "stats.bin").read_bytes())
 
     def assert_true(self, result: Result, found: Any) -> None:
@@ -54,7 +62,7 @@ class Fdp(GuestTest):
         rows = [struct.unpack_from("<BxH", events, 64 + 64 * i) for i in range(struct.unpack_from("<I", events)[0])]
         self.assertEqual(rows, [(INVALID_PID, 7), (NOT_FULLY_WRITTEN, 1), (NOT_FULLY_WRITTEN, 0)])
 
-    @unittest.skipUnless(FIO.exists(), "no fio with fdp=1: 'make guest-fdp' builds it")
+    @unittest.skipUnless(has_fdp(), "the guest's fio has no fdp=1")
     def test_rings_are_never_copied(self) -> None:
         """Each ring is overwritten in the order in which it was written: no unit of its oldest block is valid."""
         written = (192 + 4 * (64 + 16)) * MIB

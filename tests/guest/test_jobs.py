@@ -9,6 +9,7 @@ from typing import Any
 
 from support import HERE, JOBS, ROOT, SCRIPTS, GuestTest, Result
 
+from slate_lib import paths
 from slate_lib.account import PARTS, Device
 
 
@@ -218,7 +219,7 @@ class SmallKernel(GuestTest):
         self.assertNotRegex(result.text("console.log"), r"(?m)^init: ")
         record = result.json("run.json")
         self.assertRegex(record["versions"]["kernel"], "-slate$")
-        vmlinux = (ROOT / "build" / "guest" / "small" / "vmlinux").read_bytes()
+        vmlinux = paths.kernel("small").read_bytes()
         self.assertEqual(record["sha256"]["vmlinux"], hashlib.sha256(vmlinux).hexdigest())
         self.assert_clean(result.device)
         return result

@@ -19,15 +19,18 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import ROOT, SLATE, SMALL, GuestTest
+from support import RESULTS, ROOT, SLATE, SMALL, GuestTest
+
+from slate_lib import paths
 
 IMAGE = ROOT / "build" / "image" / "debian.qcow2"
 QEMU_IMG = ROOT / "build" / "qemu" / "qemu-img"
 QEMU_NBD = ROOT / "build" / "qemu" / "qemu-nbd"
 EXPORTED = 256 << 20  # capacity of small.ini
 HOST = "10.0.2.2"  # the host's 127.0.0.1, in the guest
-GUEST = ROOT / "build" / "guest"
-KERNEL = ("--kernel", GUEST / "vmlinux", "--initrd", GUEST / "initrd.lz4", "--append", "console=ttyS0 nokaslr panic=-1")
+GUEST = paths.GUEST
+INITRD = RESULTS / "initrd"
+KERNEL = ("--kernel", GUEST / "vmlinux", "--initrd", INITRD, "--append", "console=ttyS0 nokaslr panic=-1")
 MIB = 1 << 20
 READY = re.compile(r"ssh +ready after ([\d.]+) s: (ssh .*)")
 
@@ -226,6 +229,12 @@ class Debian(OwnGuest):
 
 class Kernels(OwnGuest):
     """Test --kernel FILE with Slate's own initramfs, which powers off when it finds no job."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        INITRD.parent.mkdir(parents=True, exist_ok=True)
+        INITRD.write_bytes(b"".join(path.read_bytes() for path in paths.archives("debian")))
 
     def test_in_virtual_time(self) -> None:
         command, out = self.own(*KERNEL)

@@ -9,8 +9,9 @@ from support import ROOT, GuestTest
 sys.path.insert(0, str(ROOT / "host-tools/reproduce"))
 
 import placement
+from slate_lib import paths
 
-APPS = ROOT / "build/guest/apps.img"
+APPS = paths.APPS_IMAGE
 SIZE = placement.Size(keys=800, batches=150, cuts=1, kernel="small")
 FDP = next(one for one in placement.CONFIGURATIONS if one.name == "fdp")
 

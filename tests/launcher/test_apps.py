@@ -102,7 +102,7 @@ class Arguments(test_options.Case):
 
     def test_images_of_the_small_kernel(self) -> None:
         """The small kernel's applications are in its initramfs, because it finds no images in memory."""
-        image, root = self.folder / "apps.img", self.folder / "initrd.lz4"
+        image, root = self.folder / "apps.img", self.folder / "root.lz4"
         image.write_bytes(b"an image")
         root.write_bytes(b"the guest's")
         some = self.parse("--app", "kv", "--kernel", "small", job=False)
@@ -140,7 +140,8 @@ class Arguments(test_options.Case):
         ), mock.patch.object(paths, "GUEST", self.folder), mock.patch.dict(
             paths.KERNELS, debian=Path(__file__)
         ), redirect_stdout(io.StringIO()):
-            (self.folder / "initrd.lz4").touch()
+            for name in ("root.lz4", "modules.lz4"):
+                (self.folder / name).touch()
             with self.assertRaisesRegex(Exception, "(?s)apps.img is not there.*make guest-apps"):
                 run.run(some)
 

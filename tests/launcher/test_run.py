@@ -18,7 +18,7 @@ from unittest import mock
 
 from support import ROOT
 
-from slate_lib import process, run, signals, watch
+from slate_lib import paths, process, run, signals, watch
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -44,10 +44,11 @@ class RunTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         build = self.folder / "build"
         (build / "qemu").mkdir(parents=True)
-        (build / "guest").mkdir()
+        self.guest = build / "guest" / paths.GUEST.name
+        self.guest.mkdir(parents=True)
         (build / "qemu" / "qemu-system-x86_64").symlink_to(ROOT / "tests/launcher/fake_qemu.py")
-        for name in ("vmlinux", "initrd.lz4"):
-            (build / "guest" / name).write_bytes(b"x")
+        for name in ("vmlinux", "root.lz4", "modules.lz4"):
+            (self.guest / name).write_bytes(b"x")
         if (ROOT / "build" / "venv").exists():
             (build / "venv").symlink_to(ROOT / "build" / "venv")
         self.job = self.folder / "some.fio"
@@ -97,7 +98,7 @@ class Good(RunTest):
         self.assertIn((self.out / "report.txt").read_text(encoding="utf-8"), out)
         record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
         self.assertEqual(record["versions"]["qemu"], "10.0.99 (fake)")
-        self.assertEqual(set(record["sha256"]), {"profile", "job", "qemu", "vmlinux", "initrd"})
+        self.assertEqual(set(record["sha256"]), {"profile", "job", "qemu", "vmlinux", "root", "modules"})
         self.assertEqual(record["guest_seconds"]["output-sent"], 2.6)
         self.assertIn("--seed 1", record["repeat"])
         again = subprocess.run([SLATE, "report", "--text", self.out], capture_output=True, text=True, check=True)
@@ -123,11 +124,11 @@ class Good(RunTest):
         self.assertFalse(Path(f"{before}.part").exists())
 
     def test_small_kernel(self) -> None:
-        small = self.folder / "build" / "guest" / "small"
+        small = self.guest / "small"
         small.mkdir()
         (small / "vmlinux").write_bytes(b"small")
         (small / "kernel.json").write_text('{"kernel": "6.1-fake"}', encoding="utf-8")
-        (self.folder / "build" / "guest" / "guest.json").write_text(
+        (self.guest / "guest.json").write_text(
             '{"kernel": "6.1-debian", "fio": "3"}', encoding="utf-8"
         )
         code, out, err = self.slate("--kernel", "small", "--kernel-arg=a=b")
@@ -268,7 +269,7 @@ class Bad(RunTest):
         self.out = disk / "run"
 
     def test_not_built(self) -> None:
-        (self.folder / "build" / "guest" / "vmlinux").unlink()
+        (self.guest / "vmlinux").unlink()
         self.failure(2, "vmlinux is not there", "make guest'")
 
     def test_small_kernel_not_built(self) -> None:

@@ -200,10 +200,10 @@ class Options(test_options.Case):
         self.refused("--cut-drive", "1", words=["--cut-drive without a cut"])
 
     def test_what_goes_to_the_guest(self) -> None:
-        core = self.folder / "core"
-        core.mkdir()
-        (core / "slate-marks").write_bytes(b"marks")
-        with unittest.mock.patch.object(paths, "PROGRAMS", (core,)):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        (programs / "slate-marks").write_bytes(b"marks")
+        with unittest.mock.patch.object(paths, "GUEST", self.folder):
             entries = {name: data for name, _, data in command.job_entries(self.parse(*self.two))}
         self.assertEqual(
             entries["job/env"],
@@ -253,9 +253,9 @@ class Runs(test_run.RunTest):
 
     def setUp(self) -> None:
         super().setUp()
-        core = self.folder / "build" / "core"
-        core.mkdir()
-        (core / "slate-marks").write_bytes(b"marks")
+        programs = self.guest / "programs"
+        programs.mkdir()
+        (programs / "slate-marks").write_bytes(b"marks")
 
     def test_files_and_report(self) -> None:
         code, out, err = self.slate("--profile", self.profile, "--set", "1:a.b=1")
@@ -282,7 +282,8 @@ class Runs(test_run.RunTest):
         self.assertIn("reads                      4           5           9\n", text)
         record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
         self.assertEqual([one["set"] for one in record["settings"]["drives"]], [[], ["a.b=1"]])
-        self.assertEqual(set(record["sha256"]), {"profile", "profile-nvme1", "job", "qemu", "vmlinux", "initrd"})
+        made_of = {"profile", "profile-nvme1", "job", "qemu", "vmlinux", "root", "modules"}
+        self.assertEqual(set(record["sha256"]), made_of)
         self.assertEqual(json.loads((self.out / "nvme1/device.json").read_text())["total"]["read"]["ios"], 5)
 
     def test_the_report_again(self) -> None:

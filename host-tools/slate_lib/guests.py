@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lists guests and makes them: 'slate guests', 'slate guest make', and the option --guest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import names, paths
+from .errors import OK, SlateError
+from .shape import Json
+
+BUILD = paths.GUEST_TOOLS / "build.sh"
+EXAMPLES = """\
+examples:
+  slate guest make forky                     the kernel and the programs of a newer Debian
+  slate guest make 13 --with python3,sqlite3 further programs, in the guest's PATH
+  slate guest make 13 --kernel linux-image-6.12.117.deb --name mine
+  slate guest make --lock build/guest/13/lock --name again   exactly the packages of another guest
+  slate run --guest forky
+"""
+_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._+-]*")
+_RELEASE = re.compile(r"12|13|[a-z]+")
+_WORD = re.compile(r"^# (\w+) (.*)$", re.M)
+IMAGES = {"small": "small/vmlinux", "apps": "apps.img", "content": "content.img"}
+
+
+def made() -> list[str]:
+    """Return the names of the guests that are made."""
+    return sorted(path.parent.name for path in paths.GUESTS.glob("*/guest.json"))
+
+
+def choose(name: str) -> None:
+    """Use another guest than the default."""
+    if not (paths.GUESTS / name / "guest.json").exists() or not _NAME.fullmatch(name):
+        raise SlateError(
+            f"--guest {name}: there is no such guest{names.nearest(name, made())}",
+            f"{paths.COMMAND} guests lists them; {paths.COMMAND} guest make {name} makes one of a release of that name",
+        )
+    paths.use_guest(name)
+
+
+def add_make_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of 'slate guest'."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser), required=True)
+    make = actions.add_parser(
+        "make", help="make a guest of a Debian release, or make it anew", epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    make.add_argument("release", nargs="?", metavar="RELEASE", help="12, 13, or a name such as forky")
+    make.add_argument("--name", metavar="NAME", help="for 'slate run --guest NAME' (default: RELEASE)")
+    make.add_argument("--kernel", metavar="PACKAGE|FILE.deb", help="of the release, or a file (linux-image-amd64)")
+    make.add_argument("--with", metavar="PACKAGE,...", dest="further", help="further packages, whose programs are "
+                      "in the guest's PATH")  # fmt: skip
+    make.add_argument("--lock", metavar="FILE", help="exactly the packages and sources that a guest's lock names")
+    make.add_argument("--update", action="store_true", help="take the newest packages of the release")
+
+
+def list_all() -> int:
+    """Print a table of the guests that are made. 'slate run' takes the first one marked."""
+    rows = [("guest", "release", "kernel", "fio", "MB", "images")]
+    for name in made():
+        folder = paths.GUESTS / name
+        about = _read(folder)
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+        images = [image for image, file in IMAGES.items() if (folder / file).exists()]
+        mark = "*" if name == paths.GUEST.name else ""
+        rows.append((f"{name}{mark}", str(about.get("release", "?")), str(about.get("kernel", "?")),
+                     str(about.get("fio", "?")), f"{size:.0f}", " ".join(images) or "-"))  # fmt: skip
+    if len(rows) == 1:
+        print(f"no guest is made: {paths.make('guest')}")
+        return OK
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip())
+    print("* the default of 'slate run'")
+    return OK
+
+
+def _read(folder: Path) -> Json:
+    try:
+        found: Json = json.loads((folder / "guest.json").read_text(encoding="utf-8"))
+        return found
+    except (OSError, ValueError):
+        return {}
+
+
+def make(args: argparse.Namespace) -> int:
+    """Execute 'slate guest make'. A guest that cannot be made leaves the one of its name as it was."""
+    if paths.INSTALLED:
+        raise SlateError("guests are made in the clone", "run 'slate guest make' there, then 'make install' again")
+    lock = _lock(args)
+    release = args.release or _words(lock).get("release", "")
+    if not _RELEASE.fullmatch(release):
+        raise SlateError(f"{release or 'no release'}: no Debian release is called so",
+                         "name one by number (12, 13) or in words (trixie, forky)")  # fmt: skip
+    name = args.name or {"bookworm": "12", "trixie": "13"}.get(release, release)
+    if not _NAME.fullmatch(name):
+        raise SlateError(f"--name {name}: not a name for a guest", "use letters, digits, '.', '_', '+' and '-'")
+    folder = paths.GUESTS / name
+    kept = (folder / "lock").read_bytes() if (folder / "lock").exists() else None
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "lock").write_text(_head(args, release, lock or (kept or b"").decode()), encoding="utf-8")
+    status = subprocess.run(
+        [BUILD, *(["--update"] if args.update else [])], env=os.environ | {"SLATE_GUEST": name}, check=False
+    ).returncode
+    if status:
+        if new:
+            shutil.rmtree(folder)
+        elif kept is None:
+            (folder / "lock").unlink(missing_ok=True)
+        else:
+            (folder / "lock").write_bytes(kept)
+        raise SlateError(f"the guest {name} has not been made", "see the lines above")
+    return OK
+
+
+def _lock(args: argparse.Namespace) -> str:
+    """Return the text of --lock; empty without it."""
+    if not args.lock:
+        return ""
+    try:
+        text = Path(args.lock).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SlateError(f"--lock {args.lock}: can not read it ({error})", "name a guest's file lock") from None
+    if "release" not in _words(text):
+        raise SlateError(f"--lock {args.lock}: not a guest's lock", "name a file that has a line '# release ...'")
+    return text
+
+
+def _words(lock: str) -> dict[str, str]:
+    """Return what the lock says of how the guest is made."""
+    return dict(_WORD.findall(lock))
+
+
+def _head(args: argparse.Namespace, release: str, lock: str) -> str:
+    """Return a lock that says how the guest is to be made, with the plans of the given one."""
+    words = {} if not args.lock else {key: text for key, text in _words(lock).items() if key in ("kernel", "with")}
+    if args.kernel:
+        words["kernel"] = str(_package(args.kernel))
+    if args.further:
+        words["with"] = " ".join(args.further.replace(",", " ").split())
+    head = [f"# release {release}", *(f"# {key} {text}" for key, text in words.items())]
+    if args.lock:
+        head.append("# exact")
+    left = [line for line in lock.splitlines() if not re.match(r"# (release|kernel|with|exact)( |$)", line)]
+    return "".join(f"{line}\n" for line in [*head, *left])
+
+
+def _package(kernel: str) -> str | Path:
+    """Return the name of a package, or the whole path of a package's file, checked."""
+    if not kernel.endswith(".deb"):
+        return kernel
+    path = Path(kernel).resolve()
+    if not path.exists():
+        raise SlateError(f"--kernel {kernel}: there is no such file", "name a package's file, or a package")
+    done = subprocess.run(["dpkg-deb", "-f", path, "Architecture"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SlateError(f"--kernel {kernel}: no Debian package, or a damaged one", "make or copy it again")
+    if done.stdout.strip() != "amd64":
+        raise SlateError(f"--kernel {kernel}: a kernel for {done.stdout.strip()}", "the guest is an amd64 machine")
+    return path
+
+
+def run(args: argparse.Namespace) -> int:
+    """Execute 'slate guest'."""
+    return make(args)
