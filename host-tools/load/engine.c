@@ -140,6 +140,10 @@ static int next_pass(struct load *l, struct reader *r)
 /* Fetch the next row: 1: there is one; 0: end; < 0: -exit code. */
 static int fetch(struct load *l, struct reader *r)
 {
+	if (trace_take_rest(&l->placed, &r->row)) {
+		set_due(l, r);
+		return 1;
+	}
 	for (;;) {
 		int result = trace_next(l->trace, &r->row);
 

@@ -46,8 +46,14 @@ static void print_text(const struct load *l)
 		printf(", %" PRIu64 " scaled from %" PRIu64 " bytes", l->placed.scaled, l->extent);
 	if (l->placed.moved)
 		printf(", %" PRIu64 " moved down from across the end", l->placed.moved);
+	if (l->placed.clipped)
+		printf(", %" PRIu64 " trims clipped to the drive or extent", l->placed.clipped);
+	if (l->placed.split)
+		printf(", %" PRIu64 " trims split at the end", l->placed.split);
+	if (l->placed.trims_left_out)
+		printf(", %" PRIu64 " trims left out, as they cover no whole unit", l->placed.trims_left_out);
 	if (l->placed.aligned)
-		printf(", %" PRIu64 " widened to blocks", l->placed.aligned);
+		printf(", %" PRIu64 " widened to blocks (trims: shrunk)", l->placed.aligned);
 	if (l->placed.zero_size)
 		printf(", %" PRIu64 " of no bytes left out", l->placed.zero_size);
 	if (l->bad)
@@ -121,6 +127,9 @@ static json_t *make_json(const struct load *l)
 	json_object_set_new(t, "folded", count(l->placed.folded));
 	json_object_set_new(t, "scaled", count(l->placed.scaled));
 	json_object_set_new(t, "moved", count(l->placed.moved));
+	json_object_set_new(t, "clipped", count(l->placed.clipped));
+	json_object_set_new(t, "split", count(l->placed.split));
+	json_object_set_new(t, "trims_left_out", count(l->placed.trims_left_out));
 	json_object_set_new(o, "trace", t);
 	json_object_set_new(o, "requests", count(l->completed));
 	json_object_set_new(o, "duration_ns", count(a->end_ns));

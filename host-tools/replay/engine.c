@@ -273,7 +273,11 @@ SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
 	uint64_t before_ns = s->last_ns;
 	int result;
 
-	s->has_row = false;
+	s->has_row = trace_take_rest(&s->placed, row);
+	if (SSD_UNLIKELY(s->has_row)) {
+		row->at_ns = r->o.think ? 0 : row->at_ns;	/* at the time of the first part */
+		return 1;
+	}
 	for (;;) {
 		result = rows_next(s, row);
 		if (SSD_UNLIKELY(s->bad) && result > 0)

@@ -167,6 +167,9 @@ static json_t *input(struct stream *s)
 	put(o, "folded", s->placed.folded);
 	put(o, "scaled", s->placed.scaled);
 	put(o, "moved", s->placed.moved);
+	put(o, "clipped", s->placed.clipped);
+	put(o, "split", s->placed.split);
+	put(o, "trims_left_out", s->placed.trims_left_out);
 	put(o, "extent_bytes", s->extent);
 	put(o, "events_left_out", s->steps_left_out);
 	put(o, "flushes_left_out", s->flushes_left_out);

@@ -36,13 +36,19 @@ static void print_input(const struct stream *s)
 	if (p->zero_size)
 		printf(", %" PRIu64 " of no bytes left out", p->zero_size);
 	if (p->aligned)
-		printf(", %" PRIu64 " widened to whole sectors or units", p->aligned);
+		printf(", %" PRIu64 " widened to whole sectors or units (trims: shrunk)", p->aligned);
 	if (p->folded)
 		printf(", %" PRIu64 " folded", p->folded);
 	if (p->scaled)
 		printf(", scaled from %" PRIu64 " bytes", s->extent);
 	if (p->moved)
 		printf(", %" PRIu64 " moved down from across the end", p->moved);
+	if (p->clipped)
+		printf(", %" PRIu64 " trims clipped to the drive or extent", p->clipped);
+	if (p->split)
+		printf(", %" PRIu64 " trims split at the end", p->split);
+	if (p->trims_left_out)
+		printf(", %" PRIu64 " trims left out, as they cover no whole unit", p->trims_left_out);
 	printf("\n");
 }
 

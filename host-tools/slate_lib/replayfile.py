@@ -45,6 +45,7 @@ _NAND = ("read_bytes", "corrected", "retries", "uncorrectable", "program_fails",
          "partial_erases", "parallel_erases", "subpage_reads", "suspends")  # fmt: skip
 _WEAR = ("erase_count_max", "page_erases", "page_erases_sq")
 _INPUT = ("rows", "bad", "other_devices", "requests", "backwards", "zero_size", "aligned", "folded", "scaled", "moved")
+_INPUT_LATER = ("clipped?", "split?", "trims_left_out?")  # older files have no such counts
 _INTERVAL_OP = {"ios": int, "bytes": int, "latency_sum_ns": int, "latency_max_ns": int}
 _BUSY = [{"ns": _BY_SOURCE}]
 
@@ -59,7 +60,7 @@ SHAPE = {
     "settings": [str],
     "replay": {"loop": str, "qd": int, "speed_millionths": int, "repeat": int, "limit": int, "warmup": int,
                "beyond": str, "align_bytes": int, "think": bool},
-    "inputs": [{"name": str, "format": str, **dict.fromkeys(_INPUT, int)}],
+    "inputs": [{"name": str, "format": str, **dict.fromkeys(_INPUT + _INPUT_LATER, int)}],
     "requests": dict.fromkeys(("submitted", "completed", "counted", "deepest_queue"), int),
     "time": dict.fromkeys(("begin_ns", "end_ns", "idle_ns"), int),
     "host": dict.fromkeys(OPS, _HOST),

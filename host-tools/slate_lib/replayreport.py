@@ -17,10 +17,13 @@ _TOLD = (
     ("other_devices", "rows of other devices"),
     ("backwards", "out of order (taken at the time of the row before)"),
     ("zero_size", "of no bytes left out"),
-    ("aligned", "widened to whole sectors or units"),
+    ("aligned", "widened to whole sectors or units (trims: shrunk)"),
     ("folded", "folded"),
     ("scaled", "scaled"),
     ("moved", "moved down from across the end"),
+    ("clipped", "trims clipped to the drive or extent"),
+    ("split", "trims split at the end"),
+    ("trims_left_out", "trims left out, as they cover no whole unit"),
 )
 _BEYOND = {"fold": ", folded", "scale": ", scaled"}
 
@@ -67,7 +70,7 @@ class ReplayReport(Report):
     def _drive(self) -> None:
         self._add()
         for one in self.raw["inputs"]:
-            told = [f"{units.count(one[key])} {what}" for key, what in _TOLD if one[key]]
+            told = [f"{units.count(one[key])} {what}" for key, what in _TOLD if one.get(key)]
             line = f"{one['name']}: {one['format']}, {units.count(one['requests'])} requests"
             self._pair("trace", ", ".join([line, *told]))
         asked, time = self.raw["requests"], self.raw["time"]

@@ -16,6 +16,7 @@ void trace_place_init(struct trace_place *p, enum trace_beyond beyond, uint64_t 
 	};
 }
 
+/* Widen a read or a write to whole grains. A trim shrinks instead: what is outside of it keeps its data. */
 static void align(const struct trace_place *p, struct trace_placed *count, struct trace_row *row)
 {
 	uint64_t end = row->offset + row->bytes, grain = p->grain_bytes, low, high;
@@ -23,12 +24,18 @@ static void align(const struct trace_place *p, struct trace_placed *count, struc
 	if (__builtin_expect(!((row->offset | row->bytes) & p->grain_mask), 1))
 		return;
 	low = row->offset % grain;
-	high = end % grain ? grain - end % grain : 0;
+	high = end % grain;
 	if (!low && !high)
 		return;
-	row->offset -= low;
-	row->bytes += low + high;
 	count->aligned++;
+	if (row->op == TRACE_TRIM) {
+		row->offset += low ? grain - low : 0;
+		end -= high;
+		row->bytes = end > row->offset ? end - row->offset : 0;
+		return;
+	}
+	row->offset -= low;
+	row->bytes = end - row->offset + (high ? grain - high : 0);
 }
 
 static uint64_t scale(const struct trace_place *p, uint64_t extent, uint64_t offset)
@@ -39,18 +46,82 @@ static uint64_t scale(const struct trace_place *p, uint64_t extent, uint64_t off
 	return (uint64_t)(scaled / units) * unit + offset % unit;
 }
 
-int trace_place(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
-		struct trace_row *row, const char **fix)
+/* Scale an end of a trim, down to a whole unit. */
+static uint64_t scale_end(const struct trace_place *p, uint64_t extent, uint64_t end)
+{
+	uint64_t unit = p->unit_bytes, units = (extent + unit - 1) / unit;
+	unsigned __int128 scaled = (unsigned __int128)end * (p->capacity / unit);
+
+	if (end >= extent)
+		return p->capacity;
+	return (uint64_t)(scaled / units / unit) * unit;
+}
+
+static bool is_beyond(const struct trace_place *p, const struct trace_row *row)
+{
+	return row->bytes > p->capacity || row->offset > p->capacity - row->bytes;
+}
+
+static int refuse_beyond(const char **fix)
+{
+	*fix = "choose --fold (offsets modulo the capacity) or --scale (offsets in proportion), or a larger drive";
+	return -1;
+}
+
+/* Trim the units between the scaled ends. What is beyond the extent is nowhere on the drive. */
+static void scale_trim(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
+		       struct trace_row *row)
+{
+	uint64_t end = row->offset + row->bytes;
+
+	count->scaled++;
+	count->clipped += end > (extent + p->unit_bytes - 1) / p->unit_bytes * p->unit_bytes;
+	row->offset = scale_end(p, extent, row->offset);
+	row->bytes = scale_end(p, extent, end) - row->offset;
+}
+
+/* Fold a trim: its part behind a multiple of the capacity is at the drive's beginning, and becomes `rest`. */
+static void fold_trim(const struct trace_place *p, struct trace_placed *count, struct trace_row *row)
+{
+	count->folded++;
+	if (row->bytes >= p->capacity) {
+		count->clipped += row->bytes > p->capacity;
+		row->offset = 0;
+		row->bytes = p->capacity;
+		return;
+	}
+	row->offset %= p->capacity;
+	if (is_beyond(p, row)) {
+		count->split++;
+		count->rest = *row;
+		count->rest.offset = 0;
+		count->rest.bytes = row->offset + row->bytes - p->capacity;
+		row->bytes = p->capacity - row->offset;
+	}
+}
+
+static int place_trim(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
+		      struct trace_row *row, const char **fix)
+{
+	if (p->beyond == TRACE_BEYOND_SCALE) {
+		scale_trim(p, extent, count, row);
+	} else if (is_beyond(p, row)) {
+		if (p->beyond == TRACE_BEYOND_ERROR)
+			return refuse_beyond(fix);
+		fold_trim(p, count, row);
+	}
+	if (row->bytes)
+		return 1;
+	count->trims_left_out++;
+	return 0;
+}
+
+/* Place a read or a write, which keeps its size. */
+static int place_transfer(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
+			  struct trace_row *row, const char **fix)
 {
 	uint64_t unit = p->unit_bytes;
 
-	if (row->op == TRACE_FLUSH)
-		return 1;
-	if (!row->bytes) {
-		count->zero_size++;
-		return 0;
-	}
-	align(p, count, row);
 	if (row->bytes > p->capacity) {
 		*fix = "it is larger than the drive: take a larger one";
 		return -1;
@@ -62,20 +133,40 @@ int trace_place(const struct trace_place *p, uint64_t extent, struct trace_place
 		}
 		count->scaled++;
 		row->offset = scale(p, extent, row->offset);
-	} else if (row->offset + row->bytes > p->capacity) {
-		if (p->beyond == TRACE_BEYOND_ERROR) {
-			*fix = "choose --fold (offsets modulo the capacity) or --scale "
-			       "(offsets in proportion), or a larger drive";
-			return -1;
-		}
+	} else if (is_beyond(p, row)) {
+		if (p->beyond == TRACE_BEYOND_ERROR)
+			return refuse_beyond(fix);
 		count->folded++;
 		row->offset %= p->capacity;
 	}
-	if (row->offset + row->bytes > p->capacity) {
+	if (is_beyond(p, row)) {
 		count->moved++;
 		row->offset = p->capacity - row->bytes;
 	}
 	return 1;
+}
+
+int trace_place(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
+		struct trace_row *row, const char **fix)
+{
+	if (row->op == TRACE_FLUSH)
+		return 1;
+	if (!row->bytes) {
+		count->zero_size++;
+		return 0;
+	}
+	align(p, count, row);
+	return row->op == TRACE_TRIM ? place_trim(p, extent, count, row, fix) :
+	       place_transfer(p, extent, count, row, fix);
+}
+
+bool trace_take_rest(struct trace_placed *count, struct trace_row *row)
+{
+	if (__builtin_expect(!count->rest.bytes, 1))
+		return false;
+	*row = count->rest;
+	count->rest.bytes = 0;
+	return true;
 }
 
 int trace_find_extent(const struct trace *t, const struct trace_options *o,

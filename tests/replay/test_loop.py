@@ -6,7 +6,7 @@ import unittest
 from collections.abc import Iterator
 from typing import Any
 
-from support import CAPACITY, RAND, READ, TINY, WRITE, Case
+from support import CAPACITY, RAND, READ, ROOT, TINY, WRITE, Case
 
 
 class Loops(Case):
@@ -327,6 +327,78 @@ class Places(Case):
             self.one(409600, 4096, f"--scale={8 * CAPACITY >> 20}MiB"), (51200 // 4096 * 4096, 4096)
         )
         self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
+
+    def trims(self, *args: Any) -> list[tuple[int, int]]:
+        """Return (offset, bytes) of the trims of a replay."""
+        return [(offset, size) for op, offset, size in self.requests(*args) if op == "trim"]
+
+    def test_scaled_trims_are_in_proportion(self) -> None:
+        """The extent is 4 times the drive. 64 KiB become 16 KiB; parts add up to the whole."""
+        end = f"0 0 read {4 * CAPACITY - 4096} 4096"
+        self.assertEqual(self.trims("--scale", self.native("0 0 trim 81920 65536", end)), [(20480, 16384)])
+        self.assertEqual(self.trims("--scale", self.native(f"0 0 trim 0 {4 * CAPACITY}", end)), [(0, CAPACITY)])
+        parts = [f"0 0 trim {offset} 4096" for offset in range(81920, 81920 + 65536, 4096)]
+        self.assertEqual(
+            self.trims("--scale", self.native(*parts, end)), [(at, 4096) for at in range(20480, 36864, 4096)]
+        )
+        found = self.json("--scale", self.native(*parts, end))["inputs"][0]
+        self.assertEqual((found["scaled"], found["trims_left_out"], found["requests"]), (17, 12, 5))
+        # The ends 10,240 and 30,720 become 2560 and 7680: down to a whole unit, 0 and 4096.
+        self.assertEqual(self.trims("--scale", self.native("0 0 trim 10240 20480", end)), [(0, 4096)])
+        # On a larger drive a trim grows: 4 KiB of 3 MiB are 8 KiB of 6 MiB.
+        self.assertEqual(self.trims("--scale=3M", self.native("0 0 trim 8192 4096")), [(16384, 8192)])
+
+    def test_scaled_trims_beyond_the_extent(self) -> None:
+        trace = self.native(f"0 0 trim 0 {99 * CAPACITY}", f"0 0 trim {CAPACITY} {CAPACITY * 8}",
+                            f"0 0 trim {3 * CAPACITY} 8192")
+        scale = f"--scale={2 * CAPACITY >> 20}MiB"
+        self.assertEqual(self.trims(scale, trace), [(0, CAPACITY), (CAPACITY // 2, CAPACITY // 2)])
+        found = self.json(scale, trace)["inputs"][0]
+        self.assertEqual((found["clipped"], found["trims_left_out"], found["requests"]), (3, 1, 2))
+        said = self.call("--profile", TINY, scale, trace).stdout
+        self.assertIn("3 trims clipped to the drive or extent, 1 trims left out", said)
+
+    def test_a_scaled_trim_leaves_what_it_left(self) -> None:
+        """2 GiB of 1 TiB are 1/512 of 3640 MiB, 7,454,720 bytes, so the unit in the middle is still there."""
+        trace = self.native("0 0 write 549755813888 4096", "1000000 0 flush", "2000000 0 trim 0 2147483648",
+                            "3000000 0 read 549755813888 4096")
+        default = ROOT / "nand-emu" / "profiles" / "default.ini"
+        self.assertEqual(self.requests("--scale=1TiB", trace, profile=default)[2:],
+                         [("trim", 0, 7454720), ("read", 3640 << 19, 4096)])
+        self.assertEqual(self.json("--scale=1TiB", trace, profile=default)["nand"]["ops"]["read"]["host"], 1)
+
+    def test_folded_trims_are_split(self) -> None:
+        trace = self.native(f"0 0 trim {2 * CAPACITY - 8192} 20480", f"7000 0 trim {CAPACITY - 4096} {CAPACITY + 4096}",
+                            f"9000 0 trim {3 * CAPACITY} {CAPACITY}", "9500 0 trim 0 4096")
+        right = [(CAPACITY - 8192, 8192), (0, 12288), (0, CAPACITY), (0, CAPACITY), (0, 4096)]
+        for how in ((), ("--think",), ("--open",), ("--closed", 4)):
+            self.assertEqual(self.trims("--fold", *how, trace), right)
+        times = [row["submit_ns"] for row in self.rows("--open", "--fold", trace)]
+        self.assertEqual(times, [0, 0, 7000, 9000, 9500])  # both parts at the time of the trim
+        found = self.json("--fold", trace)["inputs"][0]
+        self.assertEqual([found[key] for key in ("rows", "requests", "folded", "split", "clipped", "moved")],
+                         [4, 5, 3, 1, 1, 0])
+        self.refused("--profile", TINY, trace, words=("line 2", "--fold", "--scale"))
+
+    def test_a_trim_larger_than_the_drive(self) -> None:
+        trace = self.native("0 0 write 0 4096", f"1000 0 trim 0 {2 * CAPACITY}", "2000 0 read 0 4096")
+        for how in ("--fold", "--scale"):
+            found = self.json(how, "--check", "--read-back", trace)
+            self.assertEqual((found["host"]["trim"]["ios"], found["host"]["trim"]["bytes"]), (1, CAPACITY))
+            self.assertEqual((found["check"]["wrong"], found["ftl_counts"]["unwritten_units"]), (0, 1))
+
+    def test_trims_shrink_to_whole_sectors_and_units(self) -> None:
+        """A widened trim would wipe what is beside it."""
+        for offset, size, sector, unit in (
+            (700, 2000, [(1024, 1536)], []),
+            (512, 8192, [(512, 8192)], [(4096, 4096)]),
+            (4096, 8192, [(4096, 8192)], [(4096, 8192)]),
+            (700, 100, [], []),
+        ):
+            trace = self.native(f"0 0 trim {offset} {size}")
+            self.assertEqual(self.trims(trace), sector)
+            self.assertEqual(self.trims("--align", "unit", trace), unit)
+        self.assertEqual(self.json(self.native("0 0 trim 700 100"))["inputs"][0]["trims_left_out"], 1)
 
     def test_scale_of_what_can_be_read_once(self) -> None:
         # A separate pass to find the extent would use up the rows, and none would be left for the replay.
