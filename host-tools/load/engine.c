@@ -34,7 +34,7 @@ struct reader {
 	struct trace_row row;		/* the row after trace_place(); at_ns counts from load->begin_ns */
 	bool has_row;
 	uint64_t passes_left;
-	uint64_t origin_ns, pass_ns;	/* the trace's time, and this program's time, at the beginning of this pass */
+	uint64_t origin_ns, pass_ns;	/* the trace's time, and this program's time, when this pass began */
 	uint64_t last_ns;
 	bool has_origin;
 	uint64_t taken;			/* rows handed to slots */
@@ -63,10 +63,11 @@ static int check_bad(const struct load *l)
 	if ((unsigned __int128)l->bad * 1000 <=
 	    (unsigned __int128)l->o.rows.max_bad_permille * (c.rows + c.other_devices + l->bad))
 		return 0;
-	return load_fail(LOAD_USAGE, "trace %s: %" PRIu64 " of %" PRIu64 " rows are bad (the first are above) and "
-			 "--max-bad allows %" PRIu64 " of 1000: repair them, name the right --format, or allow more",
-			 trace_name(l->trace), l->bad, c.rows + c.other_devices + l->bad,
-			 l->o.rows.max_bad_permille);
+	return load_fail(LOAD_USAGE, "trace %s, read as %s: %" PRIu64 " of %" PRIu64 " rows are bad (the first are "
+			 "above) and --max-bad allows %" PRIu64 " of 1000: repair them, name the right --format, or "
+			 "allow more",
+			 trace_name(l->trace), trace_format_names[trace_format(l->trace)], l->bad,
+			 c.rows + c.other_devices + l->bad, l->o.rows.max_bad_permille);
 }
 
 /*

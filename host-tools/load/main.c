@@ -44,6 +44,7 @@ static int open_trace(struct load *l)
 {
 	char err[TRACE_ERR_BYTES];
 
+	l->o.rows.options.untimed = !l->o.open;
 	l->o.rows.options.bad = on_bad;
 	l->o.rows.options.opaque = l;
 	if (trace_open(&l->trace, l->o.trace, &l->o.rows.options, err))

@@ -38,7 +38,7 @@ static const char help[] =
 "  --max-request SIZE     longest read or write; each request in flight has a buffer of\n"
 "                         so much (default: 1MiB)\n"
 "the trace\n"
-"  --format NAME          of the trace (default: detected from the first line)\n"
+"  --format NAME          of the trace (default: detected from the first 256 KiB)\n"
 "  --device N | MAJ,MIN   only rows of this device\n"
 "  --blk-action C         blkparse: events of this action (default Q)\n"
 "  --max-bad PERMILLE     bad rows that are allowed (default 0)\n"

@@ -180,9 +180,10 @@ static SSD_SELDOM int check_bad(struct replay *r, struct stream *s, bool at_end)
 	if ((unsigned __int128)s->bad * 1000 <=
 	    (unsigned __int128)r->o.rows.max_bad_permille * (c.rows + c.other_devices + s->bad))
 		return 0;
-	return -replay_fail(REPLAY_FAILED, "trace %s: %llu of %llu rows%s are bad (the first are above) "
+	return -replay_fail(REPLAY_FAILED, "trace %s, read as %s: %llu of %llu rows%s are bad (the first are above) "
 			    "and --max-bad allows %llu of 1000: repair them, name the right --format, or allow "
-			    "more", trace_name(s->trace), (unsigned long long)s->bad,
+			    "more", trace_name(s->trace), trace_format_names[trace_format(s->trace)],
+			    (unsigned long long)s->bad,
 			    (unsigned long long)(c.rows + c.other_devices + s->bad), at_end ? "" : " so far",
 			    (unsigned long long)r->o.rows.max_bad_permille);
 }

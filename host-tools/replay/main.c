@@ -67,6 +67,7 @@ static int open_traces(struct replay *r)
 		struct stream *s = &r->stream[i];
 		struct trace_options o = r->o.rows.options;
 
+		o.untimed = r->o.loop == REPLAY_CLOSED && !r->o.think;
 		o.bad = on_bad;
 		o.opaque = s;
 		s->number = i;

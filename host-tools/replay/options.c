@@ -46,7 +46,7 @@ static const char help[] =
 "                         clock, which is the trace's; the file is left as the cut leaves it\n"
 "  --cut-seed N           seed of the content of torn cells (default 0)\n"
 "the trace\n"
-"  --format NAME          of the traces (default: detected from the first line)\n"
+"  --format NAME          of the traces (default: detected from the first 256 KiB)\n"
 "  --device N | MAJ,MIN   only rows of this device\n"
 "  --blk-action C         blkparse: events of this action (default Q)\n"
 "  --max-bad PERMILLE     bad rows that are allowed (default 0)\n"

@@ -157,6 +157,7 @@ static json_t *input(struct stream *s)
 	put(o, "rows", c.rows);
 	put(o, "bad", c.bad);
 	put(o, "other", c.other);
+	put(o, "passed_over", c.passed);
 	put(o, "other_devices", c.other_devices);
 	json_object_set_new(o, "several_devices", json_boolean(trace_many_devices(s->trace)));
 	put_content(s, o);

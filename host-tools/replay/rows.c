@@ -79,7 +79,7 @@ int rows_rewind(struct stream *s)
 	trace_get_counts(s->trace, &c);
 	if (trace_rewind(s->trace))
 		return -1;
-	if (k->keeping && !c.bad && !c.other && !c.other_devices)
+	if (k->keeping && !c.bad && !c.other && !c.passed && !c.other_devices)
 		k->complete = true;
 	else
 		forget(k);

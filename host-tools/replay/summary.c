@@ -29,6 +29,8 @@ static void print_input(const struct stream *s)
 	       trace_format_names[trace_format(s->trace)], c.rows, s->requests);
 	if (c.bad)
 		printf(", %" PRIu64 " bad rows", c.bad);
+	if (c.passed)
+		printf(", %" PRIu64 " rows of actions that fio passes over, too", c.passed);
 	if (c.other_devices)
 		printf(", %" PRIu64 " rows of other devices", c.other_devices);
 	if (s->backwards)

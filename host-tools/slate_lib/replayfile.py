@@ -45,7 +45,7 @@ _NAND = ("read_bytes", "corrected", "retries", "uncorrectable", "program_fails",
          "partial_erases", "parallel_erases", "subpage_reads", "suspends")  # fmt: skip
 _WEAR = ("erase_count_max", "page_erases", "page_erases_sq")
 _INPUT = ("rows", "bad", "other_devices", "requests", "backwards", "zero_size", "aligned", "folded", "scaled", "moved")
-_INPUT_LATER = ("clipped?", "split?", "trims_left_out?")  # older files have no such counts
+_INPUT_LATER = ("passed_over?", "clipped?", "split?", "trims_left_out?")  # older files have no such counts
 _INTERVAL_OP = {"ios": int, "bytes": int, "latency_sum_ns": int, "latency_max_ns": int}
 _BUSY = [{"ns": _BY_SOURCE}]
 

@@ -14,6 +14,7 @@ MANY_TRACES = 2
 # These counts of a trace are reported if they are not 0.
 _TOLD = (
     ("bad", "bad rows"),
+    ("passed_over", "rows of actions that fio passes over, too"),
     ("other_devices", "rows of other devices"),
     ("backwards", "out of order (taken at the time of the row before)"),
     ("zero_size", "of no bytes left out"),

@@ -121,7 +121,7 @@ enum line_kind parse_disksim(struct parse *p, const char *s, const char *end, st
 	(void)p;
 	s = skip_blanks(s, end);
 	if (!take_millionths(&s, end, &row->at_ns)) {
-		*why = "ARRIVAL_MS (column 1) is no decimal of milliseconds, such as 1.25";
+		*why = "ARRIVAL_MS (column 1) is no number of milliseconds, such as 2 or 1.25";
 		return LINE_BAD;
 	}
 	if (!take_column(&s, end, &row->device) || !take_column(&s, end, &block) || !take_column(&s, end, &blocks)) {

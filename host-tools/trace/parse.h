@@ -18,6 +18,7 @@
 enum line_kind {
 	LINE_ROW,
 	LINE_OTHER,		/* not a request: comment, head, another event */
+	LINE_PASSED,		/* a row that the format's own reader passes over with a message */
 	LINE_BAD		/* invalid; *why is the reason */
 };
 
@@ -86,31 +87,72 @@ static inline bool take_column(const char **s, const char *end, uint64_t *out)
 	return true;
 }
 
-/*
- * Take a decimal such as "1.25" and the blanks after it. The value is multiplied by 10^6 and
- * truncated. The point is required.
- */
-static inline bool take_millionths(const char **s, const char *end, uint64_t *out)
+/* Take digits into *v and count them. Digits for which *v has no room are dropped, and *lost counts them. */
+static inline uint32_t take_digits(const char **s, const char *end, uint64_t *v, uint32_t *lost)
 {
-	uint64_t part = 0, scale = 1000000;
+	uint32_t n = 0;
 
-	if (!take_u64(s, end, out) || *out > UINT64_MAX / 2000000 || *s == end || **s != '.')
-		return false;
-	for ((*s)++; *s < end && (unsigned char)(**s - '0') < 10; (*s)++) {
-		scale /= 10;
-		part += scale * (unsigned char)(**s - '0');
+	for (; *s < end && (unsigned char)(**s - '0') < 10; (*s)++, n++) {
+		if (*v > (UINT64_MAX - 9) / 10 || *lost)
+			(*lost)++;
+		else
+			*v = *v * 10 + (unsigned char)(**s - '0');
 	}
-	*out = *out * 1000000 + part;
-	if (*s < end && **s != ' ' && **s != '\t')
+	return n;
+}
+
+/* Take the exponent of a decimal, such as e+06, if there is one. */
+static inline bool take_exponent(const char **s, const char *end, int64_t *out)
+{
+	uint64_t v = 0;
+	bool negative;
+
+	*out = 0;
+	if (*s == end || (**s | 0x20) != 'e')
+		return true;
+	(*s)++;
+	negative = *s < end && **s == '-';
+	*s += *s < end && (**s == '-' || **s == '+');
+	if (!take_u64(s, end, &v) || v > 400)
 		return false;
-	*s = skip_blanks(*s, end);
+	*out = negative ? -(int64_t)v : (int64_t)v;
 	return true;
 }
 
-/* Take hexadecimal digits up to the end of the line. */
+/*
+ * Take a number in any decimal form that C's %lf reads, such as 2, 1.25 or 1.5e+06, and the blanks after
+ * it. The value is multiplied by 10^6 and truncated.
+ */
+static inline bool take_millionths(const char **s, const char *end, uint64_t *out)
+{
+	uint32_t whole, part = 0, lost = 0;
+	int64_t power;
+
+	*out = 0;
+	whole = take_digits(s, end, out, &lost);
+	if (*s < end && **s == '.') {
+		(*s)++;
+		part = take_digits(s, end, out, &lost);
+	}
+	if (!(whole + part) || !take_exponent(s, end, &power))
+		return false;
+	for (power += 6 + (int64_t)lost - part; power > 0 && *out; power--) {
+		if (*out > UINT64_MAX / 20)
+			return false;
+		*out *= 10;
+	}
+	for (; power < 0; power++)
+		*out /= 10;
+	if (*s < end && **s != ' ' && **s != '\t')
+		return false;
+	*s = skip_blanks(*s, end);
+	return *out <= UINT64_MAX / 2;
+}
+
+/* Take hexadecimal digits, with 0x or without, up to the end of the line. */
 static inline bool take_last_hex(const char *s, const char *end, uint64_t *out)
 {
-	const char *begin = s;
+	const char *begin = s += end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x' ? 2 : 0;
 
 	for (*out = 0; s < end && *s != ' ' && *s != '\t'; s++) {
 		unsigned int c = (unsigned char)*s | 0x20u;

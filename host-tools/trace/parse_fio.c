@@ -6,7 +6,8 @@
  * start. (fio's manual says microseconds after the previous wait; iolog.c of 3.33 to 3.41 compares
  * OFFSET with mtime_since_genesis().) Version 3: a time in us in front, and no wait. sync and
  * datasync are flushes; add, open and close, without OFFSET and BYTES, are no requests. fio ignores
- * rows with another number of columns; here they are bad rows. Files get numbers in the order of
+ * rows with another number of columns; here they are bad rows. Rows of other actions (sync_file_range,
+ * which fio writes) are passed over, as fio does with a message. Files get numbers in the order of
  * their first line: 0, 1 ...
  */
 #include "parse.h"
@@ -112,10 +113,8 @@ enum line_kind parse_fio(struct parse *p, const char *s, const char *end, struct
 	}
 	if (word_is(word, len, "add") || word_is(word, len, "open") || word_is(word, len, "close"))
 		return LINE_OTHER;
-	if (!find_op(word, len, &row->op)) {
-		*why = "the action is not add, open, close, read, write, trim, sync, datasync or wait";
-		return LINE_BAD;
-	}
+	if (!find_op(word, len, &row->op))
+		return LINE_PASSED;
 	row->at_ns = p->clock_ns;
 	return take_io(s, end, row, why);
 }

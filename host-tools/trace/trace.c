@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace.c - see trace.h. This file divides the bytes into lines, finds the format, and counts;
- * parse*.c interpret the lines.
+ * trace.c - see trace.h. This file divides the bytes into lines, and counts; detect.c tells the format,
+ * and parse*.c interpret the lines.
  *
  * One buffer holds the part of the file that is being divided. A line longer than LINE_MAX_BYTES is
  * bad, and skipped up to its end. Invariant: in.buf[in.at, in.end) are bytes not yet passed to a
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "content.h"
+#include "detect.h"
 #include "gen.h"
 #include "parse.h"
 #include "source.h"
@@ -200,6 +201,9 @@ int trace_next(struct trace *t, struct trace_row *row)
 		case LINE_OTHER:
 			t->counts.other++;
 			break;
+		case LINE_PASSED:
+			t->counts.passed++;
+			break;
 		case LINE_BAD:
 			tell_bad(t, why);
 			break;
@@ -209,103 +213,33 @@ int trace_next(struct trace *t, struct trace_row *row)
 
 /* ---- which format it is ------------------------------------------------------ */
 
-static bool begins(const char *s, const char *end, const char *what)
+static bool first_line_is(const struct trace *t, const char *what)
 {
 	size_t len = strlen(what);
 
-	return (size_t)(end - s) >= len && !memcmp(s, what, len);
+	return t->in.end >= len && !memcmp(t->in.buf, what, len) &&
+	       (t->in.end == len || t->in.buf[len] == '\n' || t->in.buf[len] == '\r');
 }
 
-/* Has the line only numbers and blanks in its first five columns? */
-static bool looks_like_ssdsim(const char *s, const char *end)
-{
-	uint64_t v;
-
-	s = skip_blanks(s, end);
-	for (int i = 0; i < 5; i++)
-		if (!take_column(&s, end, &v))
-			return false;
-	return true;
-}
-
-static bool looks_like_disksim(const char *s, const char *end)
-{
-	uint64_t v;
-
-	s = skip_blanks(s, end);
-	return take_millionths(&s, end, &v) && take_column(&s, end, &v) && take_column(&s, end, &v) &&
-	       take_column(&s, end, &v) && take_last_hex(s, end, &v);
-}
-
-static bool looks_like_blkparse(const char *s, const char *end)
-{
-	uint64_t v;
-
-	s = skip_blanks(s, end);
-	return take_u64(&s, end, &v) && s < end && *s++ == ',' && take_column(&s, end, &v) &&
-	       take_column(&s, end, &v);
-}
-
-static bool looks_like_msr(const char *s, const char *end)
-{
-	unsigned int commas = 0;
-
-	for (; s < end; s++)
-		commas += *s == ',';
-	return commas == 6;
-}
-
-static enum trace_format tell_format(const char *s, const char *end)
-{
-	if (begins(s, end, "# slate-trace "))
-		return TRACE_NATIVE;
-	if (begins(s, end, "slate-content "))
-		return TRACE_CONTENT;
-	if (begins(s, end, "fio version "))
-		return TRACE_FIO;
-	if (looks_like_blkparse(s, end))
-		return TRACE_BLKPARSE;
-	if (looks_like_ssdsim(s, end))
-		return TRACE_SSDSIM;
-	if (looks_like_disksim(s, end))
-		return TRACE_DISKSIM;
-	if (looks_like_msr(s, end))
-		return TRACE_MSR;
-	return TRACE_AUTO;
-}
-
-/* Find the format, and its version, from the first line, without consuming it. */
+/* Find the format, and its version, from the first lines, without consuming them. */
 static int find_format(struct trace *t)
 {
-	const char *s, *end;
+	const char *why = "";
 
-	while (!t->in.over && t->in.end < LINE_MAX_BYTES && !memchr(t->in.buf, '\n', t->in.end))
+	while (!t->in.over && t->in.end < WINDOW_BYTES)
 		if (more(t))
 			return -1;
-	s = t->in.buf;
-	end = memchr(s, '\n', t->in.end);
-	end = end ? end : t->in.buf + t->in.end;
-	if (end > s && end[-1] == '\r')
-		end--;
-	t->format = t->o.format ? t->o.format : tell_format(s, end);
-	if (t->format == TRACE_AUTO || t->format == TRACE_GENERATED) {
-		snprintf(t->err, sizeof(t->err), "trace %s: %s: name its format with --format (native, msr, "
-			 "ssdsim, disksim, blkparse, fio or content)", t->name,
-			 t->in.end ? "the first line is of no known format" : "is empty");
-		return -1;
-	}
-	if (t->format == TRACE_NATIVE && !word_is(s, (size_t)(end - s), "# slate-trace 1")) {
-		snprintf(t->err, sizeof(t->err), "trace %s: does not begin with '# slate-trace 1': it is of "
-			 "another version, or not Slate's", t->name);
-		return -1;
-	}
-	t->p.version = begins(s, end, "fio version 2 iolog") ? 2 : 3;
-	if (t->format == TRACE_FIO && !begins(s, end, "fio version 2 iolog") &&
-	    !begins(s, end, "fio version 3 iolog")) {
-		snprintf(t->err, sizeof(t->err), "trace %s: does not begin with 'fio version 2 iolog' or "
-			 "'fio version 3 iolog': write it with a newer fio", t->name);
-		return -1;
-	}
+	if (t->format == TRACE_AUTO)	/* the same format in each pass */
+		t->format = t->o.format ? t->o.format :
+			    detect_format(t->in.buf, t->in.buf + t->in.end, t->in.over, &t->o, &why);
+	if (t->format == TRACE_AUTO)
+		return give_up(t, why);
+	if (t->format == TRACE_NATIVE && !first_line_is(t, "# slate-trace 1"))
+		return give_up(t, "does not begin with '# slate-trace 1': it is of another version, or not Slate's");
+	t->p.version = first_line_is(t, "fio version 2 iolog") ? 2 : 3;
+	if (t->format == TRACE_FIO && t->p.version == 3 && !first_line_is(t, "fio version 3 iolog"))
+		return give_up(t, "does not begin with 'fio version 2 iolog' or 'fio version 3 iolog': write it with "
+			       "a newer fio");
 	t->parse = parsers[t->format];
 	return 0;
 }

@@ -6,7 +6,7 @@
  * standard input, a piece of memory, or a generator ("gen:...", see below). It
  * is read once, from front to back, in constant memory.
  *
- * Formats, told from the first line unless one is forced:
+ * Formats, told from the first 256 KiB (detect.h) unless one is forced:
  *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [WORDS]],
  *             OP one of read, write, trim, flush; see docs/replay.md. Also what a
  *             drive records: step and done
@@ -16,11 +16,12 @@
  *   ssdsim    ARRIVAL_NS DEVICE LBA SECTORS OP, sectors of 512 bytes, op 1 a read
  *             and 0 a write; a sixth column (content hashes) is not used
  *   disksim   DiskSim's ASCII (Bucy et al., CMU-PDL-08-101): ARRIVAL_MS DEVICE BLOCK BLOCKS
- *             FLAGS, a decimal of milliseconds, blocks of 512 bytes, flags in hexadecimal, of
- *             which bit 0 is a read
+ *             FLAGS, milliseconds in any form of C's %lf, blocks of 512 bytes, flags in hexadecimal,
+ *             of which bit 0 is a read
  *   blkparse  blkparse's default text: MAJ,MIN CPU SEQ S.NS PID ACTION RWBS SECTOR + N;
  *             one ACTION counts (default Q), everything else is passed over
- *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us)
+ *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us); rows of actions that fio
+ *             does not know are passed over, as fio does
  *   content   Slate's, with what is written: see docs/content-trace.md
  *
  * The name of a generator is "gen:KIND,key=value,...". KIND is rand or seq with a request size,
@@ -88,7 +89,8 @@ struct trace_row {
 };
 
 struct trace_options {
-	enum trace_format format;	/* AUTO: determined from the first line */
+	enum trace_format format;	/* AUTO: determined from the first lines */
+	bool untimed;			/* the caller uses no arrival times (detect.h) */
 	uint64_t device;		/* only rows of this device; or TRACE_ANY_DEVICE */
 	char action;			/* blkparse: only events of this action; 0: Q */
 	/* The reader calls this function for each bad row, with its line and the reason. */
@@ -101,6 +103,7 @@ struct trace_counts {
 	uint64_t rows;			/* rows returned */
 	uint64_t bad;
 	uint64_t other;			/* comments, headers, events of another action, open and close */
+	uint64_t passed;		/* fio: rows of unknown actions */
 	uint64_t other_devices;		/* rows skipped because of options.device */
 };
 

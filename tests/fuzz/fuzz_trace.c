@@ -78,7 +78,7 @@ static void check_counts(const struct trace *t, uint64_t rows, uint64_t bad, boo
 	uint64_t seen;
 
 	trace_get_counts(t, &c);
-	seen = c.rows + c.bad + c.other + c.other_devices;
+	seen = c.rows + c.bad + c.other + c.passed + c.other_devices;
 	MUST(c.rows == rows && c.bad == bad);
 	MUST(!whole || (seen >= c.lines && (seen == c.lines || trace_format(t) == TRACE_BLKPARSE)));
 }

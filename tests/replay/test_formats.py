@@ -79,6 +79,50 @@ class Formats(Case):
         self.assertEqual(self.json(path, "--device", "3")["inputs"][0]["rows"], 1)
         self.assertEqual(len(self.requests(path, "--format", "disksim")), 3)
 
+    def test_disksim_times(self) -> None:
+        """DiskSim reads them with %lf, so a point is not needed; flags with %x, so they may begin 0x."""
+        times = (("0", 0), (".5", 500_000), ("2", 2_000_000), ("3.", 3_000_000), ("4e0", 4_000_000),
+                 ("5.25E+00", 5_250_000), ("60000.5e-4", 6_000_050), ("7.0000009999999999999999", 7_000_000),
+                 ("9000000000000000000000e-21", 9_000_000), ("12.000001", 12_000_001))  # fmt: skip
+        path = self.file("a", "".join(f"{text} 0 8 16 0x1\n" for text, _ in times))
+        self.assertEqual([r["submit_ns"] for r in self.rows(path, "--open")], [ns for _, ns in times])
+        self.assertEqual(self.json(path)["host"]["read"]["ios"], len(times))
+
+    def test_disksim_or_ssdsim(self) -> None:
+        """One line does not tell: whole milliseconds look like nanoseconds."""
+        def formats(text: str, *args: Any) -> Any:
+            return self.json(*args, self.file("a", text))["inputs"][0]["format"]
+
+        first_zero = "0 0 1000 8 0\n0.500000 0 2000 8 1\n2.000000 0 3000 8 0\n"
+        path = self.file("a", first_zero)
+        for more in ((), ("--format", "disksim")):
+            self.assertEqual([r["submit_ns"] for r in self.rows(path, "--open", *more)], [0, 500_000, 2_000_000])
+        whole = "0 0 1000 8 0\n1000 0 2000 8 1\n"
+        self.assertEqual(formats("0 0 1000 8 0\n" * 5000 + "9 0 8 8 8000001\n", "--open"), "disksim")  # by its flags
+        self.assertEqual(formats(whole + "2000 0 3000 8 1 00ff\n", "--open"), "ssdsim")  # by its sixth column
+        # 2^39 ms are 17 years, and 2^39 ns nine minutes
+        self.assertEqual(formats(f"7 0 1000 8 0\n{1 << 39} 0 2000 8 1\n", "--open"), "ssdsim")
+        for gap, name in ((60_001, "ssdsim"), (60_000, None)):  # of a hundred rows, over a minute as ms
+            path = self.file("a", "".join(f"{i * gap * 100 // 99} 0 1000 8 0\n" for i in range(100)))
+            if name:
+                self.assertEqual(self.json("--open", path)["inputs"][0]["format"], name)
+            else:
+                self.refused("--profile", TINY, "--open", path, words=("--format ssdsim",))
+        path = self.file("a", whole)
+        for how in (("--open",), ("--think",), ("--open", "--common-clock")):
+            self.refused("--profile", TINY, *how, path,
+                         words=("a: its first lines", "--format ssdsim (ns)", "--format disksim (ms)"))
+        self.assertEqual(formats(whole), "ssdsim")  # a closed loop uses no times
+        for name, ns in (("ssdsim", 1000), ("disksim", 1_000_000_000)):
+            self.assertEqual([r["submit_ns"] for r in self.rows("--open", "--format", name, path)], [0, ns])
+
+    def test_a_bad_first_line(self) -> None:
+        """The format that reads the most lines is chosen, and its name is told with the bad rows."""
+        for name, text in (("msr", MSR), ("disksim", DISKSIM), ("blkparse", BLK_EVENTS)):
+            path = self.file("a", "0 0 zero 8 0\n" + text)
+            self.refused("--profile", TINY, path, words=("a:1: bad row", f"trace {path}, read as {name}: 1 of"), code=1)
+            self.assertEqual(self.json("--max-bad", "500", path)["inputs"][0]["format"], name)
+
     def test_blkparse(self) -> None:
         path = self.file("a", BLKPARSE)
         rows = self.rows(path, "--open")
@@ -138,6 +182,17 @@ class Formats(Case):
             ],
         )
         self.assertEqual(self.requests(self.file("a", FIO2), "--device", "1"), [("read", 4096, 512)])
+
+    def test_fio_actions_that_fio_passes_over(self) -> None:
+        """fio writes sync_file_range into its logs, and reads over it with a message."""
+        path = self.file("a", "fio version 3 iolog\n0 a add\n0 a open\n10 a write 0 4096\n"
+                         "20 a sync_file_range 0 4096\n30 a write 4096 4096\n40 a close\n")
+        self.assertEqual(self.requests("--check", path), [("write", 0, 4096), ("write", 4096, 4096)])
+        one = self.json(path)["inputs"][0]
+        self.assertEqual((one["rows"], one["bad"], one["other"], one["passed_over"]), (2, 0, 4, 1))
+        self.assertIn("1 rows of actions that fio passes over", self.call("--profile", TINY, path).stdout)
+        path = self.file("b", FIO2 + "/dev/a jump 0 4096\n")
+        self.assertEqual(self.json("--repeat", 2, path)["inputs"][0]["passed_over"], 2)
 
     def test_fio_3(self) -> None:
         rows = self.rows(self.file("a", FIO3), "--open")
@@ -284,7 +339,10 @@ class Bad(Case):
             ("ssdsim", SSDSIM, "1 2 3 4 2", "OP (column 5)"),
             ("ssdsim", SSDSIM, "1 2 3 4 1 a b", "more than 6"),
             ("ssdsim", SSDSIM, "1 2 99999999999999999 4 1", "beyond 4 EiB"),
-            ("disksim", DISKSIM, "10 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, ". 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, "-1 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, "1e 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, "1e99 0 8 8 1", "ARRIVAL_MS"),
             ("disksim", DISKSIM, "1.x 0 8 8 1", "ARRIVAL_MS"),
             ("disksim", DISKSIM, "99999999999999999.0 0 8 8 1", "ARRIVAL_MS"),
             ("disksim", DISKSIM, "1.5 0 8 -8 1", "DEVICE BLOCK BLOCKS"),
@@ -296,7 +354,6 @@ class Bad(Case):
             ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q R 8 - 16 [java]", "SECTOR + COUNT"),
             ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q R 8 + x [java]", "COUNT"),
             ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 QQQ R 8 + 1 [java]", "action"),
-            ("fio", FIO2, "/dev/a jump 0 4096", "the action is not add"),
             ("fio", FIO2, "/dev/a write 0", "OFFSET and BYTES"),
             ("fio", FIO2, "/dev/a wait 5", "fio ignores 'wait'"),
             ("fio", FIO2, "/dev/a sync", "OFFSET and BYTES"),

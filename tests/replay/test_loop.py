@@ -150,7 +150,7 @@ class Loops(Case):
         self.assertEqual(
             self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1
         )
-        early, late = self.file("b", "0 0 0 8 0\n"), self.file("c", f"{far} 0 0 8 0\n")
+        early, late = self.file("b", "0 0 0 8 0 -\n"), self.file("c", f"{far} 0 0 8 0\n")
         self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
 
     def test_fill_and_age_are_per_cent_and_times(self) -> None:
@@ -183,7 +183,7 @@ class Loops(Case):
 
     def test_repeat_of_rows_alone(self) -> None:
         """A trace that has only rows is parsed once; one with a row of another device is parsed in each pass."""
-        rows = ["5000 0 0 8 0\n", "7000 0 8 8 0\n", "9000 0 0 8 1\n"]
+        rows = ["5000 0 0 8 0 -\n", "7000 0 8 8 0\n", "9000 0 0 8 1\n"]
         alone, beside = self.file("alone", "".join(rows)), self.file("beside", "".join([*rows, "9500 7 0 8 1\n"]))
         want = [start + at for start in (0, 4000, 8000) for at in (0, 2000, 4000)]
         for trace, words, lines in ((alone, (), 9), (beside, ("--device", 0), 12)):
@@ -359,13 +359,16 @@ class Places(Case):
         self.assertIn("3 trims clipped to the drive or extent, 1 trims left out", said)
 
     def test_a_scaled_trim_leaves_what_it_left(self) -> None:
-        """2 GiB of 1 TiB are 1/512 of 3640 MiB, 7,454,720 bytes, so the unit in the middle is still there."""
+        """2 GiB of 1 TiB are 1/512 of the drive, 1820 units of 4 KiB, so the unit in the middle is still there."""
         trace = self.native("0 0 write 549755813888 4096", "1000000 0 flush", "2000000 0 trim 0 2147483648",
                             "3000000 0 read 549755813888 4096")
         default = ROOT / "nand-emu" / "profiles" / "default.ini"
+        found = self.json("--scale=1TiB", trace, profile=default)
+        units = found["capacity_bytes"] // 4096
+        self.assertEqual((found["capacity_bytes"] >> 20, units // 512), (3640, 1820))
         self.assertEqual(self.requests("--scale=1TiB", trace, profile=default)[2:],
-                         [("trim", 0, 7454720), ("read", 3640 << 19, 4096)])
-        self.assertEqual(self.json("--scale=1TiB", trace, profile=default)["nand"]["ops"]["read"]["host"], 1)
+                         [("trim", 0, 1820 * 4096), ("read", units // 2 * 4096, 4096)])
+        self.assertEqual(found["nand"]["ops"]["read"]["host"], 1)
 
     def test_folded_trims_are_split(self) -> None:
         trace = self.native(f"0 0 trim {2 * CAPACITY - 8192} 20480", f"7000 0 trim {CAPACITY - 4096} {CAPACITY + 4096}",

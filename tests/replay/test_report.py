@@ -43,7 +43,7 @@ HOST = {
     },
 }
 INPUT = (
-    {name: int for name in """bytes lines rows bad other other_devices requests backwards zero_size
+    {name: int for name in """bytes lines rows bad other passed_over other_devices requests backwards zero_size
     aligned folded scaled moved clipped split trims_left_out extent_bytes events_left_out flushes_left_out""".split()}
     | {
         "name": str,
