@@ -80,7 +80,7 @@ static inline uint64_t ctl_get(const unsigned char *at, unsigned int bytes)
 }
 
 struct ctl_identity {
-	uint64_t capacity_bytes, map_bytes, pages;
+	uint64_t capacity_bytes, map_bytes, pages, unsafe_shutdowns, saved, unsaved;
 	uint32_t unit_bytes, page_bytes, oob_bytes, pages_per_block, blocks_per_plane, planes_per_die,
 		 dies_per_chip, chips_per_channel, channels, bits_per_cell, pb_levels, ecc_word_bytes,
 		 flags, endurance, buffer_units;

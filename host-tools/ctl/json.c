@@ -85,6 +85,7 @@ int json_info(struct ctl *c, char **words)
 		{ "bits_per_cell", id.bits_per_cell }, { "pb_levels", id.pb_levels },
 		{ "ecc_word_bytes", id.ecc_word_bytes }, { "endurance", id.endurance },
 		{ "buffer_units", id.buffer_units }, { "map_bytes", id.map_bytes },
+		{ "unsafe_shutdowns", id.unsafe_shutdowns }, { "saved", id.saved }, { "unsaved", id.unsaved },
 	};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		json_object_set_new(o, numbers[i].name, number(numbers[i].v));
@@ -92,6 +93,7 @@ int json_info(struct ctl *c, char **words)
 		{ "write_cache", SLATE_ID_WRITE_CACHE }, { "trims", SLATE_ID_TRIMS }, { "collects", SLATE_ID_COLLECTS },
 		{ "block_states", SLATE_ID_BLOCK_STATES }, { "drive_file", SLATE_ID_DRIVE_FILE },
 		{ "was_there", SLATE_ID_WAS_THERE }, { "payload", SLATE_ID_PAYLOAD },
+		{ "power_protected", SLATE_ID_PROTECTED },
 	};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		json_object_set_new(o, flags[i].name, json_boolean(id.flags & flags[i].bit));

@@ -59,6 +59,9 @@ int ctl_identity(struct ctl *c, struct ctl_log *log, struct ctl_identity *out)
 	out->map_bytes = ctl_get(at + 120, 8);
 	memcpy(out->profile, at + 128, 64);
 	memcpy(out->ftl, at + 192, 16);
+	out->unsafe_shutdowns = ctl_get(at + 208, 8);
+	out->saved = ctl_get(at + 216, 8);
+	out->unsaved = ctl_get(at + 224, 8);
 	out->pages = (uint64_t)out->pages_per_block * out->blocks_per_plane * out->planes_per_die * out->dies_per_chip *
 		     out->chips_per_channel * out->channels;
 	return 0;

@@ -37,11 +37,16 @@ int text_info(struct ctl *c, char **words)
 	if (result)
 		return result;
 	printf("drive      %s: %s FTL, %.0f MiB, %s%s%s\n", id.profile, id.ftl, mib(id.capacity_bytes),
-	       id.flags & SLATE_ID_WRITE_CACHE ? "volatile write cache" : "no write cache",
+	       id.flags & SLATE_ID_WRITE_CACHE ? "volatile write cache" :
+	       id.flags & SLATE_ID_PROTECTED ? "protected write cache" : "no write cache",
 	       id.flags & SLATE_ID_TRIMS ? ", trims" : "", id.flags & SLATE_ID_DRIVE_FILE ? ", in a file" : "");
 	printf("array      %u channels x %u chips x %u dies x %u planes x %u blocks x %u pages of %u + %u bytes, "
 	       "%u bits a cell\n", id.channels, id.chips_per_channel, id.dies_per_chip, id.planes_per_die,
 	       id.blocks_per_plane, id.pages_per_block, id.page_bytes, id.oob_bytes, id.bits_per_cell);
+	if (id.flags & SLATE_ID_PROTECTED)
+		printf("power      %llu unsafe shutdowns; the capacitors saved the write buffer after %llu, and failed "
+		       "after %llu\n", (unsigned long long)id.unsafe_shutdowns, (unsigned long long)id.saved,
+		       (unsigned long long)id.unsaved);
 	printf("mapping    units of %u bytes; %.1f MiB of tables\n", id.unit_bytes, mib(id.map_bytes));
 	printf("\nsettings\n");
 	print_lines(id.settings, id.settings_bytes);

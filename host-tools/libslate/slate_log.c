@@ -73,7 +73,8 @@ static uint32_t identity_flags(const struct slate_dev *d)
 	       (d->profile.ops->collect ? SLATE_ID_COLLECTS : 0) |
 	       (d->profile.ops->block ? SLATE_ID_BLOCK_STATES : 0) |
 	       (d->path ? SLATE_ID_DRIVE_FILE : 0) | (d->was_there ? SLATE_ID_WAS_THERE : 0) |
-	       (d->profile.ftl.payload ? SLATE_ID_PAYLOAD : 0);
+	       (d->profile.ftl.payload ? SLATE_ID_PAYLOAD : 0) |
+	       (d->profile.ftl.power_protected ? SLATE_ID_PROTECTED : 0);
 }
 
 static void *log_identity(const struct slate_dev *d, uint64_t now_ns, size_t *bytes)
@@ -105,6 +106,9 @@ static void *log_identity(const struct slate_dev *d, uint64_t now_ns, size_t *by
 	l->knobs_at = (uint32_t)(sizeof(*l) + settings);
 	l->knobs_bytes = (uint32_t)knobs;
 	l->map_bytes = slate_map_bytes(d);
+	l->unsafe_shutdowns = d->note[SLATE_NOTE_UNSAFE];
+	l->saved = d->note[SLATE_NOTE_SAVED];
+	l->unsaved = d->note[SLATE_NOTE_UNSAVED];
 	copy_text(l->profile, sizeof(l->profile), d->profile.name);
 	copy_text(l->ftl, sizeof(l->ftl), d->profile.ops->name);
 	memcpy((char *)l + l->settings_at, d->settings, settings);

@@ -60,6 +60,7 @@ enum slate_identity_flag {
 	SLATE_ID_DRIVE_FILE = 16,	/* the drive has a drive file */
 	SLATE_ID_WAS_THERE = 32,	/* the drive was in its file before it was opened */
 	SLATE_ID_PAYLOAD = 64,		/* the drive stores the data written */
+	SLATE_ID_PROTECTED = 128,	/* capacitors save the write buffer at a loss of power (ftl.power_protected) */
 };
 
 struct slate_log_identity {		/* 256 bytes, followed by settings and knobs */
@@ -78,7 +79,9 @@ struct slate_log_identity {		/* 256 bytes, followed by settings and knobs */
 	uint64_t map_bytes;		/* size of the mapping tables; 0: not reported */
 	char profile[64];		/* NUL-padded */
 	char ftl[16];			/* ftl.type */
-	uint8_t reserved2[48];
+	/* losses of power in use, ever; after how many of them capacitors saved the write buffer, or did not */
+	uint64_t unsafe_shutdowns, saved, unsaved;
+	uint8_t reserved2[24];
 };
 
 /* The n-th row of the tables of ftl_counters.h and nand_counters.h is the n-th number of its group. */

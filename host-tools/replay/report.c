@@ -503,6 +503,9 @@ static void put_cut(const struct replay *r, json_t *root)
 	put(o, "lost-requests", r->lost);
 	put(o, "torn-programs", (uint64_t)p.torn[NAND_PROGRAM] + p.torn[NAND_COPYBACK]);
 	put(o, "torn-erases", p.torn[NAND_ERASE]);
+	put(o, "saved-ns", p.save.ns);
+	put(o, "saved-programs", p.save.ops[NAND_PROGRAM] + p.save.ops[NAND_COPYBACK]);
+	put(o, "unsaved-pages", p.save.left_pages);
 }
 
 /* Write the mount of a drive that existed; a new drive has no such section. */

@@ -230,6 +230,12 @@ def text(cuts: list[Json]) -> str:
             f"{power['torn-programs']} programs and {power['torn-erases']} erases torn, "
             f"{power['undone']} commands not begun"
         )
+        if power.get("saved-ns") or power.get("unsaved-pages"):
+            left = power["unsaved-pages"]
+            lines.append(
+                f"             capacitors: {power['saved-programs']} programs in {power['saved-ns'] / 1e6:.6f} ms, "
+                + (f"{left} pages of the write buffer lost" if left else "the write buffer saved")
+            )
         if "mount-ns" in power:
             lines.append(
                 f"             mounted in {power['mount-ns'] / 1e6:.6f} ms: "

@@ -73,7 +73,8 @@ SHAPE = {
     "busy": {"dies": _BUSY, "channels": _BUSY},
     "check": (None, {"sectors": int, "wrong": int, "unknown": int}),
     "recorded": (None, {"compared": int, "differed": int, "commands_equal": bool}),
-    "power": (None, {"cut-ns": int, "lost-requests": int, "torn-programs": int, "torn-erases": int}),
+    "power": (None, dict.fromkeys(("cut-ns", "lost-requests", "torn-programs", "torn-erases", "saved-ns",
+                                   "saved-programs", "unsaved-pages"), int)),
     "mount?": {"ns": int, "reads": _BY_SOURCE, "programs": int, "erases": int},
     "series": (
         None,

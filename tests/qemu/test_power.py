@@ -16,13 +16,14 @@ from typing import Any
 
 from support import Json, Machine, MachineTest, QmpError, drive
 
-from nvme import CSTS, FUA, READ, WRITE, Nvme, power_on
+from nvme import CSTS, FLUSH, FUA, IDENTIFY, READ, WRITE, Nvme, power_on
 
 BUS_NS, PROGRAM_NS = 300 + 22080, 640000
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 PAGE = bytes(range(256)) * 16
 ONES = 0xFFFFFFFF
 LIST, NAMESPACE_ATTACHMENT = 0x180000, 0x15
+SCRATCH, SMART = 0x180000, 0x02
 QUICK: Json = {
     "ftl__overhead_ns": 0,
     "ftl__buffer_ns": 0,
@@ -93,6 +94,9 @@ class Cut(PowerTest):
                 "torn-programs": 1,
                 "torn-erases": 0,
                 "undone": 0,
+                "saved-ns": 0,
+                "saved-programs": 0,
+                "unsaved-pages": 0,
                 "mounts": 0,
             },
         )
@@ -187,6 +191,37 @@ class Cut(PowerTest):
                 sums.append(hashlib.sha256(path.read_bytes()).hexdigest())
         self.assertEqual(sums[0], sums[1])
         self.assertGreater(len(set(sums)), 1, "the seed decides nothing")
+
+
+
+class Protected(PowerTest):
+    """Test a drive with capacitors."""
+
+    def test_a_completed_write_is_saved(self) -> None:
+        """A page of four units has one when the power fails: the capacitors program it, in a program's time."""
+        nvme = self.start(ftl__power_protected="yes")
+        nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
+        self.assertEqual(self.vm.read(SCRATCH, 4096)[525] & 1, 0, "no volatile write cache")
+        before = self.now()
+        self.assertEqual(nvme.do_write(0, PAGE).code, 0)
+        nvme.start(FLUSH)
+        self.assertEqual(nvme.finish().code, 0)
+        self.fua_write()
+        self.assertEqual(nvme.finish().code, 0)
+        self.assertLess(self.now() - before, PROGRAM_NS, "neither flush nor FUA waits for a program")
+        self.cut()
+        self.vm.step(1)
+        power = self.power()
+        self.assertEqual([power[x] for x in ("torn-programs", "unsaved-pages", "saved-programs")], [0, 0, 1])
+        self.assertEqual(power["saved-ns"], BUS_NS + PROGRAM_NS)
+        self.back()
+        self.assertEqual(self.power()["on-ns"], power["cut-ns"] + BUS_NS + PROGRAM_NS)
+        self.assertEqual(self.nvme.do_read(0, 4096), PAGE)
+        smart = self.nvme.get_log(SMART, 512, nsid=0xFFFFFFFF)
+        self.assertEqual(struct.unpack_from("<Q", smart, 144)[0], 1, "unsafe shutdowns")
+        identity = self.nvme.get_log(0xD0, 256)
+        self.assertEqual(struct.unpack_from("<3Q", identity, 208), (1, 1, 0), "unsafe shutdowns, saved, unsaved")
+        self.assertEqual(struct.unpack_from("<I", identity, 88)[0] & 129, 128, "protected, no volatile cache")
 
 
 class Machines(PowerTest):

@@ -39,7 +39,8 @@ static NandSsdPower *nand_ssd_power_info(BlockDriverState *bs)
     info->planned_ns = p.planned_ns;
     info->cuts = p.cuts;
     info->has_cut_ns = info->has_lost_requests = info->has_torn_programs =
-        info->has_torn_erases = info->has_undone = p.cuts > 0;
+        info->has_torn_erases = info->has_undone = info->has_saved_ns =
+        info->has_saved_programs = info->has_unsaved_pages = p.cuts > 0;
     info->cut_ns = p.cut_ns;
     info->lost_requests = lost;
     info->torn_programs = p.torn[NAND_PROGRAM] + p.torn[NAND_COPYBACK];
@@ -47,6 +48,10 @@ static NandSsdPower *nand_ssd_power_info(BlockDriverState *bs)
     for (int op = 0; op < NAND_NOPS; op++) {
         info->undone += p.undone[op];
     }
+    info->saved_ns = p.save.ns;
+    info->saved_programs =
+        p.save.ops[NAND_PROGRAM] + p.save.ops[NAND_COPYBACK];
+    info->unsaved_pages = p.save.left_pages;
     info->mounts = p.mounts;
     info->has_on_ns = info->has_ready_ns = info->has_mount_reads =
         info->has_mount_programs = info->has_mount_erases = p.mounts > 0;
