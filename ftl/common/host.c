@@ -114,9 +114,14 @@ static void not_copied(void *opaque, struct ftl_io *io, uint64_t at, void *buf, 
 	(void)len;
 }
 
+void host_mute(struct host *h, void (*done)(void *opaque, struct ftl_io *io), void *opaque)
+{
+	h->shell = (struct ftl_host){ done, not_copied, opaque };
+}
+
 void host_forget(struct host *h)
 {
-	h->shell = (struct ftl_host){ forgotten, not_copied, NULL };
+	host_mute(h, forgotten, NULL);
 	h->ios = 0;
 }
 

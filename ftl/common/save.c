@@ -31,7 +31,7 @@ const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, cons
 		       "hold_up_ns must be 0: the drive has no capacitors; or set power_protected = yes";
 	if (!t->save)
 		return "power_protected must be no: this FTL has no write buffer, so what it has completed is on flash";
-	if (!c->buffer_units)
+	if (!c->buffer_units && t->durability != FTL_FLUSHED)
 		return "power_protected must be no with buffer_units = 0: what is completed is on flash; or set "
 		       "buffer_units";
 	if (!c->hold_up_ns)

@@ -151,6 +151,45 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 	pump(d, now_ns);
 }
 
+/* ---- a loss of power ----------------------------------------------------------------- */
+
+static void save_told(void *opaque, struct ftl_io *io)
+{
+	struct dac *d = opaque;
+
+	if (io != &d->own_flush)
+		return;
+	d->save_ended = true;
+	d->saved = io->status == SSD_OK;
+}
+
+/* The save is a flush of the drive's own. Of what the host has submitted, only accepted writes go on. */
+static uint64_t save(struct ftl *f, uint64_t now_ns)
+{
+	struct dac *d = dac_of(f);
+	uint64_t next;
+
+	if (!d->saves) {
+		d->saves = true;
+		memcpy(d->kept, d->host.stats.op, sizeof(d->kept));
+		host_mute(&d->host, save_told, d);
+		d->reads.first = d->writes.first = NULL;
+		d->own_flush = (struct ftl_io){ .op = FTL_FLUSH };
+		host_accept(&d->host, &d->own_flush);
+		io_list_add(&d->writes, &d->own_flush);
+	}
+	next = step(f, now_ns);
+	memcpy(d->host.stats.op, d->kept, sizeof(d->kept));
+	return d->save_ended ? FTL_IDLE : next;
+}
+
+static uint32_t unsaved(const struct ftl *f)
+{
+	const struct dac *d = (const struct dac *)f;
+
+	return d->saved ? 0 : d->buf_used;
+}
+
 /* ---- configuration ------------------------------------------------------------------ */
 
 static uint32_t oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
@@ -493,6 +532,8 @@ const struct ftl_ops dac_ftl_ops = {
 	.find = dac_find,
 	.submit = submit,
 	.step = step,
+	.save = save,
+	.unsaved = unsaved,
 	.check = dac_check,
 	HOST_OPS_COMMON,
 	.map_bytes = map_bytes,

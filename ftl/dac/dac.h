@@ -192,7 +192,7 @@ struct dac_die {
 	uint32_t live_pages;
 	bool flight;			/* a host page is being programmed */
 	bool gc_active;
-	bool no_victim;			/* GC found no victim, and no entry of this die has become invalid since */
+	bool no_victim; /* GC found no victim, and no entry of this die has become invalid since */
 	struct gc_order order;
 	bool prepare_failed;
 	uint8_t *gc_page;
@@ -277,6 +277,11 @@ struct dac {
 	uint8_t *oob;			/* scratch memory of one spare area */
 	uint32_t oob_len;
 	uint8_t *rebuilt;		/* mount: a page and its spare area */
+
+	/* after a loss of power (save.h) */
+	bool saves, save_ended, saved;
+	struct ftl_io own_flush;
+	struct ftl_op_stats kept[FTL_NOPS];	/* counters at the loss: what ends later was lost */
 };
 
 static inline struct dac *dac_of(struct ftl *f)

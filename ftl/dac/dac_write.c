@@ -203,6 +203,12 @@ static void wait_for_programs(struct dac *d, struct ftl_io *io)
 	d->more_to_do = true;
 }
 
+/* Must the I/O's data be programmed before it ends? Capacitors make the buffer as durable as flash. */
+static bool waits_for_flash(const struct dac *d, const struct ftl_io *io)
+{
+	return (io->op == FTL_FLUSH || io->fua) && (!d->host.c.power_protected || io == &d->own_flush);
+}
+
 void dac_write_line(struct dac *d)
 {
 	while (d->writes.first) {
@@ -211,7 +217,7 @@ void dac_write_line(struct dac *d)
 		if (io->op == FTL_WRITE && !take_in(d, io))
 			return;
 		io_list_take(&d->writes);
-		if (io->op == FTL_FLUSH || io->fua)
+		if (waits_for_flash(d, io))
 			wait_for_programs(d, io);
 		else
 			part_done(d, io);

@@ -103,7 +103,7 @@ struct ctl_counters {
 struct ctl_entries {
 	const unsigned char *at;
 	uint32_t count, bytes;		/* number of entries, and bytes of each */
-	uint32_t word;			/* word after the count: causes, units_per_block, blocks_per_plane or room */
+	uint32_t word; /* word after the count: causes, units_per_block, blocks_per_plane or room */
 };
 
 int ctl_identity(struct ctl *c, struct ctl_log *log, struct ctl_identity *out);

@@ -6,6 +6,8 @@
 #include "controller.h"
 #include "direct_rig.h"
 
+bool rig_protect;
+
 char rig_id[256];
 static const char *program_name;
 
@@ -109,6 +111,7 @@ static void configure(struct rig *r, const struct rig_shape *s)
 		.disturb_tolerance = s->believed ? s->believed : s->tolerance,
 		.cores = s->cache ? 2 : 0, .read_cache_units = s->cache, .read_ahead_units = s->cache / 2,
 	};
+	c->power_protected = rig_protect;
 }
 
 static bool accepts(struct rig *r, uint32_t units, const char **why)
@@ -385,6 +388,16 @@ static void complete_due(struct rig *r)
 	}
 }
 
+void rig_pass(struct rig *r, uint64_t at_ns)
+{
+	if (at_ns > r->now_ns)
+		r->now_ns = at_ns;
+	complete_due(r);
+	r->next_ns = r->f->ops->step(r->f, r->now_ns);
+	r->f->ops->check(r->f);
+	complete_due(r);
+}
+
 static void step(struct rig *r)
 {
 	uint64_t at = r->next_ns;
@@ -393,12 +406,8 @@ static void step(struct rig *r)
 		if (r->io[i].busy && r->io[i].reported && r->io[i].io.done_ns < at)
 			at = r->io[i].io.done_ns;
 	SSD_ASSERT(at != FTL_IDLE);
-	if (at > r->now_ns)
-		r->now_ns = at;
-	complete_due(r);
-	r->next_ns = r->f->ops->step(r->f, r->now_ns);
-	r->f->ops->check(r->f);
-	complete_due(r);
+	if (!r->moment || !r->moment(r, at))
+		rig_pass(r, at);
 }
 
 static void remember(struct rig *r, struct rig_io *q, uint32_t at, uint32_t count)
@@ -448,6 +457,8 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 	r->f->ops->submit(r->f, r->now_ns, &q->io);
 	r->f->ops->check(r->f);
 	r->next_ns = r->f->ops->step(r->f, r->now_ns);
+	while (r->moment && r->moment(r, r->now_ns))
+		;
 }
 
 static void submit_random(struct rig *r, struct rig_io *q)
@@ -583,8 +594,8 @@ void rig_verify(struct rig *r, const struct rig *host)
 	for (uint32_t unit = 0; unit * r->per < r->sectors; unit++) {
 		const uint32_t *saw = r->found + unit * r->per;
 
-		uint32_t low = r->ops->durability != FTL_WRITE_THROUGH ? host->unit[unit].flushed :
-			       host->unit[unit].settled;
+		bool flushed = r->ops->durability != FTL_WRITE_THROUGH && !host->fc.power_protected;
+		uint32_t low = flushed ? host->unit[unit].flushed : host->unit[unit].settled;
 
 		if (!(r->may_lose && *saw == RIG_LOST) && !allowed(host, unit, saw, 0, r->per, low)) {
 			complain(host, unit, saw, low);

@@ -84,11 +84,16 @@ struct rig_io {
 	bool busy;			/* accepted and not ended */
 	bool reported;
 	uint32_t tag;
-	uint32_t mark[RIG_UNITS];	/* WRITE, FLUSH: the unit's changes after it; READ: changes settled before it */
+	uint32_t mark[RIG_UNITS]; /* WRITE, FLUSH: the unit's changes after it; READ: changes settled before it */
 	uint8_t *data;
 };
 
 struct rig {
+	/*
+	 * Called before the time advances to until_ns, and after a submission. Returns true if it has advanced the time
+	 * itself (rig_pass()). NULL: nothing is called.
+	 */
+	bool (*moment)(struct rig *r, uint64_t until_ns);
 	const struct rig_shape *shape;
 	const struct ftl_ops *ops;
 	struct nand_array_config ac;
@@ -114,6 +119,10 @@ struct rig {
 /* This says how to run the failing case again; it is printed when an assertion fails. */
 extern char rig_id[256];
 void rig_replay_hint(const char *program);
+
+extern bool rig_protect;		/* drives have power-loss protection */
+/* Advance the time to at_ns. */
+void rig_pass(struct rig *r, uint64_t at_ns);
 
 /* Returns the most units that the FTL accepts, or 0 if it refuses the shape. */
 uint32_t rig_largest(const struct rig_shape *s);

@@ -9,6 +9,8 @@
  *   faults  programs and erases that fail, with cuts at random commands, until the drive
  *           is read-only;
  *   hasty   DAC: one cut soon after another on a full drive;
+ *   saves   DAC with power-loss protection: the power fails before, inside and after every NAND command; what the
+ *           capacitors program must be all that was completed, also when a program or an erase fails meanwhile;
  *   odd     the same with shapes and knobs drawn at random, and with sound media, too.
  *
  *   test_direct              every shape
@@ -16,11 +18,13 @@
  *   test_direct NAME         one shape
  *   test_direct ID           one case again; ID is what a failing run prints:
  *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
+ *                            saves:shape:seed:ops[:command:when]
  *                            faults:shape:seed:lives  hasty:shape:seed:lives  odd:FTL:seed:lives (FTL 1: dac)
  */
 #include "controller.h"
 #include "credit_watch.h"
 #include "direct_rig.h"
+#include "save.h"
 
 #define WHENS 3
 #define MODEL_OPS 3000
@@ -342,6 +346,120 @@ static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
 	rig_free(&third);
 }
 
+/* ---- saves ------------------------------------------------------------------- */
+
+#define DUE_MAX 1024u
+
+static struct {
+	struct { uint64_t at_ns, command; int when; } due[DUE_MAX];
+	uint32_t count;
+	uint64_t commands, failed;
+	uint64_t programs, erases;	/* in the save under way, until one fails; 0: none fails */
+	struct rig kept;
+} saving;
+
+static void note_moments(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	uint64_t command = saving.commands++;
+	(void)opaque;
+
+	for (int when = 0; when < WHENS; when++) {
+		uint64_t at_ns = test_cut_time(now_ns, &c[count - 1], when);
+		uint32_t i = saving.count;
+
+		if ((c[0].op == NAND_READ && when) || (only.on && (command != only.command || when != only.when)))
+			continue;
+		SSD_ASSERT(saving.count++ < DUE_MAX);
+		for (; i && saving.due[i - 1].at_ns > at_ns; i--)
+			saving.due[i] = saving.due[i - 1];
+		saving.due[i].at_ns = at_ns;
+		saving.due[i].command = command;
+		saving.due[i].when = when;
+	}
+}
+
+static enum nand_status fail_in_save(void *opaque, const struct nand_cmd *c)
+{
+	uint64_t *left = c->op == NAND_PROGRAM ? &saving.programs : c->op == NAND_ERASE ? &saving.erases : NULL;
+	(void)opaque;
+
+	if (!left || !*left || --*left)
+		return NAND_OK;
+	saving.failed++;
+	return c->op == NAND_PROGRAM ? NAND_PROG_FAIL : NAND_ERASE_FAIL;
+}
+
+/* Lose the power of `first` now, check what is saved, and put the drive back as it was. */
+static void save_here(uint64_t command, int when)
+{
+	struct nand_hooks hooks = { .fault = fail_in_save };
+	uint64_t seed = (command * WHENS + (uint64_t)when) * 0x9e3779b97f4a7c15u | 1, end_ns;
+	struct nand_in_flight torn;
+
+	memcpy(saving.kept.mem, first.mem, first.len);
+	for (uint32_t i = 0; i < RIG_IOS; i++)		/* the FTL's fields of I/Os under way */
+		saving.kept.io[i].io = first.io[i].io;
+	nand_array_copy(saving.kept.ta.a, first.ta.a);
+	saving.programs = command % 2 ? 0 : 1 + rnd(&seed) % 3;
+	saving.erases = command % 4 == 1;
+	nand_array_set_hooks(first.ta.a, &hooks);
+	SSD_ASSERT(!ftl_save(first.f, first.ta.n, 0, first.now_ns, &end_ns));
+	nand_array_in_flight(first.ta.a, end_ns, &torn);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		SSD_ASSERT(!torn.begun[op] && !torn.waiting[op]);
+	set_hook(&second, NULL);
+	test_lose_power(&second.ta, &first.ta, end_ns, seed);
+	mount_and_verify(&second, &first);
+	memcpy(first.mem, saving.kept.mem, first.len);
+	for (uint32_t i = 0; i < RIG_IOS; i++)
+		first.io[i].io = saving.kept.io[i].io;
+	nand_array_copy(first.ta.a, saving.kept.ta.a);
+	set_hook(&first, note_moments);
+}
+
+static bool save_next(struct rig *r, uint64_t until_ns)
+{
+	uint64_t command = saving.due[0].command;
+	int when = saving.due[0].when;
+	size_t len = strlen(rig_id);
+
+	if (!saving.count || saving.due[0].at_ns > until_ns)
+		return false;
+	rig_pass(r, saving.due[0].at_ns);
+	memmove(saving.due, saving.due + 1, --saving.count * sizeof(*saving.due));
+	snprintf(rig_id + len, sizeof(rig_id) - len, ":%" PRIu64 ":%d", command, when);
+	save_here(command, when);
+	rig_id[len] = 0;
+	return true;
+}
+
+static void saves(uint32_t shape, uint64_t seed, uint32_t ops)
+{
+	uint64_t before = cuts;
+	struct rig_shape s = shapes[shape];
+
+	s.units = rig_largest(&s);
+	s.g.blocks_per_plane += SPARE_BLOCKS;
+	snprintf(rig_id, sizeof(rig_id), "saves:%u:%" PRIu64 ":%u", shape, seed, ops);
+	memset(&saving, 0, sizeof(saving));
+	rig_protect = true;
+	rig_make(&first, &s);
+	rig_make(&second, &s);
+	rig_make(&saving.kept, &s);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
+	SSD_ASSERT(rig_mount(&first) == SSD_OK);
+	rig_work(&first, 400);
+	set_hook(&first, note_moments);
+	first.moment = save_next;
+	rig_work(&first, ops);
+	rig_protect = false;
+	account(&first, "saves", cuts - before);
+	printf("#  %" PRIu64 " programs and erases failed in them\n", saving.failed);
+	rig_free(&first);
+	rig_free(&second);
+	rig_free(&saving.kept);
+}
+
 /* ---- faults ------------------------------------------------------------------ */
 
 static struct {
@@ -585,6 +703,8 @@ static bool run_id(const char *text)
 		sweep(shape, seed, ops);
 	else if (!strcmp(kind, "faults"))
 		faults(shape, seed, ops);
+	else if (!strcmp(kind, "saves"))
+		saves(shape, seed, ops);
 	else if (!strcmp(kind, "hasty"))
 		hasty(shape, seed, ops);
 	else if (!strcmp(kind, "odd"))
@@ -621,8 +741,10 @@ static void shape_cases(uint32_t s)
 		RUN_AS(name_of("cuts", name, 1), sweep(s, 1, SWEPT));
 	for (uint64_t seed = 1; seed <= test_times(2); seed++)
 		RUN_AS(name_of("faults", name, seed), faults(s, seed, test_times(40)));
-	if (!strcmp(shapes[s].ftl, "dac"))
-		RUN_AS(name_of("hasty", name, 1), hasty(s, 1, test_times(150)));
+	if (strcmp(shapes[s].ftl, "dac"))
+		return;
+	RUN_AS(name_of("saves", name, 1), saves(s, 1, SWEPT));
+	RUN_AS(name_of("hasty", name, 1), hasty(s, 1, test_times(150)));
 }
 
 static void odd_drives(bool dac)
