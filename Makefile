@@ -214,8 +214,10 @@ reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings t
 reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open, likewise
 	@host-tools/reproduce/reproduce.py dac-choices --quick $(REPRODUCE_ARGS)
 
-test: packages-all ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
-	@$(PARTS) $(BUILD) $(TEST_PARTS) || $(PART_FAILED)
+test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+	@rm -f build/log/*.failed
+	@$(PARTS) packages-all || true
+	@$(PARTS) -k $(BUILD) $(TEST_PARTS) || true
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 test-hosts: packages-all ## both commands in roots of Debian 12, 13 and forky, as root (long); HOSTS='13 forky'

@@ -57,9 +57,20 @@ fail() {
 }
 install() { apt install --no-install-recommends "${missing[@]}" >"$log" 2>&1; }
 
+# One package that cannot be had must not keep the others away: its own part fails later, and says so.
+one_by_one() {
+	local all=("${missing[@]}") name left=()
+	for name in "${all[@]}"; do
+		missing=("$name")
+		install || left+=("$name")
+	done
+	missing=("${left[@]}")
+	[ ${#left[@]} -eq 0 ] || fail "apt-get install failed for ${left[*]} (its last lines are above); the others are there"
+}
+
 # Old package lists name files that are gone: refresh them when the first try fails.
 if ! install; then
 	apt update >"$log" 2>&1 || fail "apt-get update failed: is there a network, and is /etc/apt/sources.list right?"
-	install || fail "apt-get install failed (its last lines are above)"
+	install || one_by_one
 fi
 echo "packages: installed ${#missing[@]}"

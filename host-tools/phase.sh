@@ -3,7 +3,8 @@
 #
 # phase.sh [-q] NAME WHAT COMMAND... - run one phase of the build: say what it
 # does and how long it took. -q: show the output only if the command fails.
-# Output is kept in build/log/NAME.log; times in build/log/NAME.seconds.
+# Output is kept in build/log/NAME.log; times in build/log/NAME.seconds; build/log/NAME.failed says of a phase that
+# failed what it does (tests/run.py reports it as a failed test).
 # Phases of one name wait for each other, so that two makes may run in one clone.
 set -u
 
@@ -35,10 +36,12 @@ fi
 took=$(seconds)
 [ -n "$over" ] && printf '\r\033[K'
 if [ "$rc" -eq 0 ]; then
+	rm -f "$logs/$name.failed"
 	printf '%s\n' "$took" >"$logs/$name.seconds"
 	printf '%-9s %-62s %7s s\n' "$name" "$what" "$took"
 	exit 0
 fi
 [ -n "$quiet" ] && tail -n 40 "$logs/$name.log"
+printf '%s\n' "$what" >"$logs/$name.failed"
 printf '%-9s FAILED after %s s (exit status %d); the whole output: %s\n' "$name" "$took" "$rc" "$logs/$name.log" >&2
 exit "$rc"

@@ -382,6 +382,16 @@ def tell(suite: Suite, screen: Screen) -> None:
     sys.stdout.flush()
 
 
+def build_suite() -> Suite:
+    """Return the parts of the build that failed (host-tools/phase.sh), each as a failed test."""
+    suite = Suite("build", "parts that could not be built", [], ROOT, "make {test}")
+    for path in sorted((ROOT / "build" / "log").glob("*.failed")):
+        log = path.with_suffix(".log")
+        output = log.read_text(encoding="utf-8", errors="replace").splitlines()[-40:] if log.exists() else []
+        suite.tests.append(Test(f"{path.stem}: {path.read_text(encoding='utf-8').strip()}", False, output=output))
+    return suite
+
+
 def times(chosen: list[Suite], since: float) -> list[str]:
     """Return the durations, the longest first: phases of the build after a time, and suites."""
     took = [(suite.seconds, f"suite {suite.name}") for suite in chosen]
@@ -404,9 +414,13 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     chosen = [known[name] for name in args.suite] or list(known.values())
     screen = Screen()
+    built = build_suite()
+    if built.tests and not args.suite and not args.only:
+        tell(built, screen)
+        chosen.append(built)
     began = time.monotonic()
     compileall.compile_dir(ROOT / "host-tools", quiet=2)  # a start of slate: 0.20 s of CPU time instead of 0.38
-    run_lanes(chosen, args.only, screen)
+    run_lanes([suite for suite in chosen if suite is not built], args.only, screen)
     tests = [test for suite in chosen for test in suite.tests]
     failed = sum(not test.passed for test in tests)
     summary = {

@@ -87,6 +87,47 @@ class Times(unittest.TestCase):
             )
 
 
+class Parts(unittest.TestCase):
+    """A part of the build that fails is a failed test; the others, and all suites, go on."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def phase(self, command: str) -> int:
+        words = [ROOT / "host-tools/phase.sh", "-q", "kunit", "KUnit's modules", "sh", "-c", command]
+        environment = os.environ | {"SLATE_BUILD": str(self.root / "build")}
+        return subprocess.run(words, env=environment, capture_output=True, timeout=60, check=False).returncode
+
+    def parts(self) -> list[tuple[str, bool, list[str]]]:
+        old, runner.ROOT = runner.ROOT, self.root
+        try:
+            return [(test.name, test.passed, test.output) for test in runner.build_suite().tests]
+        finally:
+            runner.ROOT = old
+
+    def test_a_failed_part_is_a_failed_test_with_its_reason(self) -> None:
+        self.assertEqual(self.phase("echo the archive has no such file; exit 3"), 3)
+        self.assertEqual(self.parts(), [("kunit: KUnit's modules", False, ["the archive has no such file"])])
+        self.assertEqual(self.phase("true"), 0)
+        self.assertEqual(self.parts(), [])
+
+    def test_make_goes_on_behind_one(self) -> None:
+        """make test builds the other parts, and runs the suites, when a part fails."""
+        text = (ROOT / "Makefile").read_text(encoding="utf-8")
+        recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
+        assert recipe
+        (self.root / "tests").mkdir()
+        (self.root / "tests/run.py").write_text("print('suites')", encoding="utf-8")
+        parts = "core:\n\t@echo core\nqemu: core\n\t@false\npackages-all:\n\t@false\nguest:\n\t@echo guest\n"
+        names = "PARTS := $(MAKE) --no-print-directory\nBUILD := core qemu\nTEST_PARTS := guest\n"
+        (self.root / "Makefile").write_text(f"{names}test:\n{recipe[1]}{parts}", encoding="utf-8")
+        words = ["make", "-s", "-C", str(self.root), "test"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["core", "guest", "suites"]))
+
+
 class Makefile(unittest.TestCase):
     """Check the programs that the Makefile's recipes name."""
 
