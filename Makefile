@@ -12,6 +12,7 @@ AGE     ?=
 SEED    ?=
 SMP     ?=
 KERNEL  ?=
+MODULES ?=
 MEM     ?=
 SET     ?=
 DRIVE   ?=
@@ -40,7 +41,7 @@ CORE  := build/core
 
 RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(FILL),--fill '$(FILL)') $(if $(AGE),--age '$(AGE)') $(if $(SEED),--seed '$(SEED)') \
-	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
+	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(MODULES),--modules '$(MODULES)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
 	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral) \
 	$(if $(APP),--app '$(APP)') $(foreach a,$(APP_ARG),--app-arg '$(a)')
 
@@ -267,9 +268,10 @@ asan: packages-all qemu ## the core's long tests and the suites of slate-replay 
 valgrind: packages-all core ## the suite of slate-replay, with slate-load and slatectl, under Valgrind (long); TESTS=word
 	@tests/valgrind.sh $(if $(TESTS),'$(TESTS)')
 
-suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET SUITES='--beside-raw ...'
+suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET KERNEL MODULES SUITES='--beside-raw ...'
 	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(foreach p,$(PROFILE),--profile '$(p)') \
-		$(foreach s,$(SET),--set '$(s)') $(if $(OUT),--out '$(OUT)') $(SUITES)
+		$(foreach s,$(SET),--set '$(s)') $(if $(OUT),--out '$(OUT)') $(if $(KERNEL),--kernel '$(KERNEL)') \
+		$(if $(MODULES),--modules '$(MODULES)') $(SUITES)
 
 tsan-qemu: packages-all qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
 	@qemu-patches/tsan.sh

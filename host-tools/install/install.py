@@ -30,7 +30,7 @@ from slate_lib.errors import SlateError
 
 CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
 OWN = ("slate-age", "slate-profile")  # by slate
-GUEST_SCRIPTS = ("cpio.py", "default-release", "results.py", "drives.sh", "jobs/*", "apps/*", "content/*")
+GUEST_SCRIPTS = ("cpio.py", "default-release", "results.py", "drives.sh", "to-image", "jobs/*", "apps/*", "content/*")
 IMAGES = ("vmlinux", "root.lz4", "modules.lz4", "guest.json", "lock", "small/vmlinux",
           "small/kernel.json", "small-smp/vmlinux", "small-smp/kernel.json", "apps.img",
           "apps.json", "content.img", "content.json")

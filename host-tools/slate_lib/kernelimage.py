@@ -23,7 +23,7 @@ from pathlib import Path
 from . import paths
 from .errors import SlateError
 
-KEPT = 4  # unpacked kernels
+KEPT = 4  # unpacked kernels, and as many initramfs
 ELF, X86_64, BITS_64 = b"\x7fELF", 62, 2
 MACHINES = {3: "32-bit x86", 8: "MIPS", 21: "PowerPC", 22: "S/390", 40: "ARM", 183: "ARM64", 243: "RISC-V"}
 PT_NOTE, XEN_PHYS32_ENTRY = 4, 18
@@ -83,7 +83,7 @@ def examine(path: Path) -> Image:
     at = struct.unpack_from("<H", data, VERSION_TEXT)[0] + 0x200
     release = data[at : data.index(b"\0", at)].split()[0].decode(errors="replace")
     elf = _unpacked(data)
-    boot = _kept(data, elf) if elf and has_pvh(elf) else path
+    boot = keep(hashlib.sha256(data).hexdigest(), ".vmlinux", elf) if elf and has_pvh(elf) else path
     return Image(path, boot, release, config_of(path, elf or b""))
 
 
@@ -144,20 +144,20 @@ def _unpack(packed: bytes) -> bytes | None:
     return None
 
 
-def _kept(data: bytes, elf: bytes) -> Path:
-    """Return the file with the kernel of a bzImage, made if it is not there. The oldest ones are removed."""
+def keep(checksum: str, suffix: str, content: bytes) -> Path:
+    """Return the file with this content, made if it is not there. The oldest ones with the suffix are removed."""
     folder = paths.OUT / "kernels"
-    path = folder / f"{hashlib.sha256(data).hexdigest()[:16]}.vmlinux"
+    path = folder / f"{checksum[:16]}{suffix}"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")
         try:
-            part.write_bytes(elf)
+            part.write_bytes(content)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
     path.touch()
-    for old in sorted(folder.glob("*.vmlinux"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+    for old in sorted(folder.glob(f"*{suffix}"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
         old.unlink(missing_ok=True)
     return path
 

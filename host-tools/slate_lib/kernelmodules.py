@@ -23,6 +23,7 @@ from . import paths
 from .errors import SlateError
 from .kernelimage import ELF, X86_64
 
+sys.path.insert(0, str(paths.GUEST_TOOLS))
 _SUFFIX = re.compile(r"\.ko(\.gz|\.xz|\.zst)?$")
 _VERMAGIC = re.compile(rb"\0vermagic=([^ \0]*)")
 _INSTALL = "in the kernel's tree: make modules_install INSTALL_MOD_PATH="
@@ -94,7 +95,6 @@ class Modules:
 
     def archive(self, names: list[str]) -> bytes:
         """Return the cpio archive of these modules and those that they need."""
-        sys.path.insert(0, str(paths.GUEST_TOOLS))
         import cpio  # host-tools/guest
 
         chosen = self.closure(names)

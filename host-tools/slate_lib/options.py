@@ -239,7 +239,7 @@ GUEST = (
     Option(
         "modules",
         "DIR",
-        "modules of --kernel FILE, as 'make modules_install INSTALL_MOD_PATH=DIR' installs them",
+        "modules of --kernel FILE, as 'make modules_install INSTALL_MOD_PATH=DIR' installs them (also with --image)",
     ),
     Option("guest", "NAME", "another guest than the default: 'slate guests' lists them"),
     Option("smp", "N", f"processors, 1 to {SMP_MAX} (default 1)"),

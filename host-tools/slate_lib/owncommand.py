@@ -59,7 +59,7 @@ def kernel_words(own: OwnGuest) -> list[str]:
     """Return the words for the user's own kernel."""
     if not own.kernel:
         return []
-    line = ["-kernel", str(own.kernel.resolve()), "-append", own.append]
+    line = ["-kernel", str((own.kernel_boots or own.kernel).resolve()), "-append", own.append]
     return line + (["-initrd", str(own.initrd.resolve())] if own.initrd else [])
 
 
@@ -152,7 +152,7 @@ def _os(domain: xml.Element, own: OwnGuest) -> None:
     system = _child(domain, "os")
     _child(system, "type", "hvm", arch="x86_64", machine="q35")
     if own.kernel:
-        _child(system, "kernel", str(own.kernel.resolve()))
+        _child(system, "kernel", str((own.kernel_boots or own.kernel).resolve()))
         if own.initrd:
             _child(system, "initrd", str(own.initrd.resolve()))
         _child(system, "cmdline", own.append)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import names, paths, profiles, units
+from . import names, ownkernel, paths, profiles, units
 from .errors import SlateError
 from .shape import Json
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NICS = {"virtio": "virtio-net-pci", "e1000e": "e1000e"}
 APPEND = "console=ttyS0"
+TO_IMAGE = f" rdinit=/{ownkernel.TO_IMAGE}"
 USER = "slate"  # made by cloud-init
 SECTOR = 512
 LOOPBACK = "127.0.0.1"
@@ -52,7 +53,7 @@ FOREIGN = {
 ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
 NEVER_OWN = (
     *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "file", "shell", "content", "apps"),
-    *("cut_at", "cut_after_commands", "kernel_arg", "verbose", "modules"),
+    *("cut_at", "cut_after_commands", "kernel_arg", "verbose"),
 )
 
 
@@ -65,6 +66,8 @@ class OwnGuest:
     image_bytes: int = 0
     from_ssd: bool = False
     kernel: Path | None = None
+    kernel_boots: Path | None = None  # what QEMU boots, if not the kernel's file
+    modules: Path | None = None  # of the kernel, for the image; initrd is made of them
     initrd: Path | None = None
     append: str = APPEND
     nic: str | None = None  # None: no network
@@ -135,12 +138,13 @@ def words(own: OwnGuest) -> list[str]:
     for name, path in (
         ("--image", own.image),
         ("--kernel", own.kernel),
-        ("--initrd", own.initrd),
+        ("--modules", own.modules),
+        ("--initrd", None if own.modules else own.initrd),
         ("--ssh-key", own.key),
         ("--share", own.share),
     ):
         found += [name, paths.short(path)] if path else []
-    found += ["--append", own.append] if own.kernel else []
+    found += ["--append", own.append.removesuffix(TO_IMAGE)] if own.kernel else []
     found += ["--net", next((name for name, nic in NICS.items() if nic == own.nic), "none")]
     found += ["--boot-from-ssd"] if own.from_ssd else []
     return found + (["--iommu"] if own.iommu else [])
@@ -274,6 +278,26 @@ def _kernel(own: OwnGuest, args: argparse.Namespace) -> None:
         own.initrd = _readable("initrd", args.initrd)
     if args.append is not None:
         own.append = args.append
+    if args.modules:
+        _modules(own, args)
+
+
+def _modules(own: OwnGuest, args: argparse.Namespace) -> None:
+    """Make an initramfs that loads modules and passes on to the image."""
+    if not (own.kernel and args.image) or args.initrd or args.boot_from_ssd:
+        raise SlateError(
+            f"--modules {args.modules}: is for --kernel FILE alone, or with --image",
+            "leave --modules out: your initramfs has the modules that it needs",
+        )
+    if not any(word.startswith("root=") for word in own.append.split()):
+        raise SlateError(
+            f"--modules {args.modules} with --image: the command line does not say which file system is the root",
+            "add --append 'root=/dev/vda1 console=ttyS0'",
+        )
+    own.modules = Path(args.modules)
+    kernel, own.initrd = ownkernel.image_initrd(own.kernel, own.modules)
+    own.kernel_boots = kernel.boot
+    own.append += TO_IMAGE
 
 
 def _readable(option: str, name: str) -> Path:

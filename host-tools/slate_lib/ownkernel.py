@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from .kernelmodules import Modules
 if TYPE_CHECKING:
     from .options import RunOptions
 
+sys.path.insert(0, str(paths.GUEST_TOOLS))
 # The guest gets these modules where they exist, and those that its scripts load with modprobe.
 CARRIED = (
     *("nvme", "virtio_pci", "virtio_blk", "virtio_scsi", "virtio_console", "sd_mod", "loop", "null_blk"),
@@ -66,6 +68,8 @@ PMEM = (
     Need("BLK_DEV_PMEM", "nd_pmem", "the image in memory"),
 )
 LOOP = (Need("BLK_DEV_LOOP", "loop", "the image of applications"),)
+IMAGE_ROOT = (*VIRTIO, *NVME)
+TO_IMAGE = "to-image"  # below GUEST_TOOLS
 FILE_SYSTEMS = {
     "ext4": Need("EXT4_FS", "ext4", "fs=ext4"),
     "xfs": Need("XFS_FS", "xfs", "fs=xfs"),
@@ -138,6 +142,23 @@ class OwnKernel:
     def sha256(self) -> str:
         """Return the checksum of the kernel's file."""
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+
+def image_initrd(path: Path, modules: Path) -> tuple[OwnKernel, Path]:
+    """Return a kernel with modules for an image of the user's, and the initramfs whose to-image starts the image."""
+    import cpio  # host-tools/guest
+
+    kernel = OwnKernel(path, modules)
+    missing = [need for need in (*ALWAYS, *IMAGE_ROOT) if not kernel.has(need)]
+    if missing:
+        raise lacks(kernel, missing)
+    root = paths.GUEST / "root.lz4"
+    if not root.exists():
+        raise SlateError(f"--modules with --image: {paths.short(root)} is not there", paths.make("guest"))
+    assert kernel.modules
+    script = (paths.GUEST_TOOLS / TO_IMAGE).read_bytes()
+    archive = kernel.modules.archive(list(CARRIED)) + cpio.newc([(TO_IMAGE, 0o100755, script)]) + root.read_bytes()
+    return kernel, kernelimage.keep(hashlib.sha256(archive).hexdigest(), ".initrd", archive)
 
 
 def check(options: RunOptions) -> None:

@@ -12,7 +12,7 @@ from unittest import mock
 
 import support
 
-from slate_lib import cli, command, cuts, facts, kernelimage, kernelmodules, paths
+from slate_lib import cli, command, cuts, facts, kernelimage, kernelmodules, owncommand, ownguest, paths
 from slate_lib.errors import SlateError
 from test_options import Case
 
@@ -279,7 +279,36 @@ class OwnKernel(Case):
         self.refused("--modules", "x", words=("without --kernel FILE",))
         self.refused("--kernel", "small", "--modules", "x", words=("without --kernel FILE",))
         self.refused("--kernel", file, "--initrd", file, words=("--job", "leave --initrd out"))
-        self.refused("--kernel", file, "--initrd", file, "--modules", "x", job=False, words=("--modules",))
+        self.refused("--kernel", file, "--initrd", file, "--modules", "x", job=False, words=("--modules", "leave"))
+
+    def test_an_image_on_the_kernel(self) -> None:
+        """Slate's initramfs loads the modules and passes on to the image."""
+        image = self.kernel(bytes(510) + b"\x55\xaa", "disk.img")
+        built = config("CONFIG_VIRTIO_PCI=y", "CONFIG_VIRTIO_BLK=y")
+        words = ("--kernel", self.kernel(bzimage(elf(ikconfig=built))), "--modules", self.installed(), "--image", image)
+        guest = self.folder / "guest"
+        guest.mkdir()
+        with mock.patch.object(paths, "GUEST", guest), mock.patch.object(
+            ownguest, "examine", return_value=("raw", 512)
+        ):
+            self.refused(*words, job=False, words=("add --append 'root=",))
+            words = (*words, "--append", "root=/dev/vda1 quiet")
+            self.refused(*words, job=False, words=("make guest",))
+            (guest / "root.lz4").write_bytes(b"the root")
+            some = self.parse(*words, job=False)
+            self.refused("--kernel", self.kernel(elf(ikconfig=config()), "other"), *words[2:], job=False,
+                         words=("CONFIG_VIRTIO_PCI", "CONFIG_VIRTIO_BLK"))
+        line = owncommand.kernel_words(some.own)
+        self.assertEqual(Path(line[1]).read_bytes(), elf(ikconfig=built))
+        self.assertEqual(line[3], "root=/dev/vda1 quiet rdinit=/to-image")
+        made = Path(line[5]).read_bytes()
+        self.assertTrue(made.endswith(b"the root"))
+        for part in (b"to-image\0", b"/ext4.ko\0", b"exec switch_root /mnt"):
+            self.assertIn(part, made)
+        repeat = shlex.split(facts.repeat_command(some))
+        self.assertNotIn("--initrd", repeat)
+        for option, value in (("--modules", words[3]), ("--append", words[7])):
+            self.assertEqual(repeat[repeat.index(option) + 1], value)
 
     def test_the_record(self) -> None:
         words = self.modular()

@@ -96,6 +96,21 @@ class Refuses(unittest.TestCase):
         told = self.refused(self.folder, "--raw", "--raw-zones", "4M,x")
         self.assertIn("--raw-zones 4M,x: give a number and M or G, such as 4M, or a limit, too: 4M,14", told)
 
+    def test_a_kernel_of_ones_own(self) -> None:
+        self.built(suites.SUITES[0])
+        for words in (["--kernel", "bzImage"], ["--modules", "mods"]):
+            self.assertIn("--kernel FILE and --modules DIR belong together", self.refused(self.folder, *words))
+        mine = argparse.Namespace(kernel="bzImage", modules=str(self.folder / "mods"))
+        self.assertEqual(suites.kernel_words(mine), ["--kernel", "bzImage", "--modules", mine.modules])
+        release = self.folder / "mods" / "lib" / "modules" / "6.13"
+        release.mkdir(parents=True)
+        (release / "x.ko").write_bytes(b"x")
+        (release / "build").symlink_to("/none")
+        share = self.folder / "share"
+        share.mkdir()
+        suites.stage_modules(share, mine)
+        self.assertEqual([path.name for path in (share / "modules" / "6.13").iterdir()], ["x.ko"])
+
     def test_three_drives(self) -> None:
         self.built(suites.SUITES[0])
         words = ["--profile", "small"] * 3

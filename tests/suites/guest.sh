@@ -4,7 +4,7 @@
 # guest.sh - run as root in the Debian guest by suites.py: unpack the suite that is in the shared
 # folder, give it the drive, run its ./check, and leave what it said in the shared folder.
 #
-# From the folder: settings (KIND, SERIALS of one or two drives, FS, TESTS, QUICK_S, QUICK), suite.tar.
+# From the folder: settings (KIND, SERIALS of one or two drives, FS, TESTS, QUICK_S, QUICK), suite.tar, modules/RELEASE.
 # Into it: check.txt, results.tar (the suite's own results), dmesg.txt, status (of ./check).
 share=/run/share
 suite=/var/tmp/suite
@@ -54,6 +54,10 @@ xfstests()
 	./check $TESTS
 }
 
+# Of a kernel of the user's the image has only those modules with which it booted.
+if [ -d "$share/modules/$(uname -r)" ]; then
+	mount --bind "$share/modules/$(uname -r)" "/lib/modules/$(uname -r)"
+fi
 mkdir -p $suite /run/lock
 mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 if ! tar -C $suite --no-same-owner --warning=no-timestamp -xf $share/suite.tar; then

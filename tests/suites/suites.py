@@ -173,6 +173,8 @@ def stage(folder: Path, suite: Suite, place: str, args: argparse.Namespace) -> P
     shutil.copy(HERE / "guest.sh", share)
     words = ["tar", "-C", str(args.dir), "--exclude=.git", "--exclude=*.o", "--exclude=./results"]
     subprocess.run([*words, "-cf", str(share / "suite.tar"), "."], check=True)
+    if args.modules:
+        stage_modules(share, args)
     return share
 
 
@@ -190,6 +192,22 @@ def qemu_words(raw: Path, size: str, zones: str | None) -> list[str]:
     return [f"--qemu-arg={word}" for word in words]
 
 
+def kernel_words(args: argparse.Namespace) -> list[str]:
+    """Return the options of 'slate run' for the image's kernel or the user's."""
+    if not args.kernel:
+        return ["--kernel", str(IMAGES / "vmlinuz"), "--initrd", str(IMAGES / "initrd.img")]
+    return ["--kernel", args.kernel, "--modules", args.modules]
+
+
+def stage_modules(share: Path, args: argparse.Namespace) -> None:
+    """Copy all modules of the user's kernel to the shared folder; guest.sh mounts them."""
+    for top in ("lib/modules", "usr/lib/modules"):
+        if (Path(args.modules) / top).is_dir():
+            ignored = shutil.ignore_patterns("build", "source")
+            shutil.copytree(Path(args.modules) / top, share / "modules", symlinks=True, ignore=ignored)
+            return
+
+
 def run(suite: Suite, place: str, args: argparse.Namespace) -> list[Outcome]:
     """Boot, and read the results."""
     folder = args.out / place
@@ -199,8 +217,8 @@ def run(suite: Suite, place: str, args: argparse.Namespace) -> list[Outcome]:
     subprocess.run(
         [str(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", base, str(image)], check=True
     )
-    command = [str(SLATE), "run", "--image", str(image), "--kernel", str(IMAGES / "vmlinuz")]
-    command += ["--initrd", str(IMAGES / "initrd.img"), "--append", APPEND.format(f"{SHARE}{RUN} /run/share/guest.sh")]
+    command = [str(SLATE), "run", "--image", str(image), *kernel_words(args)]
+    command += ["--append", APPEND.format(f"{SHARE}{RUN} /run/share/guest.sh")]
     command += ["--share", str(share), "--out", str(folder / "run"), "--fill", "0"]
     command += ["--mem", args.mem, "--smp", str(args.smp), "--timeout", str(args.timeout), "--net", "none"]
     command += [word for profile in args.profile for word in ("--profile", profile)]
@@ -214,6 +232,7 @@ def run(suite: Suite, place: str, args: argparse.Namespace) -> list[Outcome]:
         status = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=args.limit, check=False).returncode
     for path in (image, share / "suite.tar", *raws):
         path.unlink(missing_ok=True)
+    shutil.rmtree(share / "modules", ignore_errors=True)
     said = share / "check.txt"
     found = read(suite, said.read_text(encoding="utf-8", errors="replace")) if said.exists() else []
     if status == 2:  # 'slate run' has said what it refuses
@@ -321,6 +340,8 @@ def parse() -> argparse.Namespace:
         metavar="SIZE[,N]",
         help="the raw file has zones of this size, such as 4M; N: so many may be open and active",
     )
+    parser.add_argument("--kernel", metavar="FILE", help="a bzImage or vmlinux instead of the image's kernel")
+    parser.add_argument("--modules", metavar="DIR", help="its modules: make modules_install INSTALL_MOD_PATH=DIR")
     parser.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
     parser.add_argument("--cpu-rate", default="1", help="instructions a ns of virtual time (default 1)")
     parser.add_argument("--smp", type=int, default=2, help="processors (default 2)")
@@ -336,6 +357,8 @@ def parse() -> argparse.Namespace:
 def check_words(args: argparse.Namespace) -> None:
     """Check what argparse does not."""
     args.profile = args.profile or ["default"]
+    if bool(args.kernel) != bool(args.modules):
+        raise Refused("--kernel FILE and --modules DIR belong together; give both")
     if not re.fullmatch(r"[1-9]\d*[MG]", args.raw_size):
         raise Refused(f"--raw-size {args.raw_size}: give a number and M or G, such as 4G")
     if args.raw_zones and not re.fullmatch(r"[1-9]\d*[MG](,[1-9]\d*)?", args.raw_zones):

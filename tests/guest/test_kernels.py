@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Slate's guest on kernels of the user's own: Debian's as a bzImage with its modules, and the small one."""
+
+import re
+import struct
+import subprocess
+import unittest
+import zlib
+from pathlib import Path
+from typing import Any
+
+from support import HERE, JOBS, GuestTest
+
+from slate_lib import paths
+
+READ_NS = 122_580  # of a 4 KiB read on small.ini: 99,000 cells, 22,380 channel, 1,000 firmware, 200 look-up
+
+HELLO = """#!/bin/sh
+mkfs.ext4 -q $SLATE_DEV && mount -t ext4 $SLATE_DEV /run/mnt && echo hello >/run/mnt/file && umount /run/mnt
+{ uname -r; mount -t ext4 $SLATE_DEV /run/mnt; cat /run/mnt/file; } >$OUT/said.txt
+"""
+
+
+INIT = """#!/bin/sh
+box=/usr/bin/busybox
+$box mount -t proc proc /proc
+echo "IMAGE $($box uname -r) $($box ls /lib/modules/*/modules.dep /dev/nvme0n1 | $box xargs)"
+$box poweroff -f
+"""
+
+
+def wrapped(kernel: bytes) -> bytes:
+    """Return a bzImage of a vmlinux: the fields of its header that QEMU or Slate reads, and the packed kernel."""
+    packed = zlib.compress(kernel, 1, 31)
+    head = bytearray(1024)
+    head[0x1F1], head[0x202:0x206] = 1, b"HdrS"
+    found = re.search(rb"Linux version (\S+) \(", kernel)
+    assert found
+    head[0x300 : 0x300 + len(found[1])] = found[1]
+    struct.pack_into("<H", head, 0x20E, 0x100)
+    struct.pack_into("<H", head, 0x236, 1)
+    struct.pack_into("<II", head, 0x248, 0, len(packed))
+    return bytes(head) + packed
+
+
+def unpack(folder: Path, archive: str, below: str) -> None:
+    """Unpack files of an archive of the guest. Its modules lie as 'make modules_install' leaves them."""
+    data = subprocess.run(["lz4", "-dc", paths.GUEST / archive], capture_output=True, check=True).stdout
+    at, name = 0, ""
+    while name != "TRAILER!!!":  # "newc": a head of 110 bytes in hexadecimal, the name, the content
+        size, length = int(data[at + 54 : at + 62], 16), int(data[at + 94 : at + 102], 16)
+        name = data[at + 110 : at + 109 + length].decode()
+        at += 110 + length + 3 & ~3
+        if size and name.startswith(below):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data[at : at + size])
+        at += size + 3 & ~3
+
+
+class Debians(GuestTest):
+    """The packaged kernel with its modules."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.image = self.folder / "bzImage"
+        self.image.write_bytes(wrapped((paths.GUEST / "vmlinux").read_bytes()))
+        unpack(self.folder, "modules.lz4", "usr/lib/modules/")
+        self.words = ("--kernel", self.image, "--modules", self.folder)
+
+    def own(self, *args: Any, **more: Any) -> Any:
+        return self.slate(*self.words, *args, **more)
+
+    def test_a_job(self) -> None:
+        """The drive's latencies are those on every kernel, and equal runs are equal."""
+        one, two = (self.own("--job", JOBS / "randread-qd1.fio") for _ in range(2))
+        job = next(mark["account"] for mark in one.json("device.json")["marks"] if mark["kind"] == "end")
+        self.assertEqual((job["read"]["latency-min-ns"], job["read"]["latency-max-ns"]), (READ_NS, READ_NS))
+        record = one.json("run.json")
+        release = next((self.folder / "usr/lib/modules").iterdir()).name
+        self.assertEqual(record["versions"]["kernel"], release)
+        self.assertIn(f"Linux {release}", one.text("report.txt"))
+        self.assertEqual(record["sha256"], two.json("run.json")["sha256"])
+        self.assertEqual(len(record["sha256"]["modules"]), 64)
+        for name in ("fio.json", "device.json", "report.txt", "series.json"):
+            self.assertEqual(one.text(name), two.text(name), name)
+
+    def test_a_cut(self) -> None:
+        write = HERE / "cut-write.sh"
+        result = self.own("--fill", "0", "--cmd", write, "--cut-at", "800ms", "--after-cut", write)
+        synced = int(re.findall(r"^SYNCED (\d+)\r?$", result.text("console-1.log"), re.M)[-1])
+        self.assertGreater(synced, 10)
+        self.assertIn(int(result.text("whole.txt")), (synced, synced + 1))
+        self.assertEqual(result.json("run.json")["power_cuts"][0]["cut-ns"], 800_000_000)
+
+    def test_an_image(self) -> None:
+        """Slate's initramfs loads the modules, puts them into the image and starts its init."""
+        root, image = self.folder / "root", self.folder / "image"
+        unpack(root, "root.lz4", "usr/bin/busybox")
+        for name in ("bin", "sbin", "proc", "sys", "dev", "run", "lib"):
+            (root / name).mkdir()
+        (root / "bin" / "sh").symlink_to("/usr/bin/busybox")
+        (root / "usr" / "bin" / "busybox").chmod(0o755)
+        (root / "sbin" / "init").write_text(INIT, encoding="utf-8")
+        (root / "sbin" / "init").chmod(0o755)
+        image.write_bytes(bytes(64 << 20))
+        subprocess.run(["mkfs.ext4", "-q", "-F", "-L", "root", "-d", root, image], check=True)
+        words = ("--append", "root=LABEL=root console=ttyS0 quiet no_timer_check", "--realtime", "--net", "none")
+        result = self.own("--image", image, *words, stdin=subprocess.DEVNULL)
+        release = next((self.folder / "usr/lib/modules").iterdir()).name
+        said = f"IMAGE {release} /dev/nvme0n1 /lib/modules/{release}/modules.dep"
+        self.assertIn(said, result.text("console.log"))
+
+    def test_modules_of_another_kernel(self) -> None:
+        top = self.folder / "usr" / "lib" / "modules"
+        release = next(top.iterdir()).name
+        (top / release).rename(top / "6.99-other")
+        self.refused(*self.words, "--job", JOBS / "randread-qd1.fio", words=("6.99-other", release))
+
+
+class BuiltIn(GuestTest):
+    """A kernel without modules."""
+
+    def test_a_script(self) -> None:
+        script = self.folder / "hello.sh"
+        script.write_text(HELLO, encoding="utf-8")
+        result = self.slate("--kernel", paths.KERNELS["small"], "--fill", "0", "--cmd", script)
+        release, said = result.text("said.txt").splitlines()
+        self.assertTrue(release.endswith("-slate"), release)
+        self.assertEqual((said, result.json("run.json")["versions"]["kernel"]), ("hello", release))
+
+
+if __name__ == "__main__":
+    unittest.main()
