@@ -553,7 +553,7 @@ package_of() # PROGRAM
 	exec 8>&-
 	for list in "$apt_state/lists/"*_dists_"${suite}"_*Contents-amd64*; do
 		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list"
-	done | awk -v name="$1" '$1 ~ "^(usr/)?s?bin/" && $1 ~ "/" name "$" { split($2, w, ","); sub(/.*\//, "", w[1]); print w[1]; exit }'
+	done | awk -v name="$1" '$1 ~ "^(usr/)?s?bin/" && $1 ~ "/" name "$" { split($2, w, ","); sub(/.*\//, "", w[1]); if (!n++) print w[1] }'
 }
 
 # ---- unpacking ------------------------------------------------------------------
@@ -614,7 +614,7 @@ unpack_source() # PLAN DIR
 {
 	named_files "$1" "$2.files"
 	if compgen -G "$2.files/*.dsc" >/dev/null; then
-		dpkg-source --no-check -x "$2.files"/*.dsc "$2"
+		dpkg-source --no-check --no-copy -x "$2.files"/*.dsc "$2"
 	else
 		mkdir "$2"
 		tar -C "$2" --strip-components=1 --no-same-owner -xf "$2.files"/*.orig.tar.*

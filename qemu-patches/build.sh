@@ -7,7 +7,11 @@
 #   QEMU_TARBALL=FILE qemu-patches/build.sh        a release tarball of your own
 #   qemu-patches/build.sh --fetch                  look for a newer source package
 #   qemu-patches/build.sh --flags                  print the options of QEMU's configure
-#   qemu-patches/build.sh --origin                 print where apt has its release from (SLATE_ETC_APT: /etc/apt)
+#   qemu-patches/build.sh --source DIR             unpack the source package that was fetched, without patches
+#
+# If the archive lacks a file of the package, the next version is taken that it has (host-tools/debian.sh), and
+# its tarball alone, without Debian's patches, will do. The series applies to QEMU 10.0.x. On a host that is not
+# Debian, a tarball of your own needs no archive; or SLATE_DEBIAN=URI names a mirror of Debian.
 #
 # Needs the core under build/core/install (or SLATE_CORE), and the packages of
 # host-tools/packages.d/qemu.txt. Other knobs: SLATE_BUILD (build), JOBS (all
@@ -15,7 +19,7 @@
 #
 # Steps, each with a stamp that is removed before it begins and written when it
 # ended well, so that a run cut short anywhere is continued by the next:
-#   fetch      build/apt/src        source package, through a private apt state
+#   fetch      build/apt/qemu.plan  source package, through a private apt state; its files are in ~/.cache/slate
 #   unpack     build/qemu-src       unpacked, our patches applied
 #   overlay    build/qemu-src       files of qemu-patches/src, and the schema that
 #                                   schema.sh makes, copied over
@@ -33,7 +37,7 @@ core=${SLATE_CORE:-$build/core/install}
 jobs=${JOBS:-$(nproc)}
 suite=trixie
 src=$build/qemu-src obj=$build/qemu-build out=$build/qemu
-venv=$build/venv-qemu apt=$build/apt logs=$build/log stamps=$build/qemu-stamps
+venv=$build/venv-qemu apt=$build/apt plan=$build/apt/qemu.plan logs=$build/log stamps=$build/qemu-stamps
 made=$build/qemu-made schema=qapi/nand-ssd-counters.json # by schema.sh
 schema_from=("$here/schema.sh" "$here/schema.c" "$root/ftl/common/ftl_counters.h" "$root/nand-emu/nand_counters.h")
 need_mib=3000
@@ -64,6 +68,8 @@ if command -v ccache >/dev/null; then
 	export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 fi
 flags+=("--cc=$cc")
+
+say() { printf '  %s\n' "$*"; }
 
 die() {
 	printf 'build.sh: %s\n' "$1" >&2
@@ -169,6 +175,8 @@ explain() { # LOG - a sentence for what can be told from the output
 
 phase() { # NAME WHAT COMMAND... - output to a log, shown when it fails
 	local name=$1 what=$2 log=$logs/qemu-$1.log start=$EPOCHREALTIME rc=0 text=()
+	notes=$logs/qemu-notes # lines that debian.sh wants to be seen
+	: >"$notes"
 	shift 2
 	[ -z "$tty" ] || printf '\r\033[K  %-10s %s ...' "$name" "$what" >"$tty"
 	set -m
@@ -181,6 +189,7 @@ phase() { # NAME WHAT COMMAND... - output to a log, shown when it fails
 	wait "$child" || rc=$?
 	child=
 	[ -z "$tty" ] || printf '\r\033[K' >"$tty"
+	sed 's/^/  /' "$notes"
 	if [ "$rc" -ne 0 ]; then
 		tail -n 30 "$log" >&2
 		mapfile -t text < <(explain "$log")
@@ -221,110 +230,34 @@ check_packages() {
 		die "packages are missing: ${missing[*]}" "apt-get install --no-install-recommends ${missing[*]}"
 }
 
-# "URI" and then Signed-By, as this machine's apt has them for its own release.
-apt_origin() {
-	local codename file etc=${SLATE_ETC_APT:-/etc/apt} paragraphs=(/dev/null) lines=(/dev/null)
-	for file in "$etc"/sources.list.d/*.sources; do
-		[ ! -e "$file" ] || paragraphs+=("$file")
-	done
-	for file in "$etc"/sources.list "$etc"/sources.list.d/*.list; do
-		[ ! -e "$file" ] || lines+=("$file")
-	done
-	# shellcheck source=/dev/null
-	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-	# deb822: paragraphs of "Field: value", continued by lines that begin blank
-	awk -v want="$codename" '
-		function flush(   i, n, s) {
-			n = split(suites, s, " ")
-			for (i = 1; i <= n; i++)
-				if (s[i] == want && types ~ /deb/ && enabled != "no" && uri != "" && !found) {
-					found = 1
-					print uri
-					printf "%s", key
-				}
-			types = suites = uri = key = field = enabled = ""
-		}
-		FNR == 1 { flush() }
-		/^[ \t]*#/ { next }
-		/^[ \t]*$/ { flush(); next }
-		/^[^ \t]/ {
-			field = tolower($1)
-			value = $0
-			sub(/^[^:]*:[ \t]*/, "", value)
-			if (field == "types:") types = value
-			else if (field == "suites:") suites = value
-			else if (field == "enabled:") enabled = tolower(value)
-			else if (field == "uris:") { split(value, u, " "); uri = u[1] }
-			else if (field == "signed-by:") key = value "\n"
-			next
-		}
-		field == "signed-by:" { key = key $0 "\n" }
-		END { flush() }
-	' "${paragraphs[@]}"
-	# one line each: deb [option=value ...] URI SUITE COMPONENT...
-	awk -v want="$codename" '
-		$1 == "deb" || $1 == "deb-src" {
-			key = ""
-			line = $0
-			sub(/^[^ \t]+[ \t]+/, "", line)
-			if (match(line, /^\[[^]]*\][ \t]*/)) {
-				options = substr(line, 2, RLENGTH - 2)
-				line = substr(line, RLENGTH + 1)
-				if (match(options, /signed-by=[^] \t]+/))
-					key = substr(options, RSTART + 10, RLENGTH - 10)
-			}
-			split(line, f, /[ \t]+/)
-			if (f[2] == want && f[1] !~ /^cdrom:/ && !found) {
-				found = 1
-				print f[1]
-				if (key != "") print key
-			}
-		}
-	' "${lines[@]}"
+# debian.sh plans, fetches and unpacks the source of Debian's $suite; build/apt has its plan.
+debian() {
+	work=$apt/work lock=$apt/lock
+	# shellcheck source=host-tools/debian.sh
+	. "$root/host-tools/debian.sh"
+	rm -rf "$work"
+	mkdir -p "$work"
+	release_init "$suite"
 }
 
-private_apt() { # apt-get with lists, cache and sources of its own
-	apt-get -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/sources.d" \
-		-o "Dir::State=$apt/state" -o "Dir::State::status=/var/lib/dpkg/status" \
-		-o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
-}
-
+# A newer source is looked for if one was taken before: then build.sh --fetch asked for it.
 fetch() {
-	local origin
-	mkdir -p "$apt"/{sources.d,state/lists/partial,cache/archives/partial,src}
-	mapfile -t origin < <(apt_origin)
-	if [ "${#origin[@]}" -eq 0 ]; then
-		echo "/etc/apt names no source of this release that could be asked for $suite."
-		echo "Name a tarball instead: QEMU_TARBALL=FILE $0"
+	debian
+	source_plan ${1:+"$1"} --tarball qemu qemu || return
+	cp "$work/qemu.plan" "$plan"
+}
+
+source_version() { [ -e "$plan" ] && awk 'NR == 1 { print $2 }' "$plan"; }
+
+# Unpack the source as it was fetched. The cache of files may have been emptied since.
+unpack_debian() { # DIR
+	debian
+	fetch_plan "$plan" || {
+		echo "the source of QEMU $(source_version) is neither in the cache nor in the archive: $0 --fetch takes another"
 		return 1
-	fi
-	{
-		echo "Types: deb-src"
-		echo "URIs: ${origin[0]}"
-		echo "Suites: $suite"
-		echo "Components: main"
-		if [ "${#origin[@]}" -gt 1 ]; then
-			printf 'Signed-By: %s\n' "${origin[1]}"
-			[ "${#origin[@]}" -le 2 ] || printf '%s\n' "${origin[@]:2}"
-		fi
-	} >"$apt/sources.d/$suite.sources"
-	private_apt -o APT::Update::Error-Mode=any update
-	cd "$apt/src"
-	private_apt source --download-only qemu
+	}
+	unpack_source "$plan" "$1"
 }
-
-newest_dsc() {
-	local newest='' dsc
-	for dsc in "$apt"/src/qemu_*.dsc; do
-		[ -f "$dsc" ] || continue
-		if [ -z "$newest" ] || dpkg --compare-versions "$(dsc_version "$dsc")" gt "$(dsc_version "$newest")"; then
-			newest=$dsc
-		fi
-	done
-	echo "$newest"
-}
-
-dsc_version() { sed -n 's/^Version: *//p' "$1" | head -n 1; }
 
 unpack() {
 	local new=$src.new name
@@ -333,7 +266,7 @@ unpack() {
 		mkdir "$new"
 		tar -C "$new" --strip-components=1 -xf "$QEMU_TARBALL"
 	else
-		dpkg-source --no-check -x "$(newest_dsc)" "$new"
+		unpack_debian "$new" || return
 	fi
 	if [ ! -f "$new/VERSION" ] || [ ! -d "$new/hw/nvme" ]; then
 		echo "This is not a source tree of QEMU."
@@ -419,18 +352,23 @@ all_there() {
 
 # ---- main ----
 
+newer=''
 case ${1:-} in
 '') ;;
---fetch) rm -f "$stamps/fetch" ;;
---origin)
-	apt_origin
+--fetch)
+	rm -f "$stamps/fetch"
+	newer=--update
+	;;
+--source)
+	[ -e "$plan" ] || die "no source package of QEMU was fetched here" "make qemu"
+	unpack_debian "${2:?a folder to unpack into}"
 	exit
 	;;
 --flags)
 	printf '%s\n' "${flags[@]}"
 	exit 0
 	;;
-*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch | --flags | --origin]" ;;
+*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch | --flags | --source DIR]" ;;
 esac
 if [ -n "${QEMU_TARBALL:-}" ]; then
 	[ -r "$QEMU_TARBALL" ] || die "QEMU_TARBALL: can not read '$QEMU_TARBALL'"
@@ -459,10 +397,10 @@ if [ ! -x "$obj/qemu-img" ] && [ "$(free_mib)" -lt "$need_mib" ]; then
 	die "the disk is full: QEMU's build takes about $need_mib MiB under $build, $(free_mib) MiB are free"
 fi
 
-if [ -z "${QEMU_TARBALL:-}" ] && { [ ! -f "$stamps/fetch" ] || [ -z "$(newest_dsc)" ]; }; then
+if [ -z "${QEMU_TARBALL:-}" ] && { [ ! -f "$stamps/fetch" ] || [ ! -e "$plan" ]; }; then
 	undo fetch
-	phase fetch "Debian's source package of QEMU ($suite)" fetch
-	set_done fetch "$(dsc_version "$(newest_dsc)")"
+	phase fetch "Debian's source package of QEMU ($suite)" fetch ${newer:+"$newer"}
+	set_done fetch "$(source_version)"
 	compute_ids
 fi
 if ! is_done unpack "$id_unpack" || [ ! -d "$src" ]; then

@@ -84,15 +84,14 @@ step() { # NAME COMMAND... - output to a log
 	echo "$name: $((SECONDS - start)) s"
 }
 
-dsc=$(find "$build/apt/src" -name 'qemu_*.dsc' 2>/dev/null | sort -V | tail -n 1)
-if [ -z "$dsc" ] || [ ! -d "$build/venv-qemu" ]; then
+if [ ! -e "$build/apt/qemu.plan" ] || [ ! -d "$build/venv-qemu" ]; then
 	echo "each-step.sh: QEMU was not built here from Debian's source: make qemu" >&2
 	exit 1
 fi
 rm -rf "$work"
 mkdir -p "$work/log"
 "$here/make-patches.sh" "$work/patches"
-step unpack dpkg-source --no-check -x "$dsc" "$work/qemu-src"
+step unpack "$here/build.sh" --source "$work/qemu-src"
 cp "$here/slate.mak" "$work/qemu-src/configs/devices/x86_64-softmmu/slate.mak"
 
 configured='' tests=0 built=''

@@ -105,8 +105,9 @@ def make(args: argparse.Namespace) -> int:
     folder = paths.GUESTS / name
     kept = (folder / "lock").read_bytes() if (folder / "lock").exists() else None
     new = not folder.exists()
+    text = _head(args, release, lock or (kept or b"").decode())
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lock").write_text(_head(args, release, lock or (kept or b"").decode()), encoding="utf-8")
+    (folder / "lock").write_text(text, encoding="utf-8")
     status = subprocess.run(
         [BUILD, *(["--update"] if args.update else [])], env=os.environ | {"SLATE_GUEST": name}, check=False
     ).returncode

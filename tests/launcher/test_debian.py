@@ -188,9 +188,60 @@ class Packages(Case):
                 self.assertEqual((status, [line.split()[0] for line in self.plan()]), (0, want), said)
 
 
-class Sources(Case):
-    WHOLE = ["a 1-1"] * 3
+class BadInput(Case):
+    """Name the thing, and leave nothing half made."""
 
+    def test_releases(self) -> None:
+        status, _, said = self.sh("release_init 7")
+        self.assertEqual(status, 1)
+        self.assertIn("error: no Debian release is called '7': name it by number (12, 13) or in words", said)
+        status, _, said = self.sh("release_init frky; part_plan p a")
+        self.assertEqual(status, 1)
+        self.assertIn(f"the archive file:{self.folder}/archive has no release 'frky', or cannot be reached\n", said)
+        self.assertFalse((self.folder / "lock").exists())
+
+    def test_an_unknown_package(self) -> None:
+        status, _, said = self.sh("part_plan p a")
+        self.assertNotEqual(status, 0)
+        self.assertIn("E: Unable to locate package a\n", said)
+        self.assertFalse((self.folder / "lock").exists())
+
+    def test_a_full_disk(self) -> None:
+        deb = self.archive.add("trixie", "a", "1-1")
+        status, _, said = self.sh("df() { printf 'head\\nx 1 1 20 x x\\n'; }; part_plan p a")
+        files = self.folder / "cache" / "slate" / "files"
+        self.assertEqual(status, 2)
+        self.assertIn(f"No space left on device: 20 MB in {files}, and 0 MB to fetch\n", said)
+        self.assertEqual((list(files.iterdir()), (self.folder / "lock").exists()), ([], False))
+        self.assertEqual(self.sh("part_plan p a")[0], 0)
+        # while it is unpacked
+        root = self.folder / "cache" / "slate"
+        script = "unpack_plan() { mkdir $2; echo half >$2/file; return 1; }; make_root build a"
+        self.assertNotEqual(self.sh(script)[0], 0)
+        self.assertEqual(list(root.glob("root-*")), [])
+        self.assertTrue(deb.exists())
+
+    def test_a_package_file(self) -> None:
+        """Its content stays in the cache; the file need not."""
+        deb = self.archive.add("trixie", "linux-image-6", "1-1", files={"boot/vmlinuz-6": "k"})
+        file = self.folder / "kernel.deb"
+        file.write_bytes(deb.read_bytes()[:200])
+        status, _, said = self.sh(f"file_plan kernel {file}")
+        self.assertEqual(status, 1)
+        self.assertIn(f"{file} is damaged: make or copy it again\n", said)
+        file.write_bytes(deb.read_bytes())
+        self.assertEqual(self.sh(f"file_plan kernel {file}")[0], 0)
+        self.assertEqual(self.plan("kernel"), ["linux-image-6 1-1"])
+        file.unlink()
+        status, _, said = self.sh(f'file_plan kernel {file}; unpack_plan "$work/kernel.plan" "$DIR/root"')
+        self.assertEqual(status, 0, said)
+        self.assertEqual((self.folder / "root" / "boot" / "vmlinuz-6").read_text(), "k")
+        self.cached(deb).unlink()
+        status, _, said = self.sh(f"file_plan kernel {file}")
+        self.assertEqual((status, said.splitlines()[-1]), (1, f"{file} is not there, and the cache does not have it"))
+
+
+class Sources(Case):
     def test_a_source_without_its_signature(self) -> None:
         files = self.archive.add_source("trixie", "a", "1-1", "text\n")
         files[-1].unlink()  # the archive may lack it
@@ -233,6 +284,40 @@ class Sources(Case):
         self.assertNotEqual(status, 0)
         self.assertTrue(said.endswith("the archive has no source of a, of no release\n"), said)
         self.assertFalse((self.folder / "lock").exists())
+
+
+class Origin(unittest.TestCase):
+    """Where this machine's apt has Debian from."""
+
+    def archive_of(self, files: dict[str, str]) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "sources.list.d").mkdir()
+            for file, text in files.items():
+                Path(folder, file).write_text(text, encoding="utf-8")
+            done = subprocess.run(
+                ["bash", "-c", f"build=x; . {ROOT}/host-tools/debian.sh; archive_of x"],
+                env={"PATH": "/usr/bin:/bin", "SLATE_ETC_APT": folder}, capture_output=True, text=True, check=False,
+                timeout=60,
+            )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_both_formats(self) -> None:
+        """Installers write one-line sources alone, images paragraphs alone; either kind of file may be absent."""
+        line = "deb http://a.example/debian x main\n"
+        paragraph = "Types: deb\nURIs: http://b.example/debian\nSuites: y x\nComponents: main\nSigned-By: /k\n"
+        a, b = "URIs: http://a.example/debian\n", "URIs: http://b.example/debian\nSigned-By: /k\n"
+        for files, want in (
+            ({"sources.list": line}, a),
+            ({"sources.list.d/a.list": "deb [signed-by=/k] " + line[4:]}, a + "Signed-By: /k\n"),
+            ({"sources.list.d/a.list": "deb [trusted=yes] " + line[4:]}, a + "Trusted: yes\n"),
+            ({"sources.list.d/b.sources": paragraph}, b),
+            ({"sources.list": "", "sources.list.d/b.sources": paragraph}, b),
+            ({"sources.list.d/b.sources": paragraph + "Enabled: no\n"}, ""),
+            ({}, ""),
+        ):
+            with self.subTest(files):
+                self.assertEqual(self.archive_of(files), want)
 
 
 if __name__ == "__main__":

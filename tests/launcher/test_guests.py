@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test 'slate guests', 'slate guest make' and --guest, on a stand-in for build.sh."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from support import ROOT
+
+from archive import Archive
+from slate_lib import cli, guests, options, paths
+from slate_lib.errors import SlateError
+
+# Keeps the lock that it was called with; fails if there is a file "fail".
+STAND_IN = """#!/bin/sh
+out={folder}/guest/$SLATE_GUEST
+cp "$out/lock" "{folder}/lock-$SLATE_GUEST"
+echo "$@" >{folder}/words
+[ ! -e {folder}/fail ] || exit 1
+echo '{{"release": "13", "kernel": "6.12", "fio": "3.39-1"}}' >"$out/guest.json"
+"""
+
+
+class Guests(unittest.TestCase):
+    """Each test has a folder of guests."""
+
+    def setUp(self) -> None:
+        found = tempfile.TemporaryDirectory(prefix="slate-")
+        self.addCleanup(found.cleanup)
+        self.folder = Path(found.name)
+        self.guests = self.folder / "guest"
+        build = self.folder / "build.sh"
+        build.write_text(STAND_IN.format(folder=self.folder), encoding="utf-8")
+        build.chmod(0o755)
+        for patch in (
+            mock.patch.multiple(paths, GUESTS=self.guests, GUEST=self.guests / "13"),
+            mock.patch.object(guests, "BUILD", build),
+            mock.patch.dict(paths.KERNELS),
+            mock.patch.dict(os.environ),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def slate(self, *words: Any) -> str:
+        args = cli.parser().parse_args([str(word) for word in words])
+        with redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(guests.list_all() if args.command == "guests" else guests.run(args), 0)
+        return said.getvalue()
+
+    def refused(self, *words: Any) -> str:
+        with self.assertRaises(SlateError) as caught:
+            self.slate(*words)
+        return str(caught.exception)
+
+    def lock(self, name: str) -> str:
+        """Return the lock that build.sh got."""
+        return (self.folder / f"lock-{name}").read_text(encoding="utf-8")
+
+    def test_what_build_is_asked_for(self) -> None:
+        for words, name, lock in (
+            (["forky"], "forky", "# release forky\n"),
+            (["trixie"], "13", "# release trixie\n"),
+            (["12", "--name", "old", "--kernel", "linux-image-rt-amd64", "--with", "sqlite3,python3"], "old",
+             "# release 12\n# kernel linux-image-rt-amd64\n# with sqlite3 python3\n"),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.slate("guest", "make", *words)
+                self.assertEqual(self.lock(name), lock)
+
+    def test_made_anew(self) -> None:
+        """The plans of a lock stay; what was asked for besides does not, unless it is asked for again."""
+        self.slate("guest", "make", "13", "--with", "a")
+        with open(self.guests / "13" / "lock", "a", encoding="utf-8") as lock:
+            lock.write("# build: gcc (all, trixie)\nbuild gcc 1 amd64 00 1 debian/gcc.deb\n")
+        self.slate("guest", "make", "13", "--update")
+        plan = "# build: gcc (all, trixie)\nbuild gcc 1 amd64 00 1 debian/gcc.deb\n"
+        self.assertEqual(self.lock("13"), "# release 13\n" + plan)
+        self.assertEqual((self.folder / "words").read_text(), "--update\n")
+
+    def test_exactly_a_lock(self) -> None:
+        file = self.folder / "kept"
+        plan = "# build: gcc (all, trixie)\nbuild gcc 1 amd64 00 1 debian/gcc.deb\n"
+        file.write_text("# with a\n# kernel k\n# release 13\n" + plan, encoding="utf-8")
+        self.slate("guest", "make", "--lock", file, "--name", "again")
+        self.assertEqual(self.lock("again"), "# release 13\n# with a\n# kernel k\n# exact\n" + plan)
+
+    def test_list(self) -> None:
+        self.assertEqual(self.slate("guests"), "no guest is made: run 'make guest'\n")
+        self.slate("guest", "make", "13")
+        self.slate("guest", "make", "forky")
+        (self.guests / "forky" / "apps.img").write_bytes(bytes(3_000_000))
+        self.assertEqual(
+            self.slate("guests"),
+            "guest  release  kernel  fio     MB  images\n"
+            "13*    13       6.12    3.39-1  0   -\n"
+            "forky  13       6.12    3.39-1  3   apps\n"
+            "* the default of 'slate run'\n",
+        )
+
+    def test_a_guest_that_can_not_be_made(self) -> None:
+        (self.folder / "fail").touch()
+        self.assertEqual(self.refused("guest", "make", "forky").splitlines()[0], "the guest forky has not been made")
+        self.assertEqual(list(self.guests.iterdir()), [])
+        (self.folder / "fail").unlink()
+        self.slate("guest", "make", "forky")
+        (self.folder / "fail").touch()
+        self.refused("guest", "make", "forky", "--with", "a")
+        self.assertEqual((self.guests / "forky" / "lock").read_text(), "# release forky\n")
+        self.assertEqual(guests.made(), ["forky"])
+        self.assertTrue((ROOT / "host-tools/guest/build.sh").exists())
+
+    def test_bad_words(self) -> None:
+        text = self.folder / "text"
+        text.write_text("nothing\n", encoding="utf-8")
+        deb = Archive(self.folder / "archive").add("trixie", "linux-image-6", "1", Architecture="arm64")
+        damaged = self.folder / "damaged.deb"
+        damaged.write_bytes(deb.read_bytes()[:100])
+        for words, what in (
+            (["11"], "11: no Debian release is called so"),
+            (["Trixie"], "Trixie: no Debian release is called so"),
+            ([], "no release: no Debian release is called so"),
+            (["13", "--name", "a/b"], "--name a/b: not a name for a guest"),
+            (["--lock", text], f"--lock {text}: not a guest's lock"),
+            (["--lock", self.folder / "none"], f"--lock {self.folder}/none: can not read it"),
+            (["13", "--kernel", "none.deb"], "--kernel none.deb: there is no such file"),
+            (["13", "--kernel", damaged], f"--kernel {damaged}: no Debian package, or a damaged one"),
+            (["13", "--kernel", deb], f"--kernel {deb}: a kernel for arm64"),
+        ):
+            with self.subTest(words):
+                self.assertIn(what, self.refused("guest", "make", *words))
+                self.assertFalse(self.guests.exists())
+
+    def test_a_run_of_another_guest(self) -> None:
+        self.slate("guest", "make", "forky")
+        parser = cli.parser()
+        options.from_arguments(parser.parse_args(["run", "--guest", "forky"]))
+        self.assertEqual(paths.kernel("debian"), self.guests / "forky" / "vmlinux")
+        self.assertEqual(paths.archives("small"), [self.guests / "forky" / "root.lz4"])
+        self.assertEqual(os.environ["SLATE_GUEST"], "forky")
+        with self.assertRaises(SlateError) as caught:
+            options.from_arguments(parser.parse_args(["run", "--guest", "forty"]))
+        self.assertIn("--guest forty: there is no such guest; did you mean forky?", str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
