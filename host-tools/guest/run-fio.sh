@@ -29,32 +29,54 @@ mkdir -p "$scratch" "$OUT"
 #   (host-tools/slate_lib/fioseed.py).
 add_options() # FROM TO
 {
-	awk -v seed="$SLATE_FIO_SEED" '
+	LC_ALL=C awk -v seed="$SLATE_FIO_SEED" '
+	BEGIN {
+		for (i = 1; i < 256; i++)
+			number[sprintf("%c", i)] = i
+	}
+	function label_of(name, label, i, hash) {	# account.py has the same
+		label = name
+		gsub(/[^A-Za-z0-9._-]/, "_", label)
+		if (label == name && length(name) <= 16)
+			return name
+		for (i = 1; i <= length(name); i++)
+			hash = (hash * 65599 + number[substr(name, i, 1)]) % 16777213
+		return sprintf("%s~%06x", substr(label, 1, 9), hash)
+	}
 	function flush() {
-		if (name != "" && name != "global") {
+		if (name != "" && name !~ /^global/) {
 			if (!seeded && !repeat && seed != "")
 				print "randseed=" seed
 			if (!repeat && (seeded || seed != ""))
 				print "randrepeat=0"
 			if (own)
-				print "run-fio: [" name "] has its own exec_prerun/exec_postrun: no marks" >"/dev/stderr"
+				print "run-fio: [" name "] has its own exec_prerun/exec_postrun: no marks" \
+					>"/dev/stderr"
 			else {
-				label = substr(name, 1, 16)
-				gsub(/[^A-Za-z0-9._-]/, "_", label)
+				label = label_of(name)
 				print "exec_prerun=slate-mark begin " label " #"
 				print "exec_postrun=slate-mark end " label " #"
 			}
 		}
-		if (name == "global") {
+		if (name ~ /^global/) {
 			all_own = own; all_seeded = seeded; all_repeat = repeat
 		}
 		name = ""; own = all_own; seeded = all_seeded; repeat = all_repeat
 	}
 	/^[ \t]*\[/ {
 		flush()
+		# as fio: a comment ends a line, and the last character of a head is taken for its "]"
 		name = $0
+		sub(/[;#].*$/, "", name)
+		sub(/[ \t\r]*$/, "", name)
 		sub(/^[ \t]*\[/, "", name)
-		sub(/\].*$/, "", name)
+		sub(/.$/, "", name)
+	}
+	/^[ \t]*name[ \t]*=/ && name !~ /^global/ {
+		name = $0
+		sub(/[;#].*$/, "", name)
+		sub(/[ \t\r]*$/, "", name)
+		sub(/^[^=]*=[ \t]*/, "", name)
 	}
 	/^[ \t]*exec_(pre|post)run[ \t]*=/ { own = 1 }
 	/^[ \t]*randseed[ \t]*=/ { seeded = 1 }
@@ -98,7 +120,8 @@ run() # JOBFILE JSON
 	cd "$OUT" || return 1
 	# Percentiles of the whole latency (lat), as mean and maximum are; json+ has the histogram.
 	# A job file may set these options itself.
-	fio --lat_percentiles=1 --clat_percentiles=0 --output-format=json+ --eta=never --output="$2" "$1" >>"$OUT/fio.log" 2>&1
+	fio --lat_percentiles=1 --clat_percentiles=0 --output-format=json+ --eta=never --output="$2" "$1" \
+		>>"$OUT/fio.log" 2>&1
 	status=$?
 	find . -maxdepth 1 -name '*.p*run.txt' -size 0 -exec rm {} +
 	clean_json "$2"

@@ -9,8 +9,8 @@
  * is static, makes a handful of system calls and is over in 0.1 ms of guest
  * time.
  *
- * A drive that does not know the command is no error (the guest runs on stock
- * drives too): one line on the console the first time, exit status 0.
+ * A drive that does not know the command, or whose marks are full, is no error (the guest runs on
+ * stock drives too): one line on the console the first time, exit status 0.
  * Arguments after LABEL are ignored: fio redirects the output of exec_prerun to
  * "JOBNAME.prerun.txt" unquoted, so the tail of a name with spaces ends up here.
  */
@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include "slate-mark.h"
+
+#define NVME_INVALID_OPCODE 1
 
 /* The file exists once the console line has been printed. */
 static const char told_path[] = "/run/slate-mark.told";
@@ -70,6 +72,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (status > 0)
-		tell_once("the drive does not know vendor command 0xC0");
+		tell_once((status & 0x7ff) == NVME_INVALID_OPCODE ? "the drive does not know vendor command 0xC0" :
+								    "the drive has no room for more marks");
 	return 0;
 }

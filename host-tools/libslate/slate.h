@@ -11,7 +11,8 @@
 #include "nand.h"
 
 #define SLATE_ERR_BYTES 512	/* room for one error message */
-#define SLATE_MARKS_MAX 256
+#define SLATE_MARKS_MAX 1024
+#define SLATE_MARKS_FULL "(marks are full)"	/* a label */
 #define SLATE_LABEL_BYTES 16	/* NUL-padded; not always terminated */
 
 struct slate_dev;
@@ -149,7 +150,12 @@ uint32_t slate_channels(const struct slate_dev *d);
 /* Return the time that a die (channel) was busy for a source since the drive was opened. */
 uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s);
 uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s);
-/* Set a mark. Returns SSD_E_NOSPC (and counts it) when there are SLATE_MARKS_MAX marks. */
+/*
+ * Set a mark. A begin while a begin with the same label is open (its end has not come) is counted, and the
+ * end that closes the last of them is the mark: the clones of a job share one pair. Returns SSD_E_NOSPC when
+ * there are SLATE_MARKS_MAX marks; the last of them is then a point SLATE_MARKS_FULL, so the statistics tell
+ * from when on marks are missing.
+ */
 int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	       const char label[SLATE_LABEL_BYTES]);
 uint32_t slate_mark_count(const struct slate_dev *d);

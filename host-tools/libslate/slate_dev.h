@@ -46,6 +46,7 @@ struct mark {
 	struct slate_stats interval;
 	struct slate_hist_bucket *hist;	/* by op, then bucket; NULL: no I/O, or not kept */
 	uint32_t buckets;
+	uint32_t open;			/* BEGIN: begins of this label that have no end yet */
 };
 
 struct region {

@@ -204,16 +204,28 @@ uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nan
 	return busy_ns(d, slate_dies(d) + channel, s);
 }
 
-int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
-	       const char label[SLATE_LABEL_BYTES])
+static bool has_label(const struct mark *m, const char label[SLATE_LABEL_BYTES])
 {
-	struct mark *m;
+	return !strncmp(m->mark.label, label, SLATE_LABEL_BYTES);
+}
 
-	if (d->mark_count == SLATE_MARKS_MAX)
-		return SSD_E_NOSPC;
-	m = &d->marks[d->mark_count++];
+/* Return the open begin with this label, or NULL. */
+static struct mark *open_begin(struct slate_dev *d, const char label[SLATE_LABEL_BYTES])
+{
+	for (uint32_t i = 0; i < d->mark_count; i++)
+		if (d->marks[i].open && has_label(&d->marks[i], label))
+			return &d->marks[i];
+	return NULL;
+}
+
+static void add_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
+		     const char label[SLATE_LABEL_BYTES])
+{
+	struct mark *m = &d->marks[d->mark_count++];
+
 	m->mark.kind = kind;
 	m->mark.at_ns = now_ns;
+	m->open = kind == SLATE_MARK_BEGIN;
 	memcpy(m->mark.label, label, SLATE_LABEL_BYTES);
 	m->mark.label[SLATE_LABEL_BYTES] = 0;
 	if (d->record)
@@ -225,6 +237,33 @@ int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	for (uint32_t i = 0; i < slate_busy_bytes(d) / sizeof(uint64_t); i++)
 		d->busy_before[i] += busy_since_mark(d, i);
 	begin_interval(d);
+}
+
+/* Is it a begin while another of its label is open, or the end of one while others are? */
+static bool is_nested(struct slate_dev *d, enum slate_mark_kind kind, const char label[SLATE_LABEL_BYTES])
+{
+	struct mark *m = kind == SLATE_MARK_POINT ? NULL : open_begin(d, label);
+
+	if (!m)
+		return false;
+	m->open += kind == SLATE_MARK_BEGIN ? 1 : UINT32_MAX;
+	return m->open;
+}
+
+int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
+	       const char label[SLATE_LABEL_BYTES])
+{
+	_Static_assert(sizeof(SLATE_MARKS_FULL) == SLATE_LABEL_BYTES + 1, "a label");
+
+	if (is_nested(d, kind, label))
+		return SSD_OK;
+	if (d->mark_count == SLATE_MARKS_MAX)
+		return SSD_E_NOSPC;
+	if (d->mark_count == SLATE_MARKS_MAX - 1) {
+		add_mark(d, now_ns, SLATE_MARK_POINT, SLATE_MARKS_FULL);
+		return SSD_E_NOSPC;
+	}
+	add_mark(d, now_ns, kind, label);
 	return SSD_OK;
 }
 

@@ -23,6 +23,8 @@ NAND_OPS = ("read", "program", "erase", "copyback")
 # These levels describe the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
 LABEL_BYTES = 16
+LABEL_PRIME = 16777213  # the largest prime below 2^24: a hash of six digits
+MARKS_FULL = "(marks are full)"  # label of the last mark if the drive had no room for more
 PACKING_FTL = "dac"  # the ftl.type whose pages, as large as a unit, hold several reduced units
 LATE_US = (1, 10, 100)
 SUB_BUCKETS = 1024  # buckets of a latency histogram in each octave: hist.h, and the guest's fio
@@ -55,8 +57,18 @@ ACCOUNT = {
 
 
 def label_of(section: str) -> str:
-    """Return the mark's label for a section of a job file."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
+    """Return the mark's label for a section of a job file: its name, if that fits.
+
+    A longer name, or one with other characters, is cut and gets a hash, so that names which begin alike
+    differ. run-fio in the guest makes the same labels.
+    """
+    safe = re.sub(rb"[^A-Za-z0-9._-]", b"_", section.encode()).decode()
+    if safe == section and len(safe) <= LABEL_BYTES:
+        return safe
+    number = 0
+    for byte in section.encode():
+        number = (number * 65599 + byte) % LABEL_PRIME
+    return f"{safe[: LABEL_BYTES - 7]}~{number:06x}"
 
 
 def bucket_floor(ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
@@ -326,9 +338,19 @@ class Device:
         """Return the jobs that set marks, in the order of their first marks."""
         return list(dict.fromkeys(m["label"] for m in self.marks if m["kind"] == "begin"))
 
+    def label(self, section: str) -> str:
+        """Return the label of a section; in results of older versions it is only cut."""
+        old = re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
+        label = label_of(section)
+        return label if any(mark["label"] == label for mark in self.marks) else old
+
+    def marks_full_ns(self) -> int | None:
+        """Return the time from which on the drive had no room for marks, or None."""
+        return next((mark["at-ns"] for mark in self.marks if mark["label"] == MARKS_FULL), None)
+
     def job(self, section: str) -> JobAccount | None:
         """Return the account between a job's first begin and its last end."""
-        label = label_of(section)
+        label = self.label(section)
         mine = [i for i, mark in enumerate(self.marks) if mark["label"] == label]
         begins = [i for i in mine if self.marks[i]["kind"] == "begin"]
         ends = [i for i in mine if self.marks[i]["kind"] == "end"]

@@ -3,8 +3,8 @@
 
 A job must do its I/O on the drive, so its files, its place on the drive and its engine are checked.
 A job that prepares its files itself (exec_prerun), or whose trace names the files (read_iolog), may
-use any files; that trace must be in the guest. Sections are read as fio reads them: options of
-[global] apply to the jobs after it.
+use any files, as may the jobs after it; that trace must be in the guest. Sections are read as fio
+reads them: options of [global] apply to the jobs after it.
 """
 
 from __future__ import annotations
@@ -12,18 +12,32 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import names, units
 from .errors import SlateError
 
-_HEAD = re.compile(r"^\[(.+)\]")
+_INCLUDE = re.compile(r"include.(.+)")
+_ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset"}
+NAME_MAX = 255  # characters of a section's name, with its ']'
+INCLUDES_MAX = 16
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
-# A machine has these devices; a drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
-_DISK = re.compile(r"/dev/(sd|hd|vd|xvd|mmcblk|nvme|ng|md|dm-|mapper/)")
+# A drive's devices in the guest are nvme0n1, its partitions, ng0n1 and vda.
 _DRIVE = re.compile(r"/dev/(?:nvme(\d+)n(\d+)|vda)(?:p\d+)?|/dev/vda\d+|/dev/ng(\d+)n(\d+)")
+_PARTITION = re.compile(r"p\d+$|vda\d+$")
 _NO_FILES = {"null", "cpuio", "net", "netsplice", "exec"}
-_OWN_FILES = ("exec_prerun", "read_iolog")
+
+
+@dataclass(frozen=True)
+class Drives:
+    """Holds what a job may use of the drives beside their namespaces."""
+
+    virtio: bool = False  # the drive is /dev/vda, and not an NVMe drive
+    kept: bool = False  # a drive is from a file, so it may have partitions
+
+
+NEW_DRIVES = Drives()
 
 
 @dataclass
@@ -35,28 +49,64 @@ class Section:
     options: dict[str, str]
 
 
+def bare(line: str) -> str:
+    """Return a line without its comment, which begins anywhere, as fio's strip_blank_end() does."""
+    return line.partition(";")[0].partition("#")[0].strip()
+
+
+def flat(path: Path, text: str, depth: int = 0) -> str:
+    """Return a job with the files that it includes in their places, since the guest has no such files.
+
+    As in fio, a line that begins with "include" names a file, relative to the file that includes it.
+    """
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not (found := _INCLUDE.match(bare(line))):
+            lines.append(line)
+            continue
+        other = path.parent / found[1]
+        if depth == INCLUDES_MAX:
+            raise SlateError(f"{path}, line {number}: more than {INCLUDES_MAX} files include each other",
+                             "does a file include itself?")
+        try:
+            inside = other.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise SlateError(f"{path}, line {number}: can not read the file {found[1]} that it includes: {reason}",
+                             f"name a text file, relative to {path.parent}/") from None
+        lines.append(flat(other, inside, depth + 1))
+    return "\n".join(lines) + "\n"
+
+
 def sections(path: object, text: str) -> list[Section]:
-    """Return all jobs. Raises a SlateError for a section head without ']'."""
+    """Return all jobs, read as fio reads them. Raises a SlateError for a section head without ']'.
+
+    fio takes the last character of a head for its ']', and every section whose name begins with "global"
+    for a global one. The option "name" renames a job.
+    """
     common: dict[str, str] = {}
     found: list[Section] = []
     current = common
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        if not line or line[0] in "#;":
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = bare(raw)
+        if not line:
             continue
         if line[0] == "[":
-            head = _HEAD.match(line)
-            if not head:
+            if line[-1] != "]":
                 raise SlateError(f"{path}, line {number}: '{line[:40]}' begins a section and has no ']'",
                                  "write it as [NAME]")
-            if head[1] == "global":
+            name = line[1 : 1 + NAME_MAX][:-1]
+            if name.startswith("global"):
                 current = common
             else:
-                found.append(Section(head[1], number, dict(common)))
+                found.append(Section(name, number, dict(common)))
                 current = found[-1].options
         else:
             key, _, value = line.partition("=")
-            current[key.strip()] = value.strip()
+            key = key.strip()
+            current[_ALIASES.get(key, key)] = value.strip()
+            if key == "name" and current is not common:
+                found[-1].name = value.strip()
     return found
 
 
@@ -67,16 +117,16 @@ def check(
     engines: Iterable[str],
     drives: list[list[int | None]],
     given: Collection[str] = (),
+    state: Drives = NEW_DRIVES,
 ) -> None:
     """Raise a SlateError with the line of the first job that cannot do its I/O on the drives.
 
     drives: the sizes of each drive's namespaces in bytes; None: unknown.
-    given: names of the files beside the job in the guest.
+    given: names of the files beside the job in the guest. state: what else is known of the drives.
     """
-    if re.search(r"^\s*include\s", text, re.MULTILINE):
-        return  # parts of the job are in another file
     known = set(engines)
     made: set[str] = set()  # traces that earlier jobs write
+    prepared = False  # has a job run commands, which may have made file systems, partitions or devices?
     for section in sections(path, text):
         options = {
             key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value)
@@ -85,8 +135,9 @@ def check(
         where = f"{path}, line {section.line}: the job [{section.name}]"
         engine = options.get("ioengine", "psync").partition(",")[0]
         _check_engine(where, engine, known)
-        if engine not in _NO_FILES and not any(key in options for key in _OWN_FILES):
-            _check_files(where, options, drives)
+        prepared = prepared or "exec_prerun" in options
+        if engine not in _NO_FILES and not prepared and "read_iolog" not in options:
+            _check_files(where, options, drives, state)
         if "exec_prerun" not in options:
             _check_traces(where, options, {*given, *made})
         made.update(_files(options, "write_iolog"))
@@ -130,36 +181,56 @@ def _places_of(options: dict[str, str]) -> list[Place]:
     return [place for file in _files(options) if (place := _place(file))] or [Place(0, 0)]
 
 
-def _check_files(where: str, options: dict[str, str], drives: list[list[int | None]]) -> None:
+def _check_files(where: str, options: dict[str, str], drives: list[list[int | None]], state: Drives) -> None:
+    in_folder = "directory" in options or "opendir" in options
+    if in_folder:
+        folder = options.get("directory") or options.get("opendir")
+        raise SlateError(
+            f"{where}: its files would be in {folder}, in the guest's memory, not on the drive",
+            "use filename=/dev/nvme0n1; or make and mount a file system in exec_prerun, or in a script (--cmd)",
+        )
     if "filename" not in options:
-        if "directory" in options or "opendir" in options or "filename_format" in options:
+        if "filename_format" in options:
             return
         raise SlateError(f"{where} names no file, so it would not touch the drive", "add filename=/dev/nvme0n1")
     for file in _files(options):
         place = _place(file)
-        if place and place.drive >= len(drives):
-            count = len(drives)
-            here = "one drive, /dev/nvme0n1" if count == 1 else f"{count} drives, to /dev/nvme{count - 1}n1"
-            raise SlateError(
-                f"{where}: filename={file}, and this run has {here}",
-                f"give --profile {place.drive + 1} times, once for each drive; or change the job",
-            )
-        if place and not place.is_on(drives):
-            count = len(drives[place.drive])
-            raise SlateError(
-                f"{where}: filename={file}, and that drive has {count} namespace{'s' * (count > 1)}",
-                f"give --namespace {place.namespace + 1} times, once for each (or --profile, with --one-controller); "
-                "or change the job"
-                if place.namespace > 0
-                else "namespaces count from 1: /dev/nvme0n1",
-            )
-        if _DISK.match(file) and not place:
-            raise SlateError(f"{where}: filename={file} is not the drive", "in the guest it is /dev/nvme0n1")
-        if not file.startswith("/dev/") and "directory" not in options:
+        if not place and not file.startswith("/dev/"):
             raise SlateError(
                 f"{where}: filename={file} is a file in the guest's memory, not on the drive",
                 "use filename=/dev/nvme0n1; or make a file system in exec_prerun, or in a script (--cmd)",
             )
+        if not place:
+            raise SlateError(
+                f"{where}: filename={file} is not the drive",
+                "in the guest it is /dev/nvme0n1; a file system is made in exec_prerun, or in a script (--cmd)",
+            )
+        _check_device(where, file, place, drives, state)
+
+
+def _check_device(where: str, file: str, place: Place, drives: list[list[int | None]], state: Drives) -> None:
+    if file.startswith("/dev/vda") and not state.virtio:
+        raise SlateError(f"{where}: filename={file} is not there, since the drive is /dev/nvme0n1",
+                         "use /dev/nvme0n1, or give --frontend virtio-blk")
+    if _PARTITION.search(file) and not state.kept:
+        raise SlateError(f"{where}: filename={file}, and a new drive has no partitions",
+                         "use /dev/nvme0n1; or make partitions in exec_prerun, or in a script (--cmd)")
+    if place.drive >= len(drives):
+        count = len(drives)
+        here = "one drive, /dev/nvme0n1" if count == 1 else f"{count} drives, to /dev/nvme{count - 1}n1"
+        raise SlateError(
+            f"{where}: filename={file}, and this run has {here}",
+            f"give --profile {place.drive + 1} times, once for each drive; or change the job",
+        )
+    if not place.is_on(drives):
+        count = len(drives[place.drive])
+        raise SlateError(
+            f"{where}: filename={file}, and that drive has {count} namespace{'s' * (count > 1)}",
+            f"give --namespace {place.namespace + 1} times, once for each (or --profile, with --one-controller); "
+            "or change the job"
+            if place.namespace > 0
+            else "namespaces count from 1: /dev/nvme0n1",
+        )
 
 
 def _check_traces(where: str, options: dict[str, str], given: Collection[str]) -> None:
@@ -171,10 +242,19 @@ def _check_traces(where: str, options: dict[str, str], given: Collection[str]) -
 def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
     offset = in_bytes(options.get("offset", "0"), capacity)
     block = in_bytes(options.get("bs", "4k").split(",")[0], capacity)
+    step = in_bytes(options.get("offset_increment", "0"), capacity) or 0
+    clones = int(options["numjobs"]) if options.get("numjobs", "").isdigit() else 1
     if offset is not None and offset >= capacity:
         raise SlateError(
             f"{where}: offset={options['offset']} is beyond the drive's end, {units.size(capacity)}",
             "use a smaller offset, or a larger drive",
+        )
+    if offset is not None and step and offset + step * (clones - 1) >= capacity:
+        fits = (capacity - offset - 1) // step + 1
+        raise SlateError(
+            f"{where}: with offset_increment={options['offset_increment']} clone {fits + 1} of {clones} (numjobs) "
+            f"begins beyond the drive's end, {units.size(capacity)}",
+            f"use a smaller offset_increment, numjobs={fits}, or a larger drive",
         )
     if block is not None and block > capacity - (offset or 0):
         raise SlateError(

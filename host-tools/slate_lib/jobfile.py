@@ -28,7 +28,6 @@ GUEST_ENVIRONMENT = {
 }
 HINTS = ("fill", "age", "kernel", "smp", "mem", "precondition", "timeout", "frontend")
 _HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")
-_SECTION = re.compile(r"^\s*\[(.*)\]\s*$")
 _FIO_NOISE = re.compile(r"^fio: (?=.)")
 
 
@@ -70,17 +69,15 @@ def available(path: Path) -> str:
 
 def load(path: Path, environment: dict[str, str]) -> JobFile:
     """Read and check a job file. environment: variables that it may use as ${NAME}."""
-    job = JobFile(path, read(path))
+    job = JobFile(path, jobcheck.flat(path, read(path)))
     if path.resolve() == (paths.JOBS / "calibrate.fio").resolve():
         raise SlateError(
             f"{path} is for a server and its null_blk", "run it there, then 'slate calibrate fio.json' here"
         )
-    jobcheck.sections(path, job.text)
+    job.sections = [section.name for section in jobcheck.sections(path, job.text)]
     for number, line in enumerate(job.text.splitlines(), 1):
         if match := _HINT_LINE.match(line):
             _add_hints(job, match[1], number)
-        elif (match := _SECTION.match(line)) and match[1] != "global":
-            job.sections.append(match[1])
     if not job.sections:
         raise SlateError(
             f"{path} has no job: it needs a section such as [randread] beside [global]",
@@ -97,6 +94,7 @@ def check_on_drives(
     capacities: list[int | None],
     namespaces: list[list[int | None]],
     files: list[Path],
+    state: jobcheck.Drives,
 ) -> None:
     """Raise a SlateError unless the jobs can do their I/O on these drives. Sizes in bytes; None: unknown.
 
@@ -104,7 +102,7 @@ def check_on_drives(
     """
     known = [one or [capacity] for one, capacity in zip(namespaces, capacities)]
     given = [file.name for file in files]
-    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known, given)
+    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known, given, state)
 
 
 def _add_hints(job: JobFile, text: str, number: int) -> None:
@@ -124,8 +122,8 @@ def _check_labels(job: JobFile) -> None:
         other = seen.setdefault(account.label_of(section), section)
         if other != section:
             raise SlateError(
-                f"{job.path}: the sections [{other}] and [{section}] begin with the same "
-                f"{account.LABEL_BYTES} characters, so the drive can not tell them apart",
+                f"{job.path}: the sections [{other}] and [{section}] have the same label, "
+                f"{account.label_of(section)}, so the drive can not tell them apart",
                 "rename one",
             )
 

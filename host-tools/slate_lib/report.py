@@ -97,7 +97,11 @@ class Report:
 
     def alarms(self) -> list[str]:
         """Return warnings that a reader needs before trusting a figure."""
-        return [*warn.warnings(self.device, self.fio, self.rows), *limits.alarms(self.limits)]
+        return [
+            *warn.of_marks(self.device),
+            *warn.warnings(self.device, self.fio, self.rows),
+            *limits.alarms(self.limits),
+        ]
 
     # ---- pieces
 

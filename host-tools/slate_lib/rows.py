@@ -56,7 +56,7 @@ def build(raw_device: Json, fio: Json | None, of_several: bool = False) -> list[
     guest = fioresult.rows(fio)
     sections = fioresult.sections(fio)
     found: list[Row] = []
-    known = {label_of(section) for section in sections}
+    known = {label for section in sections for label in (label_of(section), device.label(section))}
     for label in device.labels():
         if label not in known:
             found += _drive_rows(label, device.job(label))

@@ -25,6 +25,7 @@ from . import (
     facts,
     fioresult,
     fioseed,
+    jobcheck,
     jobfile,
     load,
     namespaces,
@@ -524,7 +525,8 @@ def check_job(options: RunOptions) -> None:
     several = [_namespaces(drive, found) for drive, found in zip(options.drives, derived)]
     if options.one_controller:
         sizes, several = sizes[:1], [sizes]
-    jobfile.check_on_drives(options.job, options.environment, sizes, several, options.files)
+    state = jobcheck.Drives(options.frontend != "nvme", any(drive.drive_kept for drive in options.drives))
+    jobfile.check_on_drives(options.job, options.environment, sizes, several, options.files, state)
 
 
 def _namespaces(drive: Drive, derived: Json) -> list[int | None]:

@@ -11,6 +11,17 @@ from .shape import Json
 LATE_SHARE = 0.1  # warn if completions are late by more than this share of the drive's mean latency
 
 
+def of_marks(device: Device) -> list[str]:
+    """Return what is missing because the drive had no room for more marks."""
+    full = device.marks_full_ns()
+    if full is None:
+        return []
+    return [
+        f"the drive keeps {len(device.marks)} marks, and they were used up after {full / 1e9:.3f} s: jobs that ended "
+        "later have no row of the drive, no mean and no limit. Divide the job file."
+    ]
+
+
 def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
     """Return the warnings, each of one or two sentences."""
     found = fioresult.errors(fio)
@@ -38,7 +49,7 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
             continue
         counters, reads = account.account.ftl, account.account.op["read"]
         ios, touched = counters.get("unwritten-reads", 0), counters.get("unwritten-units", 0)
-        if not touched or not reads.ios:
+        if not ios or not reads.ios:  # a read that found some data waited for the flash
             continue
         text = (
             f"{job}: {units.count(ios)} of {units.count(reads.ios)} reads ({units.percent(ios, reads.ios)}) found "

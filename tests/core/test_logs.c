@@ -221,6 +221,57 @@ static void histograms_of_marks_add_up(void)
 	slate_close(dev);
 }
 
+/* 300 clones of a job share a begin and an end, and what is between is counted once; another job is apart. */
+static void marks_of_clones_are_one_pair(void)
+{
+	static const char label[SLATE_LABEL_BYTES] = "clones", other[SLATE_LABEL_BYTES] = "other";
+	struct slate_stats s;
+	struct slate_mark m;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	for (uint32_t i = 0; i < 300; i++)
+		EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_BEGIN, label), SSD_OK);
+	EXPECT(reads_right(4));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_BEGIN, other), SSD_OK);
+	for (uint32_t i = 0; i < 299; i++)
+		EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_END, label), SSD_OK);
+	EXPECT_EQ(slate_mark_count(dev), 2);
+	EXPECT(reads_right(4));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_END, label), SSD_OK);
+	EXPECT_EQ(slate_mark_count(dev), 3);
+	slate_get_mark(dev, 2, &m, &s);
+	EXPECT_EQ(m.kind, SLATE_MARK_END);
+	EXPECT_EQ(strcmp(m.label, label), 0);
+	EXPECT_EQ(s.ftl.op[FTL_READ].ios, 1);
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_END, other), SSD_OK);
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_BEGIN, label), SSD_OK);	/* again */
+	EXPECT_EQ(slate_mark_count(dev), 5);
+	slate_close(dev);
+}
+
+/* When the marks are full the last one says so, and later ones are refused. */
+static void full_marks_tell(void)
+{
+	char label[SLATE_LABEL_BYTES + 1];
+	struct slate_stats s;
+	struct slate_mark m;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	for (uint32_t i = 0; i < SLATE_MARKS_MAX + 9; i++) {
+		snprintf(label, sizeof(label), "job %011u", i);
+		EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_BEGIN, label),
+			  i < SLATE_MARKS_MAX - 1 ? SSD_OK : SSD_E_NOSPC);
+	}
+	EXPECT_EQ(slate_mark_count(dev), SLATE_MARKS_MAX);
+	slate_get_mark(dev, SLATE_MARKS_MAX - 1, &m, &s);
+	EXPECT_EQ(m.kind, SLATE_MARK_POINT);
+	EXPECT_EQ(strcmp(m.label, SLATE_MARKS_FULL), 0);
+	slate_close(dev);
+}
+
 static void blocks_and_wear(void)
 {
 	struct slate_plane_entry *e;
@@ -337,6 +388,8 @@ int main(void)
 	RUN(a_reset_counts_from_here);
 	RUN(latency_has_its_causes);
 	RUN(histograms_of_marks_add_up);
+	RUN(marks_of_clones_are_one_pair);
+	RUN(full_marks_tell);
 	RUN(blocks_and_wear);
 	RUN(identity_and_errors);
 	RUN(health);

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test the drive's figures: sums, percentiles, jobs."""
 
+import re
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
-from support import account, busy, device, mark, op
+from support import ROOT, account, busy, device, mark, op
 
 from slate_lib.account import (
     Account,
@@ -221,7 +225,26 @@ class Jobs(unittest.TestCase):
         self.assertIsNone(self.intervals().job("a"))
 
     def test_labels(self) -> None:
-        self.assertEqual(label_of("a-job with blanks and more"), "a-job_with_blank")
+        self.assertEqual(label_of("sixteen-letters."), "sixteen-letters.")
+        # 97 * 65599 + 32 = 6,363,135, * 65599 + 98 = 417,415,292,963, - 24,879 * 16,777,213 = 15,010,736
+        self.assertEqual(label_of("a b"), "a_b~e50bb0")
+
+    def test_the_guest_makes_the_same_labels(self) -> None:
+        """Long names that begin alike have different ones; an old result has the name's first 16 characters."""
+        names = ["short", "sixteen-letters.", "sequential-write-1M", "sequential-write-4k", "a b", "a_b", "größe",
+                 "x]y", "a~b", "name with $(dollar) and 'quote'"]
+        labels = [label_of(name) for name in names]
+        self.assertEqual(len(set(labels)), len(names))
+        self.assertEqual({name for name in names if label_of(name) == name}, {"short", "sixteen-letters.", "a_b"})
+        script = (ROOT / "host-tools" / "guest" / "run-fio.sh").read_text(encoding="utf-8")
+        function = script[script.index("add_options()") : script.index("\n}\n", script.index("add_options()")) + 3]
+        with tempfile.TemporaryDirectory() as folder:
+            job, out = Path(folder) / "in", Path(folder) / "out"
+            job.write_text("".join(f"[{name}] ; note\nrw=read\n" for name in names)
+                           + "[globals]\nbs=4k\n[old]\nname=a new name\n", encoding="utf-8")
+            subprocess.run(["sh", "-c", f"{function}\nadd_options {job} {out}"], check=True)
+            told = re.findall("^exec_prerun=slate-mark begin (.*) #$", out.read_text(encoding="utf-8"), re.MULTILINE)
+        self.assertEqual(told, [*labels, label_of("a new name")])
         dev = self.intervals(
             mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1])))
         )

@@ -90,6 +90,7 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
 {
     BDRVNandSsdState *s = bs->opaque;
     const NandSsdMarkRequest *mark = buf;
+    uint32_t marks;
     int ret;
 
     if (request != NAND_SSD_IOCTL_MARK || !nand_ssd_guest_sees(bs)) {
@@ -101,13 +102,15 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
 
     QEMU_LOCK_GUARD(&s->lock);
     nand_ssd_update_now(s);
+    marks = slate_mark_count(s->dev);
     ret = nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
                                     mark->label));
-    if (!ret && s->thread) {
-        nand_ssd_thread_mark(s->thread, slate_mark_count(s->dev) - 1);
+    if (slate_mark_count(s->dev) == marks) {
+        return ret;     /* the marks of a job's clones are one */
     }
-    if (!ret) {
-        nand_ssd_mark_processors(s);
+    if (s->thread) {
+        nand_ssd_thread_mark(s->thread, marks);
     }
+    nand_ssd_mark_processors(s);
     return ret;
 }
