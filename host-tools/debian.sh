@@ -7,7 +7,7 @@
 #   release_init RELEASE        12, 13, bookworm, trixie, forky, ...: set $release, $suite and apt's options
 #   update_lists                take new lists from the archive (need_lists: only if there are none)
 #   part_plan PART PACKAGE...   decide what a part is made of, and have all of its files in the cache
-#   source_plan PART SOURCE     the same for a source package, without its signature (--tarball: its tarball will do)
+#   source_plan PART SOURCE     the same for a source package (--tarball: its tarball will do)
 #   file_plan PART FILE.deb     the same for a package's file
 #   unpack_plan PLAN ROOT       unpack the packages into a new folder; no maintainer script runs
 #   named_files PLAN DIR        give a plan's files their names: links in DIR
@@ -18,7 +18,7 @@
 # A *plan* is what apt chooses for some packages on an empty machine, sorted, one line a file:
 #     NAME VERSION ARCH SHA256 BYTES PATH
 # PATH begins with "debian/" or "security/", two archives whose addresses the host's apt knows. A source package has
-# one line for each of its files, with ARCH "source".
+# one line for each of its files, with ARCH "source", but none for .dsc and .asc: the signed lists name all files.
 #
 # The *lock* ($lock) has the plans of all parts of a guest, each line behind the PART, and before each plan what was
 # asked: "# PART: words". part_plan takes a plan from the lock if the same is asked, and else writes it there. In a
@@ -304,7 +304,7 @@ plan_lines() # [NAME VERSION]
 			gsub(/%3a/, ":", word[2])
 			sub(/\.u?deb$/, "", word[3])
 			if (source != "") {
-				if ($2 ~ /\.asc$/) next
+				if ($2 ~ /\.(asc|dsc)$/) next
 				word[1] = source; word[2] = version; word[3] = "source"
 			}
 			print word[1], word[2], word[3], substr($4, 8), $3, path(uri)
@@ -612,13 +612,16 @@ alternative() # ROOT NAME PROGRAM...
 
 unpack_source() # PLAN DIR
 {
+	local patch
 	named_files "$1" "$2.files"
-	if compgen -G "$2.files/*.dsc" >/dev/null; then
-		dpkg-source --no-check --no-copy -x "$2.files"/*.dsc "$2"
-	else
-		mkdir "$2"
-		tar -C "$2" --strip-components=1 --no-same-owner -xf "$2.files"/*.orig.tar.*
-	fi || return
+	mkdir "$2"
+	tar -C "$2" --strip-components=1 --no-same-owner -xf "$2.files"/*.orig.tar.* || return
+	if compgen -G "$2.files/*.debian.tar.*" >/dev/null; then
+		tar -C "$2" --no-same-owner -xf "$2.files"/*.debian.tar.* || return
+		[ ! -e "$2/debian/patches/series" ] || sed 's/#.*//' "$2/debian/patches/series" | while read -r patch _; do
+			[ -z "$patch" ] || patch -d "$2" -p1 -F0 -N -s --no-backup-if-mismatch -i "debian/patches/$patch" || return
+		done || return
+	fi
 	rm -rf "$2.files"
 }
 

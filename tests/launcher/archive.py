@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+PATCH = "--- /dev/null\n+++ b/PATCHED\n@@ -0,0 +1 @@\n+by Debian\n"
+
 
 def codename() -> str:
     """Return the host's own release, whose entry in sources.list says where the archive is."""
@@ -71,6 +73,9 @@ class Archive:
             subprocess.run(["tar", "-C", work, "-czf", Path(work, names[0]), tree.name], check=True)
             (Path(work, "debian")).mkdir()
             Path(work, "debian", "changelog").write_text(f"{name} ({version}) x; urgency=low\n", encoding="utf-8")
+            Path(work, "debian", "patches").mkdir()
+            Path(work, "debian", "patches", "series").write_text("# first\none.patch\n", encoding="utf-8")
+            Path(work, "debian", "patches", "one.patch").write_text(PATCH, encoding="utf-8")
             subprocess.run(["tar", "-C", work, "-czf", Path(work, names[1]), "debian"], check=True)
             names.append(names[0] + ".asc")
             Path(work, names[2]).write_text("signature\n", encoding="utf-8")

@@ -242,32 +242,36 @@ class BadInput(Case):
 
 
 class Sources(Case):
-    def test_a_source_without_its_signature(self) -> None:
+    """A source package is its tarball and Debian's patches, without .dsc and signature, which the archive may lack."""
+
+    def test_a_source_and_its_patches(self) -> None:
         files = self.archive.add_source("trixie", "a", "1-1", "text\n")
-        files[-1].unlink()  # the archive may lack it
+        for file in (files[0], files[-1]):
+            file.unlink()
         status, notes, said = self.sh('source_plan s a; unpack_source "$work/s.plan" "$DIR/a"; cat "$DIR/a/README"')
-        self.assertEqual((status, notes, self.plan("s")), (0, "", ["a 1-1"] * 3), said)
+        self.assertEqual((status, notes, self.plan("s")), (0, "", ["a 1-1"] * 2), said)
         self.assertTrue(said.endswith("text\n"), said)
         self.assertTrue((self.folder / "a" / "debian" / "changelog").exists())
+        self.assertEqual((self.folder / "a" / "PATCHED").read_text(encoding="utf-8"), "by Debian\n")
 
     def test_a_source_that_is_gone(self) -> None:
         """Another version of this release, or that of the next release."""
         self.archive.add_source("trixie", "a", "1-1")
         new = self.archive.add_source("trixie", "a", "2-1")
-        new[0].unlink()
+        new[1].unlink()
         status, notes, said = self.sh("source_plan s a")
-        self.assertEqual((status, self.plan("s")), (0, ["a 1-1"] * 3), said)
+        self.assertEqual((status, self.plan("s")), (0, ["a 1-1"] * 2), said)
         self.archive.add_source("forky", "a", "3-1")
         self.archive.sources["trixie"].pop(0)
         status, notes, said = self.sh("source_plan --update s a")
-        self.assertEqual((status, self.plan("s")), (0, ["a 3-1"] * 3), said)
+        self.assertEqual((status, self.plan("s")), (0, ["a 3-1"] * 2), said)
         self.assertEqual(
             notes, "the archive of trixie lists the source of a 2-1 and has it not: taking that of forky\n"
         )
 
     def test_a_tarball_alone(self) -> None:
         files = self.archive.add_source("trixie", "a", "1-1", "text\n")
-        files[0].unlink()
+        files[2].unlink()
         status, notes, said = self.sh(
             'source_plan --tarball s a; unpack_source "$work/s.plan" "$DIR/a"; cat "$DIR/a/README"'
         )
