@@ -24,9 +24,9 @@ mkdir -p "$scratch" "$OUT"
 # so fio's line numbers stay true up to the section.
 #
 # - The marks, by exec_prerun and exec_postrun; a section that has its own exec_* line has none.
-# - randseed=$SLATE_FIO_SEED, unless the section sets a seed or asks for fio's fixed one
-#   (randrepeat=1); and randrepeat=0, without which fio before 3.35 ignores randseed
-#   (host-tools/slate_lib/fioseed.py).
+# - randseed=$SLATE_FIO_SEED, unless the section sets a seed, asks for fio's fixed one
+#   (randrepeat=1) or verifies in a way that needs it; and randrepeat=0, without which fio before
+#   3.35 ignores randseed (host-tools/slate_lib/fioseed.py).
 add_options() # FROM TO
 {
 	LC_ALL=C awk -v seed="$SLATE_FIO_SEED" '
@@ -45,6 +45,8 @@ add_options() # FROM TO
 	}
 	function flush() {
 		if (name != "" && name !~ /^global/) {
+			if (verify && (again || mixed && loops) && !seeded)
+				repeat = 1
 			if (!seeded && !repeat && seed != "")
 				print "randseed=" seed
 			if (!repeat && (seeded || seed != ""))
@@ -60,8 +62,10 @@ add_options() # FROM TO
 		}
 		if (name ~ /^global/) {
 			all_own = own; all_seeded = seeded; all_repeat = repeat
+			all_verify = verify; all_again = again; all_mixed = mixed; all_loops = loops
 		}
 		name = ""; own = all_own; seeded = all_seeded; repeat = all_repeat
+		verify = all_verify; again = all_again; mixed = all_mixed; loops = all_loops
 	}
 	/^[ \t]*\[/ {
 		flush()
@@ -81,8 +85,12 @@ add_options() # FROM TO
 	/^[ \t]*exec_(pre|post)run[ \t]*=/ { own = 1 }
 	/^[ \t]*randseed[ \t]*=/ { seeded = 1 }
 	/^[ \t]*(all)?randrepeat[ \t]*(=|$)/ {
-		repeat = !($0 ~ /=[ \t]*(0|false)[ \t]*$/)
+		repeat = !($0 ~ /=[ \t]*(0|false)[ \t\r]*([;#].*)?$/)
 	}
+	/^[ \t]*verify[ \t]*=/ { verify = 1 }
+	/^[ \t]*experimental_verify[ \t]*(=[ \t]*1|$)/ { again = 1 }
+	/^[ \t]*(rw|readwrite)[ \t]*=/ { mixed = /randrw/ }
+	/^[ \t]*loops[ \t]*=/ { loops = 1 }
 	{ print }
 	END { flush() }' "$1" >"$2"
 }

@@ -10,8 +10,10 @@ What fio does (init.c, options.c, libfio.c of 3.33, 3.39, 3.41):
 - The N-th thread multiplies the seed by N. Seeds 1 and 2 would share an order, and all threads that
   of seed 0. So fio's seed is a hash of the run's.
 - random_generator=lfsr begins each pass with the same seed.
+- Without randrepeat two kinds of verification fail on sound data: experimental_verify (3.33, 3.41),
+  and that of randrw with loops (3.33).
 
-run-fio gives each job that sets no seed of its own randseed and randrepeat=0.
+run-fio gives each job that sets no seed of its own randseed and randrepeat=0, except these two kinds.
 """
 
 from __future__ import annotations
@@ -43,8 +45,11 @@ def _is_on(options: dict[str, str], name: str) -> bool:
 
 
 def own(options: dict[str, str]) -> bool:
-    """Does the job set its seed itself, or ask for fio's fixed one?"""
-    return "randseed" in options or _is_on(options, "randrepeat") or _is_on(options, "allrandrepeat")
+    """Does the job set its seed itself, or ask for fio's fixed one, or need it to verify?"""
+    if "randseed" in options or _is_on(options, "randrepeat") or _is_on(options, "allrandrepeat"):
+        return True
+    mixed = "randrw" in options.get("rw", options.get("readwrite", ""))
+    return "verify" in options and (_is_on(options, "experimental_verify") or (mixed and "loops" in options))
 
 
 def fixed_jobs(job: JobFile | None, seed: int) -> list[str]:

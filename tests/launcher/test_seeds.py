@@ -62,11 +62,23 @@ class RunFio(unittest.TestCase):
 
     def test_the_fixed_seed_stays(self) -> None:
         both = "[d]\nrandseed=4\nrandrepeat=1\n"
-        found = self.given("[a]\nrandrepeat=1\n[b]\nallrandrepeat\n[c]\nrandrepeat = 0\n" + both)
+        found = self.given("[a]\nrandrepeat=1\n[b]\nallrandrepeat\n[c]\nrandrepeat = 0 # x\n" + both)
         self.assertEqual(found["[a]"], ["randrepeat=1"])
         self.assertEqual(found["[b]"], ["allrandrepeat"])
-        self.assertEqual(found["[c]"], ["randrepeat = 0", "randseed=5", "randrepeat=0"])
+        self.assertEqual(found["[c]"], ["randrepeat = 0 # x", "randseed=5", "randrepeat=0"])
         self.assertEqual(found["[d]"], ["randseed=4", "randrepeat=1"])
+
+    def test_verification_that_needs_the_fixed_seed(self) -> None:
+        """fio 3.33 and 3.41 report errors with experimental_verify and another seed; 3.33 with randrw and loops."""
+        found = self.given(
+            "[global]\nverify=crc32c\n[a]\nrw=randwrite\nexperimental_verify=1\n[b]\nrw=randrw\nloops=2\n"
+            "[c]\nrw=randwrite\nloops=2\n[d]\nrw=randrw\n"
+        )
+        both = ["randseed=5", "randrepeat=0"]
+        self.assertEqual(found, {"[global]": [], "[a]": [], "[b]": [], "[c]": both, "[d]": both})
+        self.assertTrue(fioseed.own({"verify": "crc32c", "rw": "randwrite", "experimental_verify": "1"}))
+        self.assertTrue(fioseed.own({"verify": "crc32c", "rw": "randrw", "loops": "2"}))
+        self.assertFalse(fioseed.own({"verify": "crc32c", "rw": "randwrite", "loops": "2"}))
 
     def test_without_the_launcher_there_is_no_seed(self) -> None:
         self.assertEqual(self.given("[a]\nrw=randread\n", seed=None), {"[a]": []})
