@@ -194,10 +194,14 @@ int main(int argc, char **argv)
 	bool json = false, settings = false;
 	uint64_t page = 4096;
 	json_t *list = NULL;
+	const char *word;
 	char why[192];
 	int c, result = 0;
 
 	opterr = 0;
+	word = closest_abbreviation(options, argc, argv, false);
+	if (word)
+		return fail("%s", closest_complaint(options, word, why));
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);

@@ -126,10 +126,14 @@ static int parse(struct ctl *c, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
 	};
 	bool device = false, node = false;
+	const char *word;
 	char why[192];
 	int o;
 
 	opterr = 0;
+	word = closest_abbreviation(options, argc, argv, true);
+	if (word)
+		return ctl_fail(CTL_USAGE, "%s", closest_complaint(options, word, why));
 	while ((o = getopt_long(argc, argv, "+", options, NULL)) != -1) {
 		switch (o) {
 		case 'd':

@@ -206,7 +206,7 @@ def install(top: Path) -> None:
 
 def main() -> int:
     """Returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--prefix", default="/usr/local")
     parser.add_argument("--destdir", default="")
     parser.add_argument("--uninstall", action="store_true")

@@ -42,6 +42,8 @@ static unsigned int distance(const char *a, const char *b)
  */
 static bool is_short_for(const char *word, const char *name)
 {
+	if (strlen(word) >= 2 && !strncmp(word, name, strlen(word)))
+		return true;
 	if (*word != *name || strlen(word) < 3)
 		return false;
 	for (; *word && *name; name++)
@@ -81,6 +83,34 @@ const char *closest_complaint(const struct option *options, const char *word, ch
 	snprintf(out, 192, "%.80s: there is no such option%s%s%s", word, c.best ? "; did you mean --" : "",
 		 c.best ? c.best : "", c.best ? "?" : ": see --help");
 	return out;
+}
+
+static const struct option *find_option(const struct option *options, const char *name)
+{
+	size_t len = strcspn(name, "=");
+
+	for (; options->name; options++)
+		if (strlen(options->name) == len && !strncmp(options->name, name, len))
+			return options;
+	return NULL;
+}
+
+const char *closest_abbreviation(const struct option *options, int argc, char **argv, bool first)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const struct option *o;
+
+		if (strncmp(argv[i], "--", 2) != 0) {
+			if (first && *argv[i] != '-')
+				return NULL;
+			continue;
+		}
+		o = find_option(options, argv[i] + 2);
+		if (!o)
+			return argv[i];
+		i += o->has_arg == required_argument && !strchr(argv[i], '=');	/* the next word is its value */
+	}
+	return NULL;
 }
 
 const char *option_name(const struct option *options, int c)

@@ -4,6 +4,7 @@
 #define SLATE_CLOSEST_H
 
 #include <getopt.h>
+#include <stdbool.h>
 
 struct closest {
 	const char *word, *best;	/* best: NULL if no name is near */
@@ -20,6 +21,11 @@ void closest_see(struct closest *c, const char *name);
  * argv[optind - 1].
  */
 const char *closest_complaint(const struct option *options, const char *word, char out[192]);
+/*
+ * Find a word of argv that is no option's whole name, though getopt_long() would take it for one that it
+ * abbreviates; NULL: none. `first`: options end at the first word that is none.
+ */
+const char *closest_abbreviation(const struct option *options, int argc, char **argv, bool first);
 /* Returns the name of the option for which getopt_long() returns c, or "?". */
 const char *option_name(const struct option *options, int c);
 

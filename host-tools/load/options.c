@@ -149,10 +149,14 @@ static int check_options(const struct load_options *o, const bool *seen)
 int load_options_parse(struct load_options *o, int argc, char **argv)
 {
 	bool seen[OPT_HELP - 256 + 1] = { false };
+	const char *word;
 	char err[TRACE_ERR_BYTES], why[192];
 	int c;
 
 	opterr = 0;
+	word = closest_abbreviation(long_options, argc, argv, false);
+	if (word)
+		return load_fail(LOAD_USAGE, "%s", closest_complaint(long_options, word, why));
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (c == OPT_HELP) {
 			fputs(help, stdout);

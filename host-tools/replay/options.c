@@ -438,10 +438,14 @@ int replay_options_parse(struct replay_options *o, int argc, char **argv)
 {
 	unsigned int loops = 0;
 	char why[192];
+	const char *word;
 	bool speed = false;
 	int c, result = 0;
 
 	opterr = 0;
+	word = closest_abbreviation(long_options, argc, argv, false);
+	if (word)
+		return replay_fail(REPLAY_USAGE, "%s", closest_complaint(long_options, word, why));
 	while (!result && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (c == OPT_HELP) {
 			fputs(help, stdout);

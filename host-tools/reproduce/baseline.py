@@ -195,7 +195,9 @@ def as_markdown(found: list[dict[str, str]]) -> str:
 
 def main() -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="The page FTL's write amplification beside what mathematics says.")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="The page FTL's write amplification beside what mathematics says."
+    )
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "docs/results/baseline")
     parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="replays at once")
     args = parser.parse_args()

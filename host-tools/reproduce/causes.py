@@ -275,7 +275,7 @@ def folder_of(made: list[str]) -> Path:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
-    parser = argparse.ArgumentParser(description="experiments on claims whose numbers are off")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="experiments on claims whose numbers are off")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"RECORDINGS=DIR, or: {', '.join(EXPERIMENTS)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="replays at once")
     parser.add_argument("--out", type=Path, metavar="DIR")

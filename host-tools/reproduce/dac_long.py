@@ -250,7 +250,7 @@ def parts_of(folder: Path, lengths: list[int], rest: bool) -> list[Part]:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
-    parser = argparse.ArgumentParser(description="DAC on long recordings, by length")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="DAC on long recordings, by length")
     parser.add_argument("recordings", metavar="RECORDINGS=DIR")
     parser.add_argument("--lengths", default=LENGTHS, metavar="MIB,...")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="replays at once")

@@ -119,7 +119,7 @@ def section(name: str, fit: Fit, free: dict[str, float]) -> str:
 
 def main(argv: list[str]) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="fit standin.py's settings to real traces")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="fit standin.py's settings to real traces")
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(realtrace.NAMES)}; default: all")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of the search (1)")

@@ -105,7 +105,9 @@ def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: in
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if a job is missing."""
-    parser = argparse.ArgumentParser(description="results of a guest's fio jobs in slate-replay's form")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="results of a guest's fio jobs in slate-replay's form"
+    )
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("--record", type=Path, metavar="FILE")
     parser.add_argument("--interval-ms", type=int, default=10, metavar="N")

@@ -240,7 +240,7 @@ def write(path: str, name: str, scale: int, settings: dict[str, float]) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr on an error."""
-    parser = argparse.ArgumentParser(description="make a trace of a workload of mixes.toml")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="make a trace of a workload of mixes.toml")
     parser.add_argument("name", help="kv, grp, prj, usr, stg; oltp, ntrx, webserver, varmail, fileserver; ...")
     parser.add_argument("--scale", type=int, default=8, metavar="N", help="divide footprint and requests by N (8)")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="KEY=VALUE", dest="settings")

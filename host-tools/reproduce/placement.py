@@ -259,7 +259,7 @@ def write(out: Path, rows: list[tuple[Configuration, Figures]], size: Size) -> N
 
 def main(argv: list[str]) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="RocksDB on three kinds of drives")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="RocksDB on three kinds of drives")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/placement", metavar="DIR")
     parser.add_argument("--work", type=Path, default=ROOT / "build/placement", metavar="DIR")
     for name, default in (("keys", 16000), ("batches", 7000), ("cuts", 2)):

@@ -207,7 +207,7 @@ def ended(number: int, _: object) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
-    parser = argparse.ArgumentParser(description="record what programs of this machine write")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="record what programs of this machine write")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all")
     parser.add_argument("--mib", type=int, default=4300, metavar="N", help="to be written to the device")
     parser.add_argument("--minutes", type=float, default=60, metavar="N", help="at most, for each")

@@ -103,7 +103,7 @@ def alone() -> TextIO:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns Snakemake's exit status, or 2 with a sentence on stderr for bad input."""
-    parser = argparse.ArgumentParser(description="reproduce a paper's figures")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="reproduce a paper's figures")
     parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("--quick", action="store_true", help="fewer traces and figures, within three minutes")
     parser.add_argument("--traces", metavar="DIR", help="of real traces (default: made ones)")

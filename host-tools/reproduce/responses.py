@@ -339,7 +339,9 @@ def write(out: Path, web: list[Source], requests: list[Request]) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
-    parser = argparse.ArgumentParser(description="IPPBE's response times with what SSDSim does besides")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="IPPBE's response times with what SSDSim does besides"
+    )
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at once")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR")

@@ -236,7 +236,7 @@ def write(out: Path, full: bool) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
-    parser = argparse.ArgumentParser(description="quantities of the studies at several scales")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="quantities of the studies at several scales")
     parser.add_argument("--full", action="store_true", help="also at full size")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at once")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/scale", metavar="DIR")

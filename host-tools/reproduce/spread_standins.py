@@ -310,7 +310,9 @@ def page(traces: dict[str, list[Request]], checked: list[dict[str, str]], band: 
 
 def main(argv: list[str]) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="stand-ins for SPREAD's volumes, and their errors on real traces")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="stand-ins for SPREAD's volumes, and their errors on real traces"
+    )
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("names", nargs="*", metavar="NAME", help="real traces to validate on; default: all")
     parser.add_argument("--seeds", type=int, default=5, metavar="N")

@@ -615,7 +615,9 @@ def setting(text: str) -> tuple[str, float]:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr on an error."""
-    parser = argparse.ArgumentParser(description="make a stand-in for a volume that is not to be had")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="make a stand-in for a volume that is not to be had"
+    )
     parser.add_argument("name", help="a volume of workloads.toml: hm_0, ...; stg_0-1M, ...")
     parser.add_argument("--scale", type=int, default=16, metavar="N", help="divide everything by N (16)")
     parser.add_argument("--seed", type=int, default=1, metavar="N")

@@ -184,7 +184,7 @@ def page(every: list[Claim], more: dict[str, Any], tables: Tables) -> str:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing."""
-    parser = argparse.ArgumentParser(description="every published claim beside our stored tables")
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="every published claim beside our stored tables")
     parser.add_argument("--results", type=Path, default=ROOT / "docs/results")
     parser.add_argument("--out", type=Path, help="default: README.md of the results")
     parser.add_argument("--claims", type=Path, default=claims.HERE / "claims")

@@ -53,7 +53,7 @@ class TraceStudy:
 
     def main(self, argv: list[str]) -> int:
         """Run the command line. Returns 1 with a sentence on stderr if something is missing or fails."""
-        parser = argparse.ArgumentParser(description=self.what)
+        parser = argparse.ArgumentParser(allow_abbrev=False, description=self.what)
         parser.add_argument("traces", metavar="TRACES=DIR")
         parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: {', '.join(self.traces)}")
         parser.add_argument("--replay", type=Path, default=validate.REPLAY, metavar="PROGRAM")

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from . import age, calibrate, cuts, fit, guests, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
@@ -44,7 +44,13 @@ RUN_EXAMPLES = "".join(line for line in EXAMPLES.splitlines(True) if line.starts
 
 
 class Parser(argparse.ArgumentParser):
-    """Parses arguments; its errors name the fault, the probable intention, and the fix."""
+    """Parses arguments; its errors name the fault, the probable intention, and the fix.
+
+    Abbreviated options are refused: of another program's option they would make one of this program.
+    """
+
+    def __init__(self, *args: Any, **named: Any):
+        super().__init__(*args, **{"allow_abbrev": False, **named})
 
     def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)

@@ -18,6 +18,7 @@ from . import paths
 from .errors import OK, SlateError
 
 PROFILE, JOB = ".ini", ".fio"
+NEAR, MANY_LETTERS = 0.6, 3  # the least likeness of a name that is told; letters of a word's beginning
 _KINDS = {PROFILE: ("profile", "profiles"), JOB: ("job", "jobs")}
 _ABOUT = re.compile(r"^# (?!SPDX)\S+: (.*(?:\n# .+)*)", re.MULTILINE)
 _SENTENCE = re.compile(r"(.+?)\.(?:\s|$)")
@@ -37,10 +38,21 @@ def shipped(suffix: str) -> list[str]:
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """Return "; did you mean X?", or an empty text."""
+    """Return "; did you mean X?", or an empty text.
+
+    A name may also be near by its beginning, as p4500-1tb is to p4510; then all that begin so are told.
+    """
     names = list(words)
-    found = difflib.get_close_matches(word, names, 1, 0.6) or [name for name in names if name.startswith(word)][:1]
-    return f"; did you mean {found[0]}?" if found and word else ""
+    found = difflib.get_close_matches(word, names, 1, NEAR) or [name for name in names if name.startswith(word)][:1]
+    begins = [name[: len(word)] for name in names if len(name) > len(word) >= MANY_LETTERS]
+    begin = difflib.get_close_matches(word, begins, 1, NEAR)
+    if begin and (not found or _likeness(word, begin[0]) > _likeness(word, found[0])):
+        found = [name for name in names if name.startswith(begin[0])][:3]
+    return f"; did you mean {' or '.join(found)}?" if found and word else ""
+
+
+def _likeness(word: str, name: str) -> float:
+    return difflib.SequenceMatcher(None, name, word).ratio()
 
 
 def find(word: str, suffix: str) -> Path:

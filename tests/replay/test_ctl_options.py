@@ -54,6 +54,7 @@ class Options(unittest.TestCase):
             ((), "no COMMAND"),
             (("frobnicate",), "frobnicate: there is no such command"),
             (("--frobnicate", "info"), "--frobnicate: there is no such option"),
+            (("--js", "info"), "--js: there is no such option; did you mean --json?"),
             (("--jsno", "info"), "--jsno: there is no such option; did you mean --json?"),
             (("--node",), "--node: its value is missing, or it takes none"),
             (("inof",), "inof: there is no such command; did you mean info?"),

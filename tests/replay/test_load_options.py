@@ -43,6 +43,8 @@ class Options(unittest.TestCase):
             ((device, trace, "more"), "more: one DEVICE"),
             (("--frobnicate", device, trace), "--frobnicate: there is no such option"),
             (("--clsoed=8", device, trace), "--clsoed=8: there is no such option; did you mean --closed?"),
+            (("--clos", "8", device, trace), "--clos: there is no such option; did you mean --closed?"),
+            (("--op=1", device, trace), "--op=1: there is no such option; did you mean --open?"),
             (("--closed",), "--closed"),
             (("--closed", "0", device, trace), "--closed 0: not a whole number from 1 to 4096"),
             (("--closed", "5000", device, trace), "--closed 5000"),

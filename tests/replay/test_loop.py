@@ -109,6 +109,14 @@ class Loops(Case):
             [0, WRITE + 500, WRITE + 500 + READ, WRITE + 500 + READ + WRITE + 500],
         )
 
+    def test_abbreviated_options(self) -> None:
+        """They are refused: --op, another program's option, is not --open. A value may look like an option."""
+        trace = self.native("0 0 write 0 4096")
+        for word, name in (("--op", "open"), ("--prof=x", "profile"), ("--warm", "warmup"), ("--json-", "json")):
+            self.refused(word, trace, words=(f"{word}: there is no such option; did you mean --{name}?",))
+        self.refused("--profile", TINY, "--set", "--fold", trace, words=("--set --fold: is not SECTION.KEY",))
+        self.refused("--profile", TINY, "--", "--op", words=("trace --op: No such file",))
+
     def test_speed(self) -> None:
         trace = self.native("0 0 write 0 4096", "3000000 0 read 0 4096", "3000001 0 read 0 4096")
         for speed, times in (
