@@ -404,7 +404,7 @@ def times(chosen: list[Suite], since: float) -> list[str]:
 def main() -> int:
     """Returns 1 if a test failed."""
     known = {suite.name: suite for suite in suites()}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
     parser.add_argument("suite", nargs="*", help=f"of {', '.join(known)} (default: all)")
     args = parser.parse_args()

@@ -92,6 +92,7 @@ class Run:
         self.cuts: list[Json] = []  # state at each power cut
         self.unmounted: dict[int, Json] = {}  # the last cut of each drive
         self.ended_by_cut = False
+        self.earlier: dict[str, tuple[int, bytes]] = {}  # files that earlier boots sent, with the boot's number
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
 
@@ -133,6 +134,9 @@ class Run:
         for number, (options, plan) in enumerate(boots):
             if number:
                 self._next_boot(number)
+            if self.earlier:
+                handed = {f"boot-{boot}/{name}": data for name, (boot, data) in self.earlier.items()}
+                options = dataclasses.replace(options, programs=options.programs | handed)
             self.booted = options
             command.write_initrd(options, self.run_dir.initrd)
             self._mark("prepare")
@@ -149,10 +153,26 @@ class Run:
     def _next_boot(self, number: int) -> None:
         """Number the files that the previous boot left."""
         self.run_dir.console.replace(self.run_dir.console.with_name(f"console-{number}.log"))
+        self._keep_results(number)
         self.run_dir.results.unlink(missing_ok=True)
         self.phases = {f"{name}-{number}" if "-" not in name else name: t for name, t in self.phases.items()}
         self.watcher = self._new_watcher()
         self.told, self.ended_by_cut = [], False
+
+    def _keep_results(self, number: int) -> None:
+        """Keep the files that a boot sent: its guest went on without the drive and ended by itself."""
+        if self.ended_by_cut or not self.run_dir.results.exists():
+            return
+        files, status = self._results()
+        self.earlier |= {name: (number, data) for name, data in files.items()}
+        if status:
+            self.progress.line("guest", f"boot {number} ended with status {status}")
+
+    def _write_earlier(self, files: dict[str, bytes]) -> None:
+        """Write the files of earlier boots under their names, or in boot-N/ if a later boot has such a file."""
+        for name, (number, data) in self.earlier.items():
+            taken = name in files or name in OWN_FILES
+            self.run_dir.write(f"boot-{number}/{name}" if taken else name, data)
 
     def _mark(self, phase: str) -> None:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
@@ -357,6 +377,7 @@ class Run:
         files, status = self._results()
         for name, data in files.items():
             self.run_dir.write(name, data)
+        self._write_earlier(files)
         record = self._record(status)
         good = status == 0 or "load.json" in files
         app = self._app(files) if good and not self.cuts else None
@@ -624,7 +645,7 @@ def _kernel_words(options: RunOptions) -> str:
 
 def quietly(words: list[str]) -> None:
     """Run 'slate run' with these arguments for another command, without its report. Raises an error if it fails."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(allow_abbrev=False)
     add_run_arguments(parser)
     with contextlib.redirect_stdout(io.StringIO()):
         status = run(from_arguments(parser.parse_args(words)))

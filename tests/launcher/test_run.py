@@ -18,7 +18,8 @@ from unittest import mock
 
 from support import ROOT
 
-from slate_lib import paths, process, run, signals, watch
+import fake_qemu
+from slate_lib import paths, process, run, rundir, signals, watch
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -140,6 +141,26 @@ class Good(RunTest):
         self.assertEqual(record["settings"]["kernel"], "small")
         self.assertEqual(record["settings"]["kernel_args"], ["a=b"])
         self.assertIn(str(small / "vmlinux"), record["qemu_command"])
+
+    def test_files_of_an_earlier_boot(self) -> None:
+        """They are kept under their names, and in boot-1/ where a later boot has such a file."""
+        one = run.Run.__new__(run.Run)
+        one.run_dir = rundir.RunDir(self.out, "a")
+        one.options = mock.Mock(more=[], shell=False)
+        one.earlier, one.ended_by_cut = {}, False
+        one._keep_results(1)  # a boot that sent nothing
+        self.assertEqual(one.earlier, {})
+        one.run_dir.results.write_bytes(fake_qemu.results(0))
+        one.ended_by_cut = True
+        one._keep_results(1)
+        self.assertEqual(one.earlier, {})
+        one.ended_by_cut = False
+        one._keep_results(1)
+        self.assertEqual({name: boot for name, (boot, _) in one.earlier.items()}, {"fio.json": 1, "fio.log": 1})
+        one._write_earlier({"fio.log": b"the second's"})
+        self.assertEqual(sorted(path.name for path in self.out.iterdir() if not path.name.startswith(".")),
+                         ["boot-1", "fio.json"])
+        self.assertEqual((self.out / "boot-1" / "fio.log").read_bytes(), b"")
 
     def test_equal_runs_are_equal_files(self) -> None:
         first, second = self.out, self.folder / "elsewhere" / "b"
