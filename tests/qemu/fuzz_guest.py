@@ -176,7 +176,7 @@ class Sequence:
         elif opcode == 0x02:
             words[10] = rng.choice((1, 2, 3, 4, 5, 9, 0x20, *range(0xCF, 0xD9))) | self.number(10) << 16
             if words[10] & 0xFF == 9:  # drawn without rng, so that ids of failures keep their sequences
-                words[10] += (0, 0x00 - 9, 0x12 - 9, 0x13 - 9, 0xC0 - 9)[words[15] % 5]
+                words[10] += (0, 0x00 - 9, 0x06 - 9, 0x12 - 9, 0x13 - 9, 0xC0 - 9)[words[15] % 6]
             words[11:14] = rng.choice((0, 1 << 16)), rng.choice((0, 4, 64, 4096, 0xFFFFFFFC)), rng.choice((0, 0, 0, 1))
         elif opcode in (0x00, 0x04):
             words[10] = rng.choice((0, 1, 2, 64, 65))

@@ -12,7 +12,7 @@ import test_fdp
 from nvme import FLUSH, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, power_cycle
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
-SUPPORTED, ERRORS, SMART, EFFECTS, GROUP, FEATURES, MANAGEMENT, OCP = 0, 1, 2, 5, 9, 0x12, 0x13, 0xC0
+SUPPORTED, ERRORS, SMART, EFFECTS, SELF_TEST, GROUP, FEATURES, MANAGEMENT, OCP = 0, 1, 2, 5, 6, 9, 0x12, 0x13, 0xC0
 GET_FEATURES, FORMAT, WRITE_UNCORRECTABLE, VERIFY = 0x0A, 0x80, 0x04, 0x0C
 THRESHOLD, WRITE_CACHE, ATOMICITY, EVENTS, TIMESTAMP, BEHAVIOUR = 0x04, 0x06, 0x0A, 0x0B, 0x0E, 0x16
 ANY = 0xFFFFFFFF
@@ -197,7 +197,7 @@ class Tables(LogsTest):
 
     def test_logs(self) -> None:
         self.start()
-        self.assertEqual(self.logs(), PLAIN_LOGS | {OCP} | SLATE_LOGS)
+        self.assertEqual(self.logs(), PLAIN_LOGS | {SELF_TEST, OCP} | SLATE_LOGS)
         self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
         self.assertEqual(self.vm.read(SCRATCH + 261, 1)[0], 1 | 1 << 1 | 1 << 2 | 1 << 5, "LPA")
         for number, size in ((SUPPORTED, 1024), (FEATURES, 1024), (MANAGEMENT, 4096)):
@@ -213,7 +213,7 @@ class Tables(LogsTest):
         self.vm = self.machine([test_fdp.with_handles()], *test_fdp.machine_args())
         self.nvme = Nvme(self.vm)
         self.nvme.enable()
-        self.assertEqual(self.logs(), PLAIN_LOGS | {GROUP, 0x20, 0x21, 0x22, 0x23, OCP} | SLATE_LOGS)
+        self.assertEqual(self.logs(), PLAIN_LOGS | {SELF_TEST, GROUP, 0x20, 0x21, 0x22, 0x23, OCP} | SLATE_LOGS)
 
     def test_features(self) -> None:
         self.start()
@@ -319,6 +319,136 @@ class Media(LogsTest):
         data = group()
         self.assertEqual(struct.unpack_from("<QxxxxxxxxQxxxxxxxxQ", data, 48), (1, 1, 1), "10^9 bytes, rounded up")
         self.assertEqual(struct.unpack_from("<Q", data, 144)[0], 1, "errors")
+
+
+class SelfTest(LogsTest):
+    """Test the drive's test of itself."""
+
+    SHORT, EXTENDED, ABORT = 1, 2, 15
+    PASSED, ABORTED, RESET, FORMATTED, FAILED = 0, 1, 2, 4, 7
+    IN_PROGRESS = 0x11D
+
+    def begin(self, kind: int, nsid: int = ANY, code: int = 0) -> None:
+        """Send the command Device Self-test."""
+        self.nvme.do_admin(0x14, code, nsid=nsid, dwords={10: kind})
+
+    def now(self) -> tuple[int, int]:
+        """Return what is under way, and how far it is in per cent."""
+        data = self.log(SELF_TEST, 4)
+        return data[0], data[1]
+
+    def results(self) -> list[tuple[int, ...]]:
+        """Return kind, code, segment, what is valid, namespace, block and status of each result, the newest first."""
+        data = self.log(SELF_TEST, 564)
+        found: list[tuple[int, ...]] = []
+        for at in range(4, 564, 28):
+            status, segment, valid, _, nsid, block, kind, code = struct.unpack_from("<BBBxQIQBB2x", data, at)
+            if status != 0xF:
+                found.append((status >> 4, status & 0xF, segment, valid, nsid, block, kind << 8 | code))
+        return found
+
+    def until_done(self) -> None:
+        """Let time pass until no test is under way."""
+        for _ in range(2000):
+            if not self.now()[0]:
+                return
+            self.vm.step(1_000_000)
+        self.fail("the test does not end")
+
+    def reads(self) -> int:
+        """Return the pages that the host's reads have read."""
+        return int(self.vm.stats()["total"]["nand"]["by-source"]["host"]["reads"])
+
+    def test_what_is_read(self) -> None:
+        self.start()
+        self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
+        data = self.vm.read(SCRATCH, 4096)
+        self.assertEqual(data[256] & 1 << 4, 1 << 4, "OACS")
+        self.assertEqual((struct.unpack_from("<H", data, 316)[0], data[318]), (1, 1), "EDSTT in minutes, DSTO")
+        self.assertEqual((self.now(), self.results()), ((0, 0), []))
+        for page in (0, 10, 100):  # pages of 16 KiB, of which the short test reads those in the first 128 KiB of 4 MiB
+            for part in range(2):
+                self.assertEqual(self.nvme.do_write(page * 16384 + part * 8192, PAGE * 2).code, 0)
+            self.nvme.start(FLUSH)
+            self.assertEqual(self.nvme.finish().code, 0)
+        for kind, pages in ((self.SHORT, 1), (self.EXTENDED, 3)):
+            before = self.reads()
+            self.begin(kind)
+            self.assertEqual(self.now()[0], kind)
+            self.begin(self.SHORT, code=self.IN_PROGRESS)
+            self.until_done()
+            self.assertEqual(self.reads() - before, pages)
+            self.assertEqual(self.results()[0], (kind, self.PASSED, 0, 1, ANY, 0, 0))
+        self.begin(self.EXTENDED, 0)  # the controller alone: nothing to read
+        self.assertEqual(self.now(), (0, 0))
+        self.assertEqual(self.results()[0], (self.EXTENDED, self.PASSED, 0, 0, 0, 0, 0))
+
+    def test_a_bad_block_is_found(self) -> None:
+        self.start()
+        lba = (100 << 20) // LBA + 24
+        self.assertEqual(self.io(WRITE_UNCORRECTABLE, lba, 8), 0)
+        self.begin(self.SHORT, 1)
+        self.until_done()
+        self.assertEqual(self.results()[0], (self.SHORT, self.FAILED, 1, 15, 1, lba, UNREADABLE), "100 MiB are 25 * 4")
+        self.assertEqual(self.io(WRITE_UNCORRECTABLE, 1000, 8), 0)
+        self.begin(self.EXTENDED, 1)
+        self.until_done()
+        self.assertEqual(self.results()[0], (self.EXTENDED, self.FAILED, 1, 15, 1, 1000, UNREADABLE))
+        self.assertEqual(len(self.results()), 2)
+
+    def test_what_ends_it(self) -> None:
+        self.start()
+        self.begin(self.ABORT)
+        self.assertEqual(self.results(), [])
+        self.begin(self.EXTENDED)
+        self.begin(self.ABORT)
+        self.assertEqual(self.results(), [(self.EXTENDED, self.ABORTED, 0, 1, ANY, 0, 0)])
+        for kind in (self.SHORT, self.EXTENDED):
+            self.begin(kind)
+            self.nvme.admin.put(FORMAT, 1)
+            self.nvme.admin.ring()
+            self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+            self.assertEqual(self.results()[0], (kind, self.FORMATTED, 0, 1, ANY, 0, 0))
+        for _ in range(20):
+            self.begin(self.EXTENDED)
+            self.begin(self.ABORT)
+        self.assertEqual({row[1] for row in self.results()}, {self.ABORTED})
+        self.assertEqual(len(self.results()), 20)
+
+    def test_resets_and_cuts(self) -> None:
+        """They end the short test; the extended one goes on."""
+        self.start()
+        for page in range(20):
+            self.assertEqual(self.nvme.do_write(page << 20, PAGE).code, 0)
+        self.nvme.start(FLUSH)
+        self.assertEqual(self.nvme.finish().code, 0)
+        self.begin(self.SHORT)
+        self.reset()
+        self.assertEqual(self.results(), [(self.SHORT, self.RESET, 0, 1, ANY, 0, 0)])
+        self.begin(self.EXTENDED)
+        self.vm.step(500_000)
+        self.reset()
+        self.assertEqual(self.now()[0], self.EXTENDED)
+        self.until_done()
+        self.assertEqual(self.results()[0], (self.EXTENDED, self.PASSED, 0, 1, ANY, 0, 0))
+        for kind, code in ((self.SHORT, self.RESET), (self.EXTENDED, self.PASSED)):
+            self.begin(kind)
+            self.vm.step(100_000)
+            self.nvme = power_cycle(self.vm, 1_000_000)
+            self.until_done()
+            self.assertEqual(self.results()[0], (kind, code, 0, 1, ANY, 0, 0))
+
+    def test_wrong_ones(self) -> None:
+        self.start()
+        for kind in (0, 3, 4, 13, 14):
+            self.begin(kind, code=INVALID_FIELD)
+        self.begin(self.SHORT, 2, INVALID_FIELD)
+        self.begin(self.SHORT, 1 << 20, INVALID_NSID)
+        self.nvme.get_log(SELF_TEST, 4, 564, code=INVALID_FIELD)
+        self.assertEqual(self.results(), [])
+        self.vm.close()
+        self.start([OTHER])
+        self.begin(self.SHORT, code=INVALID_OPCODE)
 
 
 if __name__ == "__main__":

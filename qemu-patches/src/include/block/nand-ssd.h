@@ -181,7 +181,7 @@ typedef struct NandSsdHealth {
     uint64_t unsafe_shutdowns;
 } NandSsdHealth;
 
-/* Counts of bytes begin when the drive is opened, and orders do not reset them. */
+/* Counts of bytes begin when the drive is opened; orders do not reset them. */
 typedef struct NandSsdMedia {
     uint32_t drives;                    /* for sums of drives */
     uint32_t free_percent;              /* of the blocks; 0: not known */
@@ -209,8 +209,8 @@ typedef struct NandSsdSizes {           /* bytes */
  * Placement handles (ftl.placement_handles). A write names one, 0 to 127, in
  * its BdrvRequestFlags: the low three bits in bits 12 to 14, the others where
  * requests to a drive with several namespaces name theirs. Such a drive takes
- * the handle that the namespace's number gives, modulo their number. Other nodes
- * ignore it. The counts of bytes begin when the drive is opened.
+ * the handle that the namespace's number gives, modulo the number of handles.
+ * Other nodes ignore it. The counts of bytes begin when the drive is opened.
  */
 #define NAND_SSD_REQ_HANDLE_SHIFT 12
 #define NAND_SSD_REQ_HANDLE (7 << NAND_SSD_REQ_HANDLE_SHIFT)
