@@ -29,6 +29,9 @@ const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, cons
 	if (!c->power_protected)
 		return !c->hold_up_ns ? NULL :
 		       "hold_up_ns must be 0: the drive has no capacitors; or set power_protected = yes";
+	if (!t->save && t->zones)
+		return "power_protected must be no with zones: a page of a zone has one place, so what the buffer "
+		       "holds could be saved nowhere if its program failed";
 	if (!t->save)
 		return "power_protected must be no: this FTL has no write buffer, so what it has completed is on flash";
 	if (!c->buffer_units && t->durability != FTL_FLUSHED)

@@ -177,6 +177,10 @@ static void gc_keys(void)
 static void controller_keys(void)
 {
 	accepted("controller.cores=2 controller.completion_ns=300");
+	refused("ftl.hold_up_ns=5", "override: ftl.hold_up_ns = 5: hold_up_ns must be 0: the drive has no capacitors; "
+		"or set power_protected = yes");
+	refused("ftl.buffer_units=0 ftl.power_protected=yes", "override: ftl.power_protected = yes: power_protected "
+		"must be no with buffer_units = 0: what is completed is on flash; or set buffer_units");
 	refused("controller.completion_ns=300", "override: controller.completion_ns = 300: must be 0 unless "
 		"controller.cores says how many cores spend it: set cores, or add the time to ftl.overhead_ns");
 
