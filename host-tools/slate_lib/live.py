@@ -131,6 +131,10 @@ class Live:
         self.text = words(before, now, unit, self._asked - when)
         self._before = (now, self._asked)
 
+    def clock(self) -> tuple[int, int] | None:
+        """Return the drive's time and the I/Os so far, as last read; None: not yet."""
+        return (self._before[0].at_ns, self._before[0].ios) if self._before else None
+
     async def stop(self) -> None:
         """Cancel the requests under way."""
         if self._task:

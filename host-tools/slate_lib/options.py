@@ -271,7 +271,7 @@ GUEST_REST = (
 )
 MANNER = (
     Option(
-        "timeout", "SECONDS", "end the run when the guest has been silent for so long (default 600)"
+        "timeout", "SECONDS", "end the run when the guest is silent for so long, also in its own time (default 600)"
     ),
     Option("keep", None, "keep the work files, also after a failure or Ctrl-C"),
     Option("dry-run", None, "only print QEMU's command line"),

@@ -243,6 +243,10 @@ class Run:
                 qemu.kill()
             await monitor.close()
 
+    def _may_ask(self) -> bool:
+        """Are the drives' counters read while the guest runs? In real time only for a terminal."""
+        return self.progress.live or not (self.options.realtime or self.options.shell)
+
     def _line(self, options: RunOptions, files: command.Files) -> list[str]:
         return command.build(options, files)
 
@@ -260,7 +264,7 @@ class Run:
             self.watcher.guest_began = time.monotonic()
             if not self.options.shell:
                 self.progress.line("qemu", f"started, drive {self._prepared()}", self.phases["start"])
-            live = Live(monitor, [drive.node for drive in self.options.drives]) if self.progress.live else None
+            live = Live(monitor, [drive.node for drive in self.options.drives]) if self._may_ask() else None
             reason = await self._until(monitor.shutdown(), qemu, live)
             if live:
                 await live.stop()
@@ -358,9 +362,12 @@ class Run:
                 if watch and "start" not in self.phases and looks % 4 == 0:
                     self._tell_start()
                 if watch and "start" in self.phases and "guest" not in self.phases:
-                    self.watcher.live = live.poll() if live else ""
+                    if live and (self.progress.live or self.watcher.is_quiet()):
+                        self.watcher.live = live.poll()
                     busy = not self.options.realtime and looks % 20 == 0
-                    self.watcher.poll(qemu.busy_seconds() if busy else self.watcher.cpu)
+                    self.watcher.poll(
+                        qemu.busy_seconds() if busy else self.watcher.cpu, live.clock() if live else None
+                    )
                 if looks % 20 == 0:
                     self.run_dir.check_room()
             return task.result()

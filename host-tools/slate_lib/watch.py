@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Watches a guest's console: its phases, its last lines, and whether it makes progress."""
+"""Watches a guest's console: its phases, its last lines, and whether it makes progress.
+
+A guest shows life by output on its console, by results, and by I/O of its drives. In virtual time a quiet guest
+may compute for hours of the host's time, so it is ended only when it has been quiet for the timeout in its own
+time, too; or when its time stands still.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,8 @@ from .errors import MachineError, quoted
 from .process import KVM_FIX
 
 POLL_SECONDS = 0.05
+QUIET_SECONDS = 10  # of the console, before the drives are asked for their time and I/Os
+TELL_SECONDS = 60  # between lines about a quiet guest
 STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlock
 PANIC_SECONDS = 2  # for the rest of a panic's text
 _PHASE = re.compile(rb"^SLATE-PHASE ([!-~]+)(?: rc=(\d{1,9}))? (\d{1,15}(?:\.\d+)?)\s*$")
@@ -79,24 +86,34 @@ class Watcher:
         self.live = ""  # text that only a terminal shows after the phase
         self._tail = b""
         self._position = 0
-        self._sizes = (0, 0)
-        self._alive = time.monotonic()
+        self._sizes = (0, 0, 0)
+        self._alive = self._moved = self._told = time.monotonic()
+        self._clock_ns = self._alive_ns = 0  # the guest's time now, and at the last sign of life
         self.cpu: float | None = None  # QEMU's busy time at the last poll
         self._cpu = (0.0, time.monotonic())
         self._panic: float | None = None
 
-    def poll(self, busy_seconds: float | None) -> None:
-        """Read the console once. busy_seconds: how long QEMU used or awaited a processor; None if it may be idle."""
+    def is_quiet(self) -> bool:
+        """Has the console been quiet for a while?"""
+        return time.monotonic() - self._alive > QUIET_SECONDS or self._clock_ns > 0
+
+    def poll(self, busy_seconds: float | None, clock: tuple[int, int] | None = None) -> None:
+        """Read the console once. busy_seconds: how long QEMU used or awaited a processor; None if it may be idle.
+        clock: the guest's time in ns and the I/Os of its drives, if known.
+        """
         now = time.monotonic()
         self.cpu = busy_seconds
         self._read(now)
-        sizes = (self._position, self.results.stat().st_size if self.results.exists() else 0)
+        at_ns, ios = clock or (0, 0)
+        if at_ns > self._clock_ns:
+            self._clock_ns, self._moved = at_ns, now
+        sizes = (self._position, self.results.stat().st_size if self.results.exists() else 0, ios)
         if sizes != self._sizes:
-            self._sizes, self._alive = sizes, now
+            self._sizes, self._alive, self._alive_ns = sizes, now, self._clock_ns
         self._show(now)
         if self._panic and now - self._panic > PANIC_SECONDS:
             raise self.panic()
-        if now - self._alive > self.timeout:
+        if self._is_dead(now):
             raise MachineError(
                 f"the guest showed no sign of life for {self.timeout:g} s{self.last_words()}",
                 KVM_FIX
@@ -105,6 +122,13 @@ class Watcher:
                 "else look at the console with --verbose, or enter the guest with --shell",
             )
         self._check_processor(busy_seconds, now)
+
+    def _is_dead(self, now: float) -> bool:
+        """Has the guest shown no sign of life for the timeout, in the host's time and in its own?"""
+        if now - self._alive <= self.timeout:
+            return False
+        silent_ns = self._clock_ns - self._alive_ns
+        return not self._clock_ns or silent_ns > self.timeout * 1e9 or now - self._moved > self.timeout
 
     def _check_processor(self, busy_seconds: float | None, now: float) -> None:
         if busy_seconds is None or busy_seconds - self._cpu[0] > 0.5:
@@ -174,4 +198,7 @@ class Watcher:
         doing = {0: "booting", 1: "starting the job", 2: "running the job", 3: "sending results"}.get(
             sum(not name.startswith("app-") for name in self.phases), "powering off"
         )
+        if not self.progress.live and self.live and now - self._told > TELL_SECONDS:
+            self.progress.line("guest", f"{doing}{self.live}", now - self.progress.started)
+            self._told = now
         self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s{self.live}")

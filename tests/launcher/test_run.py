@@ -20,6 +20,7 @@ from support import ROOT
 
 import fake_qemu
 from slate_lib import paths, process, run, rundir, signals, watch
+from slate_lib.errors import MachineError
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -451,6 +452,34 @@ class Busy(unittest.TestCase):
 
 class Console(unittest.TestCase):
     """The console has a guest's phases, and similar text that is no phase."""
+
+    def test_a_quiet_guest_that_computes(self) -> None:
+        """It is ended after the timeout in its own time; when its time stands still; or if that is not known."""
+        second = 10**9
+        for steps, dead in (
+            # (seconds of the host, (ns of the guest, I/Os))
+            (((0, None), (99, None), (101, None)), 101),
+            (((0, (second, 5)), (500, (50 * second, 5)), (5000, (99 * second, 5))), None),
+            (((0, (second, 5)), (500, (50 * second, 5)), (5000, (102 * second, 5))), 5000),
+            (((0, (second, 5)), (90, (500 * second, 5)), (99, (5000 * second, 5))), None),  # it slept
+            (((0, (second, 5)), (500, (150 * second, 6)), (900, (240 * second, 6))), None),  # I/O is life
+            (((0, (second, 5)), (50, (2 * second, 5)), (140, (2 * second, 5)), (151, (2 * second, 5))), 151),
+        ):
+            with self.subTest(steps=steps), tempfile.TemporaryDirectory() as folder, \
+                    mock.patch("time.monotonic") as clock:
+                clock.return_value = 0
+                progress = mock.Mock(started=0, live=False)
+                watcher = watch.Watcher(Path(folder) / "console", Path(folder) / "results", 100, progress, False)
+                ended = None
+                for now, told in steps:
+                    clock.return_value = now
+                    try:
+                        watcher.poll(None, told)
+                    except MachineError as error:
+                        self.assertIn("no sign of life for 100 s", str(error))
+                        ended = now
+                        break
+                self.assertEqual(ended, dead)
 
     def test_lines(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
