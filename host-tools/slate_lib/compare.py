@@ -25,7 +25,7 @@ Words = Callable[[Any], str]
 
 # These inputs in run.json determine a result: equal ones give equal bytes. (The launcher's Python is not one.)
 RECORDED = {"settings": "{}", "versions": "version of {}", "sha256": "sha256 of {}"}
-RELATION = "(…x): of the first run's; (… ns): more than it; path = guest - drive, means: the guest's kernel and fio"
+RELATION = "(…x): of the first run's; (… ns): more than it"
 NEAR = 0.01  # differences of times below this share of them are shown in ns
 SHORT = 12  # digits of a checksum
 BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",

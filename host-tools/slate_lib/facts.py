@@ -78,8 +78,6 @@ def versions(options: RunOptions) -> dict[str, str]:
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
         found |= {"kernel": str(guest["kernel"]), "fio": str(guest["fio"])}
-        if options.own_kernel:
-            found["kernel"] = options.own_kernel.image.release
         if options.kernel == "small":
             small = json.loads(command.kernel_file(options).with_name("kernel.json").read_text(encoding="utf-8"))
             found["kernel"] = str(small["kernel"])
@@ -88,7 +86,7 @@ def versions(options: RunOptions) -> dict[str, str]:
             found["apps"] = str(image["sha256"])
     except (OSError, ValueError, KeyError):
         pass
-    return found
+    return found | ({"kernel": options.own_kernel.image.release} if options.own_kernel else {})
 
 
 def describe() -> str:

@@ -185,7 +185,7 @@ class Kernel(unittest.TestCase):
     def campaign(self, *words: Any, built: bool = True) -> Any:
         args = cli.parser().parse_args(["cuts", *words])
         with tempfile.NamedTemporaryFile() as kernel, mock.patch.object(command, "check_built"), mock.patch.object(
-            paths, "program"
+            paths, "guest_program"
         ), mock.patch.dict(paths.KERNELS, {"small": Path(kernel.name if built else "/none")}):
             return cuts.campaign_of(args, Path("/none"))
 

@@ -322,7 +322,7 @@ class OwnKernel(Case):
     def test_cuts(self) -> None:
         def campaign(*words: str) -> Any:
             args = cli.parser().parse_args(["cuts", *words])
-            with mock.patch.object(command, "check_built"), mock.patch.object(paths, "program"):
+            with mock.patch.object(command, "check_built"), mock.patch.object(paths, "guest_program"):
                 return cuts.campaign_of(args, Path("/none"))
 
         file = self.kernel(elf(ikconfig=config()))
