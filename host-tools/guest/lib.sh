@@ -320,11 +320,39 @@ read_options() # WORD...
 }
 
 # ---- images: apps.img, content.img --------------------------------------------
-# apps.sh and content.sh make $who.img and $who.json in $out of the packages that $chosen lists, and
-# keep the hash of all inputs in $stamp. $also is a further file that the image depends on.
+# apps.sh and content.sh make $who.img and $who.json in $out of the lock's parts $who, $who-... and
+# $more_parts, and keep the hash of all inputs in $stamp. The plan of $who-NAME is that of a source package.
+
+stamp=$out/.$who-stamp
+more_parts=build
+
+# Print the lines of the lock that the image is made of.
+image_parts()
+{
+	awk -v who="$who" -v more=" $more_parts " '
+		{ part = $1 == "#" ? substr($2, 1, length($2) - 1) : $1 }
+		part == who || index(part, who "-") == 1 || index(more, " " part " ")' "$lock"
+}
+
+# Have the plan of a part that build.sh has made.
+locked_plan() # PART
+{
+	sed -n "s/^$1 //p" "$lock" >"$work/$1.plan"
+	[ -s "$work/$1.plan" ] || { echo "the guest's lock has no part $1: run 'make guest'"; return 1; }
+	fetch_plan "$work/$1.plan" || {
+		[ ! -e "$work/$1.plan.gone" ] ||
+			echo "the archive no longer has $(gone "$work/$1.plan"): 'host-tools/guest/build.sh --update' takes new ones"
+		return 1
+	}
+}
 
 # Print all inputs of the image.
-image_inputs() { cat "$here/${0##*/}" "${chosen:?}" ${also:+"$also"}; }
+image_inputs()
+{
+	cat "$here/${0##*/}"
+	image_parts
+	declare -f pack_image unpack_plan unpack_source in_root
+}
 
 # Print one hash of the inputs and of the products.
 image_stamp()
@@ -335,7 +363,6 @@ image_stamp()
 	} 2>/dev/null | sha256sum
 }
 
-# shellcheck disable=SC2154 # $stamp, see above
 image_is_done() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(image_stamp)" ]; }
 
 # End the script if there is nothing to do; else take the lock, and make $work.
@@ -344,14 +371,15 @@ begin_image() # MIN_FREE_MB
 	! image_is_done || exit 0
 	versions=$(installed_versions)
 	need_packages
+	[ -e "$lock" ] || die "the guest has not been made: run 'make guest'"
 	take_lock || true
 	! image_is_done || exit 0
 	need_space "$1"
 	make_work
 }
 
-# The cache's name of the image, which is made by this machine's tools.
-image_name() { echo "$who-$({ image_inputs; declare -f pack_image; echo "$versions"; } | key)"; }
+# The name of the image in the cache.
+image_name() { echo "$who-$(image_inputs | key)"; }
 
 # End the script if another clone has made the image.
 take_image()
@@ -366,17 +394,18 @@ take_image()
 # Pack the image with lz4, which the emulated processor unpacks fastest.
 pack_image()
 {
-	mksquashfs "$work/root" "$work/$who.img" -noappend -no-progress -all-root -no-xattrs \
+	in_root "$work/build" "$work" mksquashfs root "$who.img" -noappend -no-progress -all-root -no-xattrs \
 		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
 }
 
-# Publish the image, and its description. $chosen holds lines "NAME VERSION"; a NAME may be two words.
+# Publish the image, and its description.
 finish_image()
 {
 	{
 		echo '{'
 		echo '  "packages": {'
-		sed -E 's/(.*) (.*)/    "\1": "\2",/; $s/,$//' "$chosen"
+		image_parts | awk -v who="$who" '$1 == who { print "    \"" $2 "\": \"" $3 "\"," }
+			index($1, who "-") == 1 { print "    \"src " $2 "\": \"" $3 "\"," }' | uniq | sed '$s/,$//'
 		echo '  },'
 		echo "  \"sha256\": \"$(sha256sum <"$work/$who.img" | cut -d' ' -f1)\""
 		echo '}'
@@ -390,5 +419,5 @@ publish_image()
 	rm -f "$stamp"
 	mv "$work/$who.img" "$work/$who.json" "$out/"
 	image_stamp >"$stamp"
-	say "ready: $(wc -l <"$chosen") packages, $(($(stat -c %s "$out/$who.img") / 1000000)) MB"
+	say "ready: $(image_parts | grep -c "^$who ") packages, $(($(stat -c %s "$out/$who.img") / 1000000)) MB"
 }

@@ -87,7 +87,7 @@ def recognise(name: str) -> Suite:
             if not is_built(folder / suite.programs):
                 raise Refused(
                     f"DIR={folder}: this {suite.name} is not built: {suite.programs}/ has no program; "
-                    "build it as its README says, with the compiler and libraries of Debian 12"
+                    "build it as its README says, with the compiler and libraries of the image's Debian, or older ones"
                 )
             return suite
     names = " or ".join(suite.name for suite in SUITES)
