@@ -120,8 +120,8 @@ class Layout(unittest.TestCase):
 
     def test_identity(self) -> None:
         fields = table("slate_log_identity", "**0xd0")
-        self.assertEqual(fields[-1][1:], ("reserved", 208, 48))
-        self.check([*fields[:-1], ("slate_log_identity", "reserved2", 208, 48), ("slate_log_identity", "", 0, 256)])
+        self.assertEqual(fields[-1][1:], ("reserved", 232, 24))
+        self.check([*fields[:-1], ("slate_log_identity", "reserved2", 232, 24), ("slate_log_identity", "", 0, 256)])
 
     def test_counters(self) -> None:
         begin = int(re.search(r"\*\*0xd1 counters\*\*, 8 bytes each from (\d+) on", SPEC)[1])
