@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest has the same bytes in every folder in which the tree may be.
+
+A guest reads its programs in virtual time: with one byte more in one of them, or another hash,
+a run in another checkout is another run, and an id of 'slate cuts' names another cut.
+"""
+
+import json
+import subprocess
+import unittest
+from pathlib import Path
+
+from support import ROOT
+
+from slate_lib import paths
+
+OURS = ("slate-load", "slatectl", "slate-mark")  # in the root
+SENT = ("fsyncs", "slate-marks")  # with the jobs that need them
+
+
+def readelf(option: str, path: Path) -> str:
+    """Return the output of readelf."""
+    return subprocess.run(["readelf", option, path], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+class GuestPrograms(unittest.TestCase):
+    """Look at what the guest's build has made."""
+
+    def test_no_path_in_the_root(self) -> None:
+        command = ["lz4", "-dc", paths.GUEST / "root.lz4"]
+        root = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
+        for name in OURS:
+            self.assertIn(f"usr/bin/{name}\0".encode(), root)
+        self.assertFalse(f"{ROOT}/".encode() in root, f"{ROOT} is in the guest's root")
+
+    def test_programs_that_are_sent(self) -> None:
+        self.assertEqual(sorted(path.name for path in (paths.GUEST / "programs").iterdir()), sorted(SENT))
+        for name in SENT:
+            with self.subTest(name):
+                program = paths.guest_program(name)
+                self.assertFalse(f"{ROOT}/".encode() in program.read_bytes(), f"{ROOT} is in {name}")
+                self.assertNotIn("Build ID", readelf("--notes", program), "a hash of its debug information, too")
+                sections = readelf("--section-headers", program)
+                self.assertIn(".text", sections)
+                self.assertNotRegex(sections, r"\.(debug_\w+|symtab)\b")
+
+    def test_the_description_is_of_these_files(self) -> None:
+        about = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
+        self.assertEqual(sorted(about["sha256"]), ["modules.lz4", "root.lz4", "vmlinux"])
+        done = subprocess.run(["sha256sum", *sorted(about["sha256"])], cwd=paths.GUEST, capture_output=True, text=True,
+                              timeout=60, check=True)  # fmt: skip
+        self.assertEqual(dict(line.split()[::-1] for line in done.stdout.splitlines()), about["sha256"])
+
+
+if __name__ == "__main__":
+    unittest.main()
