@@ -35,7 +35,7 @@
 # die(); before it calls part_plan or later ones: $work (a temporary folder) and $lock.
 #
 # SLATE_DEBIAN=URI names an archive of Debian for hosts whose apt knows none, and SLATE_DEBIAN_SECURITY=URI its
-# security updates. SLATE_ETC_APT: a folder in place of /etc/apt.
+# security updates, if they are not beside it (.../debian-security). SLATE_ETC_APT: a folder in place of /etc/apt.
 
 user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${user_cache:+$user_cache/slate}
@@ -117,7 +117,7 @@ origin() # debian|security
 	local id='' codename=''
 	if [ -n "${SLATE_DEBIAN:-}" ]; then
 		local uri=$SLATE_DEBIAN
-		[ "$1" = debian ] || uri=${SLATE_DEBIAN_SECURITY:-}
+		[ "$1" = debian ] || uri=${SLATE_DEBIAN_SECURITY:-$(beside "$uri")}
 		[ -n "$uri" ] || return 0
 		echo "URIs: $uri"
 		[ ! -e "$KEYRING" ] || echo "Signed-By: $KEYRING"
@@ -127,12 +127,22 @@ origin() # debian|security
 	id=$(. /etc/os-release && echo "${ID:-} ${VERSION_CODENAME:-}")
 	codename=${id#* }
 	[ "${id% *}" = debian ] || [ -n "${SLATE_ETC_APT:-}" ] || return 0
+	local main security
+	main=$(archive_of "${codename:-sid}" | awk '!seen[$1]++ || /^[ \t]/')
+	security=$(archive_of "${codename:-sid}-security" | awk '!seen[$1]++ || /^[ \t]/')
 	if [ "$1" = debian ]; then
-		archive_of "${codename:-sid}" | awk '!seen[$1]++ || /^[ \t]/'
-	else
-		archive_of "${codename:-sid}-security" | awk '!seen[$1]++ || /^[ \t]/'
+		echo "$main"
+	elif [ -n "$security" ]; then
+		echo "$security"
+	else # a release under construction needs none; others do
+		local uri
+		uri=$(beside "$(sed -n 's/^URIs: *//p' <<<"$main")")
+		[ -z "$uri" ] || awk -v uri="$uri" '/^URIs:/ { $2 = uri } 1' <<<"$main"
 	fi
 }
+
+# Print where a mirror has security updates by convention, beside .../debian.
+beside() { sed -nE 's,^(.*/debian)/*$,\1-security,p' <<<"$1"; } # URI
 
 # Set the release, and prepare a state of apt for it.
 release_init() # RELEASE [deb-src, for sources alone]

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from archive import Archive, _sha256
+from archive import Archive, _sha256, codename
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """
@@ -322,6 +322,31 @@ class Origin(unittest.TestCase):
         ):
             with self.subTest(files):
                 self.assertEqual(self.archive_of(files), want)
+
+    def test_security_updates(self) -> None:
+        """They are where apt has them for the host's own release; else, or with SLATE_DEBIAN, beside the archive."""
+        own = codename()
+        main = f"deb [signed-by=/k] http://a.example/debian/ {own} main\n"
+        key = "\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg"
+        for text, more, want in (
+            (main + f"deb http://s.example/x {own}-security main\n", {}, "URIs: http://s.example/x"),
+            (main, {}, "URIs: http://a.example/debian-security\nSigned-By: /k"),
+            (main.replace("/debian/", "/other"), {}, ""),
+            ("", {"SLATE_DEBIAN": "http://m.example/debian"}, "URIs: http://m.example/debian-security" + key),
+            ("", {"SLATE_DEBIAN": "http://m.example/x", "SLATE_DEBIAN_SECURITY": "http://m.example/y"},
+             "URIs: http://m.example/y" + key),
+        ):  # fmt: skip
+            with self.subTest(text + str(more)), tempfile.TemporaryDirectory() as folder:
+                Path(folder, "sources.list").write_text(text, encoding="utf-8")
+                done = subprocess.run(
+                    ["bash", "-c", f"build=x; . {ROOT}/host-tools/debian.sh; origin security"],
+                    env={"PATH": "/usr/bin:/bin", "SLATE_ETC_APT": folder} | more, capture_output=True, text=True,
+                    check=False, timeout=60,
+                )  # fmt: skip
+                found = done.stdout.strip()
+                if not Path(key.partition(": ")[2]).exists():
+                    want = want.removesuffix(key)
+                self.assertEqual((done.returncode, found, done.stderr), (0, want, ""))
 
 
 if __name__ == "__main__":
