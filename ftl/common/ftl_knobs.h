@@ -246,7 +246,8 @@ enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 #define PAGE_MAP_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(map_cache_pages, 0, 1 << 20, "0", \
 	  "map pages in memory, of page_bytes / 4 entries each; others are read from flash when they are needed. " \
-	  "0: the whole map is in memory, and flash has none of it")
+	  "0: the whole map is in memory, and flash has none of it. Reads load one page at a time with the least " \
+	  "number, which a refusal names, and one more for each two above it: 64 more may multiply random reads")
 
 #define PAGE_METADATA_ROWS(NUMBER, YES_NO, CHOICE) \
 	/* The value is a multiple of the unit's sectors. */ \

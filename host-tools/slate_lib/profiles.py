@@ -35,7 +35,7 @@ PAGE_FTL_IGNORES = (
     ("geometry.erase_group_max", "1", ("ftl.parallel_erase",), "parallel erase"),
     ("geometry.subpage", "none", ("ftl.gc_subpage_reads", "ftl.host_subpage_reads"), "sub-page reads"),
     ("geometry.copyback", "no", ("ftl.gc_copyback",), "copyback"),
-    ("timing.suspend_ns", "0", (), "suspension"),
+    ("timing.suspend_ns", "0", ("ftl.suspend",), "suspension"),
 )
 TYPES = {1: [""], 2: ["LSB", "MSB"], 3: ["LSB", "CSB", "MSB"], 4: ["LSB", "second", "third", "MSB"]}
 
@@ -165,16 +165,31 @@ class Sheet:
 
     def _facts(self) -> list[str]:
         facts = self.facts
-        spare = 100 * (facts["raw_bytes"] / facts["exported_bytes"] - 1)
+        writable = self._writable_bytes()
+        spare = 100 * (facts["raw_bytes"] / writable - 1)
         raw, exported = units.size(facts["raw_bytes"]), units.size(facts["exported_bytes"])
+        if writable != facts["exported_bytes"]:
+            exported += f" of addresses, {units.size(writable)} writable"
+        else:
+            exported += " exported"
         shape = " x ".join(self._counted(key, name) for key, name in SHAPE)
         blocks = f"{facts['blocks']:,} blocks of {units.size(facts['block_bytes'])}"
         return [
-            f"capacity   {raw} raw, {exported} exported, over-provisioning {spare:.1f} %",
+            f"capacity   {raw} raw, {exported}, over-provisioning {spare:.1f} %",
             f"array      {shape} x {units.size(self._number('geometry.page_bytes'))}",
             f"           {facts['dies']:,} dies, {blocks}, {facts['pages']:,} pages",
             f"FTL        {self._ftl()}",
         ]
+
+    def _writable_bytes(self) -> int:
+        """Return the exported bytes without the gaps between a zone's capacity and its size."""
+        exported: int = self.facts["exported_bytes"]
+        if self.facts["ftl"] != "zns" or self.settings["ftl.zone_power2"] != "yes":
+            return exported
+        dies = self._number("ftl.zone_dies") or self.facts["dies"]
+        blocks = dies * self._number("geometry.planes_per_die") * self._number("ftl.zone_blocks")
+        capacity: int = blocks * self.facts["block_bytes"]
+        return exported // (1 << (capacity - 1).bit_length()) * capacity
 
     def _counted(self, key: str, name: str) -> str:
         count = self._number(key)
@@ -194,7 +209,7 @@ class Sheet:
         unused = [
             what
             for key, off, used_by, what in PAGE_FTL_IGNORES
-            if self.settings[key] != off and all(self.settings[user] == "no" for user in used_by)
+            if self.settings[key] != off and all(self.settings[user] in ("no", "off") for user in used_by)
         ]
         said = f" (does not use {', '.join(unused)})" if unused else ""
         return name + said + unsafe

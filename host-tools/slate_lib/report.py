@@ -228,27 +228,32 @@ class Report:
         if not shown:
             return
         self._add()
-        heading = "".join(f"{title:>{width}}" for _, title, width in self.part_columns())
-        sum_of = f"{'guest':>7} = {'path':>6} +" if self.GUEST else f"{'drive':>7} = {'':>6}  "
+        cells = [self._part_cells(row) for row in shown]
+        titles = ["guest" if self.GUEST else "drive", "path" if self.GUEST else ""]
+        titles += [title for _, title, _ in self.part_columns()]
+        least = [7, 6] + [width for _, _, width in self.part_columns()]
+        # Wide figures, of 100 ms and more, make their column wider, so that none touches its neighbour.
+        widths = [max(width, *(len(line[at]) + (at != 1) for line in cells)) for at, width in enumerate(least)]
         busy = "".join(f"{name:>5}" for name in self.busy_columns())
-        self._add(f"{'mean, µs':<22}{sum_of}{heading}{busy}", BOLD)
+        signs = (" = ", " +") if self.GUEST else (" = ", "  ")
+        self._add(f"{'mean, µs':<22}{_columns(titles, widths, *signs)}{busy}", BOLD)
         before = None
-        for row in shown:
+        for row, line in zip(shown, cells):
             name = row.job if row.job != before else ""
             before = row.job
-            self._part_line(row, name)
+            busy = "".join(
+                f"{'-' if share is None else f'{100 * share:.0f}%':>5}" for share in self.busy_shares(row)
+            )
+            self._add(f"{name[:16]:<16} {row.op:<5}{_columns(line, widths)}{busy}")
 
-    def _part_line(self, row: Row, name: str) -> None:
+    def _part_cells(self, row: Row) -> list[str]:
+        """Return a row's mean, path and parts."""
         drive = row.drive
         assert drive
         whole = units.us(row.guest.mean_ns if row.guest else None if self.GUEST else drive.mean_ns())
         path_ns = row.path_ns()
         path = "" if not self.GUEST else "-" if path_ns is None else _part(path_ns)
-        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self.part_columns())
-        busy = "".join(
-            f"{'-' if share is None else f'{100 * share:.0f}%':>5}" for share in self.busy_shares(row)
-        )
-        self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
+        return [whole, path, *(_part(drive.mean_part_ns(part)) for part, _, _ in self.part_columns())]
 
     def busy_columns(self) -> tuple[str, ...]:
         """Return the columns of busy times in the table of parts; with processors only if they are known."""
@@ -491,6 +496,12 @@ def _sum(parts: Iterable[tuple[str, str]]) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _columns(cells: list[str], widths: list[int], equals: str = "   ", plus: str = "  ") -> str:
+    """Return the mean, the path and the parts in their columns."""
+    whole, path, *parts = (f"{cell:>{width}}" for cell, width in zip(cells, widths))
+    return whole + equals + path + plus + "".join(parts)
 
 
 def _part(ns: float) -> str:

@@ -184,6 +184,19 @@ class Showing(Case):
         self.assertIn("erase all  1.8 s\n", out)
         self.assertIn("energy     not known\n", out)
 
+    def test_zones_have_gaps(self) -> None:
+        """A zone of 4 blocks of 768 KiB has 3 MiB of 4, so 64 zones hold 192 MiB of 240: 25 %."""
+        _, out, _ = slate("show", "zns-small", "--set", "geometry.pages_per_block=48")
+        self.assertIn("240 MiB raw, 256 MiB of addresses, 192 MiB writable, over-provisioning 25.0 %\n", out)
+        _, out, _ = slate("show", "zns-small")
+        self.assertIn("320 MiB raw, 256 MiB exported, over-provisioning 25.0 %\n", out)
+
+    def test_suspension(self) -> None:
+        """The array can suspend, and ftl.suspend decides whether the FTL does."""
+        array = ("--set", "timing.suspend_ns=10000", "--set", "timing.suspends_max=10")
+        self.assertIn("FTL        page (does not use suspension)\n", slate("show", "small", *array)[1])
+        self.assertIn("FTL        page\n", slate("show", "small", *array, "--set", "ftl.suspend=all")[1])
+
     def test_sub_page_reads_that_save_the_transfer_alone(self) -> None:
         reads = facts("spread", "geometry.subpage=dma")["reads"]
         self.assertEqual([read["cell_ns"] for read in reads], [[99000]] * 8)

@@ -13,7 +13,7 @@ from support import account, busy, device, fio, mark, op, record
 from slate_lib import counters, fioresult, rows
 from slate_lib import device as device_file
 from slate_lib.errors import SlateError
-from slate_lib.report import WIDTH, Report
+from slate_lib.report import WIDTH, Report, _columns
 from slate_lib.reports import print_again
 
 
@@ -154,7 +154,8 @@ class Text(unittest.TestCase):
         for sum_ns, warned in ((1_310_720, False), (1_310_721, True)):
             dev["real-time"] = dict.fromkeys(("posted", "delivered"), counted | {"sum-ns": sum_ns})
             text = " ".join(self.text(dev, result).split())
-            self.assertEqual("completions 6.55 µs late on average, the drive's mean latency being 65.5" in text, warned)
+            said = "completions 6.55 µs late on average, the drive's mean latency being 65.5"
+            self.assertEqual(said in text, warned)
 
     def test_waf_gc_and_wear(self) -> None:
         dev, result = one_job(
@@ -330,6 +331,24 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(SlateError) as caught:
             print_again(Path(folder))
         self.assertIn("holds no finished run", str(caught.exception))
+
+
+
+class Columns(unittest.TestCase):
+    """Test the table of means."""
+
+    def test_wide_figures_do_not_touch(self) -> None:
+        """From 100 ms on a mean has seven characters, as many as its column."""
+        means = ["481,599", "-", "137,602", "31,907"]
+        self.assertEqual(_columns(means, [8, 6, 8, 7]), " 481,599        -   137,602 31,907")
+        read = {"read": {**op([481_599_000]), "host-queue-ns": 137_602_000, "cell-ns": 343_997_000}}
+        job = account(**read)
+        raw = device(job, [mark("begin", "job-a", 1), mark("end", "job-a", 600_000_000, job)])
+        text = Report(raw, {"jobs": [fio("job-a", "read", 1, 481_599_000.0)]}, record()).text()
+        head, row = text[text.index("mean, µs") :].splitlines()[:2]
+        for figure in (" 481,599 ", " 343,997 ", " 137,602 "):
+            self.assertIn(figure, row)
+        self.assertEqual(head.index("guest") + 5, row.index("481,599") + 7)
 
 
 if __name__ == "__main__":
