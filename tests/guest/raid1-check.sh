@@ -14,7 +14,12 @@ in-apps mdadm --assemble --run /dev/md0 "$1" || exit 1
 cat $md/degraded >"$OUT/state.txt"
 in-apps mdadm --examine "$1" "$2" >"$OUT/examine.txt"
 in-apps mdadm /dev/md0 --re-add "$2" || exit 1
-in-apps mdadm --wait /dev/md0
+# 'mdadm --wait' may return before Linux has begun to rebuild
+n=0
+while [ "$(cat $md/degraded)" != 0 ] && [ $n -lt 600 ]; do
+	sleep 0.1
+	n=$((n + 1))
+done
 cat $md/degraded >>"$OUT/state.txt"
 e2fsck -f -n /dev/md0 >"$OUT/fsck.txt" 2>&1 || exit 1
 mount -t ext4 /dev/md0 /run/mnt || exit 1
