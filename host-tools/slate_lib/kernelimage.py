@@ -16,6 +16,7 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,11 +25,13 @@ from . import paths
 from .errors import SlateError
 
 KEPT = 4  # unpacked kernels, and as many initramfs
+KEPT_SECONDS = 3600  # another run may be about to boot a file that is younger
 ELF, X86_64, BITS_64 = b"\x7fELF", 62, 2
 MACHINES = {3: "32-bit x86", 8: "MIPS", 21: "PowerPC", 22: "S/390", 40: "ARM", 183: "ARM64", 243: "RISC-V"}
 PT_NOTE, XEN_PHYS32_ENTRY = 4, 18
 # The header of a bzImage (the kernel's Documentation/arch/x86/boot.rst).
-SETUP_SECTS, MAGIC, VERSION_TEXT, XLOADFLAGS, PAYLOAD = 0x1F1, 0x202, 0x20E, 0x236, 0x248
+SETUP_SECTS, MAGIC, VERSION_TEXT, XLOADFLAGS, PAYLOAD, HEADER_END = 0x1F1, 0x202, 0x20E, 0x236, 0x248, 0x250
+_RELEASE = rb"(\d[^\s/\0]{0,63})"  # a release has at most 64 characters (__NEW_UTS_LEN)
 # Files that are taken for a kernel: what their bytes at a place say.
 OTHERS = (
     (0x38, b"ARMd", "a kernel for ARM64"),
@@ -78,10 +81,14 @@ def examine(path: Path) -> Image:
     if data[MAGIC : MAGIC + 4] != b"HdrS":
         what = next((text for at, magic, text in OTHERS if data[at:].startswith(magic)), "no kernel for x86-64")
         raise SlateError(f"{path}: is {what}, not a bzImage or vmlinux", BUILD)
+    if len(data) < HEADER_END:
+        raise SlateError(f"{path}: is a bzImage that ends after {len(data)} bytes, within its header", BUILD)
     if not struct.unpack_from("<H", data, XLOADFLAGS)[0] & 1:
         raise SlateError(f"{path}: is a kernel for 32-bit x86", f"build one with CONFIG_64BIT: {BUILD}")
     at = struct.unpack_from("<H", data, VERSION_TEXT)[0] + 0x200
-    release = data[at : data.index(b"\0", at)].split()[0].decode(errors="replace")
+    if not (found := re.match(rb"\s*" + _RELEASE + rb"[\s\0]", data[at : at + 256])):
+        raise SlateError(f"{path}: is a bzImage that names no release", BUILD)
+    release = found[1].decode(errors="replace")
     elf = _unpacked(data)
     boot = keep(hashlib.sha256(data).hexdigest(), ".vmlinux", elf) if elf and has_pvh(elf) else path
     return Image(path, boot, release, config_of(path, elf or b""))
@@ -95,14 +102,21 @@ def _check_elf(path: Path, data: bytes) -> None:
 
 
 def _release(path: Path, data: bytes) -> str:
-    found = re.search(rb"Linux version (\d\S*) \(", data)
+    found = re.search(rb"Linux version " + _RELEASE + rb" \(", data)
     if not found:
         raise SlateError(f"{path}: is an ELF, and no Linux kernel", BUILD)
     return found[1].decode(errors="replace")
 
 
 def has_pvh(elf: bytes) -> bool:
-    """Has a kernel the note with its entry for PVH?"""
+    """Has a kernel the note with its entry for PVH? A damaged ELF has none."""
+    try:
+        return _has_pvh(elf)
+    except (struct.error, OverflowError):
+        return False
+
+
+def _has_pvh(elf: bytes) -> bool:
     start, size, count = struct.unpack_from("<Q", elf, 32)[0], *struct.unpack_from("<HH", elf, 54)
     for number in range(count):
         kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", elf, start + number * size)
@@ -145,10 +159,18 @@ def _unpack(packed: bytes) -> bytes | None:
 
 
 def keep(checksum: str, suffix: str, content: bytes) -> Path:
-    """Return the file with this content, made if it is not there. The oldest ones with the suffix are removed."""
+    """Return the file with this content, made if it is not there. The oldest ones with the suffix are removed.
+
+    Other runs may do the same at this moment, so a file is made under another name, and one in use is not removed.
+    """
     folder = paths.OUT / "kernels"
     path = folder / f"{checksum[:16]}{suffix}"
-    if not path.exists():
+    try:
+        os.utime(path)
+        whole = path.stat().st_size == len(content)
+    except FileNotFoundError:
+        whole = False
+    if not whole:
         folder.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")
         try:
@@ -156,10 +178,19 @@ def keep(checksum: str, suffix: str, content: bytes) -> Path:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-    path.touch()
-    for old in sorted(folder.glob(f"*{suffix}"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
-        old.unlink(missing_ok=True)
+    now = time.time()
+    for used, old in sorted((_used(one), one) for one in folder.glob(f"*{suffix}"))[:-KEPT]:
+        if now - used > KEPT_SECONDS:
+            old.unlink(missing_ok=True)
     return path
+
+
+def _used(path: Path) -> float:
+    """Return the time at which a file was used; infinity: another run has removed it."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
 
 
 # ---- the configuration
@@ -169,13 +200,24 @@ def config_of(path: Path, elf: bytes) -> Config | None:
     """Return the configuration: in the kernel (CONFIG_IKCONFIG), beside it, or in the tree that it was built in."""
     at = elf.find(b"IKCFG_ST")
     if at >= 0:
-        return parse_config(f"{path} (IKCONFIG)", zlib.decompressobj(31).decompress(elf[at + 8 :]).decode())
+        return parse_config(f"{path} (IKCONFIG)", _ikconfig(path, elf[at + 8 :]))
     full = path.resolve()
     release = full.name.partition("-")[2]
     names = [full.with_name(name) for name in (".config", "config", f"config-{release}")]
     if full.parts[-4:-1] == ("arch", "x86", "boot"):
         names.append(full.parents[3] / ".config")
     return read_config(names)
+
+
+def _ikconfig(path: Path, packed: bytes) -> str:
+    unpacker = zlib.decompressobj(31)
+    try:
+        data = unpacker.decompress(packed)
+    except zlib.error:
+        data = b""
+    if not unpacker.eof:
+        raise SlateError(f"{path}: its configuration (IKCONFIG) is damaged", f"copy or build the kernel again: {BUILD}")
+    return data.decode(errors="replace")
 
 
 def read_config(names: list[Path]) -> Config | None:

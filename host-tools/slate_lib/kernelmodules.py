@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 from . import paths
@@ -50,6 +51,11 @@ class Modules:
         self.aliases = [words[1:3] for line in self._lines("modules.alias") if len(words := line.split()) > 2]
         for line in self._lines("modules.softdep"):
             words = [word for word in line.split()[1:] if word not in ("pre:", "post:")]
+            if len(line.split()) < 2:
+                raise SlateError(
+                    f"{self.folder / 'modules.softdep'}: the line '{line.strip()[:40]}' names no module",
+                    f"depmod -b {folder} {release}",
+                )
             if words and plain(words[0]) in self.needs:
                 self.needs[plain(words[0])] += words[1:]
 
@@ -73,7 +79,7 @@ class Modules:
             text = (self.folder / name).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             return []
-        return [line for line in text.splitlines() if line and not line.startswith("#")]
+        return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
     def has(self, name: str) -> bool:
         """Is there such a module? One that is built in is none."""
@@ -117,14 +123,14 @@ class Modules:
         path = self.folder / file
         try:
             data = _unpack(path)
-        except (OSError, EOFError, lzma.LZMAError, subprocess.SubprocessError) as error:
+        except (OSError, EOFError, zlib.error, lzma.LZMAError, subprocess.SubprocessError) as error:
             raise SlateError(f"{path}: can not be read ({error})", f"{_INSTALL}{self.asked}") from None
         magic = _VERMAGIC.search(data)
         if not data.startswith(ELF) or len(data) < 64 or struct.unpack_from("<H", data, 18)[0] != X86_64:
             raise SlateError(f"{path}: is no module for x86-64", f"{_INSTALL}{self.asked}")
-        if magic and magic[1].decode() != self.release:
+        if magic and (built := magic[1].decode(errors="replace")) != self.release:
             raise SlateError(
-                f"{path}: is a module of {magic[1].decode()}, and the kernel is {self.release}",
+                f"{path}: is a module of {built}, and the kernel is {self.release}",
                 f"{_INSTALL}{self.asked}",
             )
         return data if self.keep_signatures else _without_debugging(data)

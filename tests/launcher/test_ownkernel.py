@@ -3,6 +3,7 @@
 
 import gzip
 import lzma
+import os
 import shlex
 import struct
 import sys
@@ -111,9 +112,31 @@ class OwnKernel(Case):
         self.assertEqual(len(list((self.folder / "out" / "kernels").iterdir())), 3)
 
     def test_the_oldest_unpacked_kernels_are_removed(self) -> None:
+        """Other runs may be about to boot those of the last hour."""
+        kept = self.folder / "out" / "kernels"
         for number in range(kernelimage.KEPT + 2):
             self.parse("--kernel", self.kernel(bzimage(elf(release=f"6.{number}"))))
-        self.assertEqual(len(list((self.folder / "out" / "kernels").iterdir())), kernelimage.KEPT)
+        self.assertEqual(len(list(kept.iterdir())), kernelimage.KEPT + 2)
+        for number, one in enumerate(sorted(kept.iterdir())):
+            os.utime(one, (number, number))
+        last = sorted(kept.iterdir())[3:]
+        self.parse("--kernel", self.kernel(bzimage(elf(release="6.99"))))
+        self.assertEqual(len(list(kept.iterdir())), kernelimage.KEPT)
+        self.assertLessEqual(set(last), set(kept.iterdir()))
+
+    def test_another_run_removes_an_unpacked_kernel(self) -> None:
+        """Between a look for the file and its use, or it has left a part of it."""
+        path = kernelimage.keep("c" * 64, ".vmlinux", b"content")
+        with mock.patch.object(os, "utime", side_effect=FileNotFoundError):
+            path.unlink()
+            kernelimage.keep("c" * 64, ".vmlinux", b"content")
+        self.assertEqual(path.read_bytes(), b"content")
+        path.write_bytes(b"")
+        kernelimage.keep("c" * 64, ".vmlinux", b"content")
+        self.assertEqual(path.read_bytes(), b"content")
+        self.assertEqual(list(path.parent.iterdir()), [path])
+        with mock.patch.object(Path, "glob", return_value=[path.with_name("gone.vmlinux")] * 9):
+            kernelimage.keep("c" * 64, ".vmlinux", b"content")
 
     def test_a_bzimage_without_pvh_boots_as_it_is(self) -> None:
         file = self.kernel(bzimage(elf(pvh=False)))
@@ -132,6 +155,16 @@ class OwnKernel(Case):
             (bzimage(elf(), bits64=False), ("32-bit x86", "CONFIG_64BIT")),
             (arm, ("a kernel for ARM64", "arch/x86/boot/bzImage")),
             (b"!<arch>\ndebian-binary", ("a Debian package",)),
+            (bzimage(elf())[:0x240], ("ends after 576 bytes",)),
+            (bzimage(elf())[:0x206], ("ends after 518 bytes",)),
+            (bzimage(elf())[:0x300], ("names no release",)),
+            (bzimage(elf(), release=""), ("names no release",)),
+            (bzimage(elf(), release="6" * 70), ("names no release",)),
+            (bzimage(elf())[:0x300] + b"6.13.0", ("names no release",)),
+            (elf()[:32] + b"\xff" * 8 + elf()[40:], ("an ELF without an entry for PVH",)),
+            (elf(release="6" * 300), ("no Linux kernel",)),
+            (elf(ikconfig="CONFIG_PCI=y").replace(b"IKCFG_ST\x1f", b"IKCFG_ST\x1e"), ("(IKCONFIG) is damaged",)),
+            (elf(ikconfig="CONFIG_PCI=y")[:-20], ("(IKCONFIG) is damaged",)),
             (b"hello", ("no kernel for x86-64",)),
             (b"", ("no kernel for x86-64",)),
         ):
@@ -243,11 +276,33 @@ class OwnKernel(Case):
             some = self.parse(*self.modular(nvme=bad))
             with self.assertRaisesRegex(SlateError, "is no module for x86-64"):
                 some.own_kernel.archive(some)
-        root = Path(self.installed()) / "lib" / "modules" / RELEASE
-        (root / "nvme-core.ko.xz").write_bytes(b"\xfd7zXZ\0damaged")
-        some = self.parse("--kernel", file, "--modules", str(self.folder / "mods"))
-        with self.assertRaisesRegex(SlateError, "can not be read"):
+        some = self.parse(*self.modular(nvme=module().replace(b"6.13.0-mine", b"6.13.0-\xff\xfe")))
+        with self.assertRaisesRegex(SlateError, "is a module of 6.13.0-\ufffd\ufffd, and"):
             some.own_kernel.archive(some)
+        root = Path(self.installed()) / "lib" / "modules" / RELEASE
+        packed = gzip.compress(module())
+        for name, data in (
+            ("nvme-core.ko.xz", b"\xfd7zXZ\0damaged"),
+            ("nvme-core.ko.xz", b"no xz"),
+            ("nvme-core.ko.xz", lzma.compress(module())[:-9]),
+            ("ext4.ko.gz", packed[:10] + b"\xff" + packed[11:]),  # zlib.error
+            ("ext4.ko.gz", packed[:-9]),  # EOFError
+            ("ext4.ko.gz", packed[:-8] + bytes(8)),  # gzip.BadGzipFile
+            ("ext4.ko.gz", b"no gzip"),
+        ):
+            with self.subTest(name=name, data=data):
+                self.installed()
+                (root / name).write_bytes(data)
+                some = self.parse("--kernel", file, "--modules", str(self.folder / "mods"))
+                with self.assertRaisesRegex(SlateError, f"{name}: can not be read .*\n.*modules_install"):
+                    some.own_kernel.archive(some)
+        self.installed()
+        (root / "modules.softdep").write_text(" \nsoftdep\n", encoding="utf-8")
+        self.refused("--kernel", file, "--modules", str(self.folder / "mods"),
+                     words=("modules.softdep: the line 'softdep' names no module", "depmod -b"))
+        (root / "modules.softdep").write_text(" \nsoftdep ext4\n", encoding="utf-8")
+        some = self.parse("--kernel", file, "--modules", str(self.folder / "mods"))
+        self.assertIn(f"usr/lib/modules/{RELEASE}/ext4.ko", self.names(some))
         (root / "modules.dep").unlink()
         self.refused("--kernel", file, "--modules", str(self.folder / "mods"), words=("no modules.dep", "depmod -b"))
 
