@@ -45,7 +45,7 @@ add_options() # FROM TO
 	}
 	function flush() {
 		if (name != "" && name !~ /^global/) {
-			if (verify && (again || mixed && loops) && !seeded)
+			if (every || verify && (again || mixed && loops) && !seeded)
 				repeat = 1
 			if (!seeded && !repeat && seed != "")
 				print "randseed=" seed
@@ -61,36 +61,38 @@ add_options() # FROM TO
 			}
 		}
 		if (name ~ /^global/) {
-			all_own = own; all_seeded = seeded; all_repeat = repeat
+			all_own = own; all_seeded = seeded; all_repeat = repeat; all_every = every
 			all_verify = verify; all_again = again; all_mixed = mixed; all_loops = loops
 		}
-		name = ""; own = all_own; seeded = all_seeded; repeat = all_repeat
+		name = ""; own = all_own; seeded = all_seeded; repeat = all_repeat; every = all_every
 		verify = all_verify; again = all_again; mixed = all_mixed; loops = all_loops
 	}
-	/^[ \t]*\[/ {
+	function is_on() { return bare !~ /^[^=]*=[ \t]*(0|false)$/ }	# as in fioseed.py
+	{
+		# as fio: a comment ends a line
+		bare = $0
+		sub(/[;#].*$/, "", bare)
+		sub(/[ \t\r]*$/, "", bare)
+	}
+	bare ~ /^[ \t]*\[/ {
 		flush()
-		# as fio: a comment ends a line, and the last character of a head is taken for its "]"
-		name = $0
-		sub(/[;#].*$/, "", name)
-		sub(/[ \t\r]*$/, "", name)
+		# as fio: the last character of a head is taken for its "]"
+		name = bare
 		sub(/^[ \t]*\[/, "", name)
 		sub(/.$/, "", name)
 	}
-	/^[ \t]*name[ \t]*=/ && name !~ /^global/ {
-		name = $0
-		sub(/[;#].*$/, "", name)
-		sub(/[ \t\r]*$/, "", name)
+	bare ~ /^[ \t]*name[ \t]*=/ && name !~ /^global/ {
+		name = bare
 		sub(/^[^=]*=[ \t]*/, "", name)
 	}
 	/^[ \t]*exec_(pre|post)run[ \t]*=/ { own = 1 }
-	/^[ \t]*randseed[ \t]*=/ { seeded = 1 }
-	/^[ \t]*(all)?randrepeat[ \t]*(=|$)/ {
-		repeat = !($0 ~ /=[ \t]*(0|false)[ \t\r]*([;#].*)?$/)
-	}
-	/^[ \t]*verify[ \t]*=/ { verify = 1 }
-	/^[ \t]*experimental_verify[ \t]*(=[ \t]*1|$)/ { again = 1 }
-	/^[ \t]*(rw|readwrite)[ \t]*=/ { mixed = /randrw/ }
-	/^[ \t]*loops[ \t]*=/ { loops = 1 }
+	bare ~ /^[ \t]*randseed[ \t]*(=|$)/ { seeded = 1 }
+	bare ~ /^[ \t]*randrepeat[ \t]*(=|$)/ { repeat = is_on() }
+	bare ~ /^[ \t]*allrandrepeat[ \t]*(=|$)/ { every = is_on() }
+	bare ~ /^[ \t]*verify[ \t]*(=|$)/ { verify = 1 }
+	bare ~ /^[ \t]*experimental_verify[ \t]*(=|$)/ { again = is_on() }
+	bare ~ /^[ \t]*(rw|readwrite)[ \t]*(=|$)/ { mixed = bare ~ /randrw/ }
+	bare ~ /^[ \t]*loops[ \t]*(=|$)/ { loops = 1 }
 	{ print }
 	END { flush() }' "$1" >"$2"
 }

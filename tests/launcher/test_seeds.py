@@ -10,7 +10,7 @@ from typing import Any
 
 import support
 
-from slate_lib import command, fioseed, warn
+from slate_lib import command, fioseed, jobcheck, warn
 from slate_lib.jobfile import JobFile
 from slate_lib.options import RunOptions
 from test_report import one_job
@@ -79,6 +79,28 @@ class RunFio(unittest.TestCase):
         self.assertTrue(fioseed.own({"verify": "crc32c", "rw": "randwrite", "experimental_verify": "1"}))
         self.assertTrue(fioseed.own({"verify": "crc32c", "rw": "randrw", "loops": "2"}))
         self.assertFalse(fioseed.own({"verify": "crc32c", "rw": "randwrite", "loops": "2"}))
+
+    def test_both_readers_agree(self) -> None:
+        """run-fio's awk and fioseed read a job in the same way; a job that is fixed gets no seed."""
+        verifies = "rw=randwrite\nverify=crc32c\n"
+        fixed = [
+            *(f"{verifies}experimental_verify{value}" for value in ("=true", " = 1 # =0", "", " ; =0", "=yes", "\r")),
+            *("randrepeat ; comment", "randrepeat=true", "randrepeat #", "allrandrepeat=1\nrandrepeat=0", "randseed"),
+            *("rw=randrw\nverify=md5\nloops=2 ; x", "verify\nreadwrite=randrw\nloops", "randseed = 3 # x"),
+        ]
+        free = [
+            *(f"{verifies}experimental_verify{value}" for value in ("=0", "=false ; x", " = 0 #1")),
+            *("randrepeat=0;=1", "randrepeat = false", "randrepeat=1\nrandrepeat=0", "allrandrepeat=0", "#randseed=1"),
+            *(";randrepeat", "rw=randread # randrw\nverify=md5\nloops=2", f"{verifies}experimental_verify=1\n"
+              "experimental_verify=0", "verify_only=1\nexperimental_verify=1", "rw=randwrite\nverify=md5\nloops=2"),
+        ]
+        for texts, is_fixed in ((fixed, True), (free, False)):
+            for text in texts:
+                for job in (f"[a]\n{text}\n", f"[global]\n{text}\n[a]\nbs=4k\n"):
+                    with self.subTest(job=job):
+                        options = jobcheck.sections("x", job)[0].options
+                        self.assertEqual(fioseed.own(options), is_fixed)
+                        self.assertEqual("randseed=5" not in self.given(job)["[a]"], is_fixed)
 
     def test_without_the_launcher_there_is_no_seed(self) -> None:
         self.assertEqual(self.given("[a]\nrw=randread\n", seed=None), {"[a]": []})
