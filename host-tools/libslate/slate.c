@@ -736,41 +736,11 @@ static void guarded_step(void *arg)
 	c->ns = step(c->d, c->now_ns);
 }
 
-/* An assertion has failed: the drive loses its power for good. */
-static void breaks(struct slate_dev *d, uint64_t now_ns)
-{
-	fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: the drive is off; restore "
-		"it from a copy\n", d->path);
-	d->broken = true;
-	slate_note_power_loss(d);
-	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
-	memset(d->power.torn, 0, sizeof(d->power.torn));
-	memset(d->power.undone, 0, sizeof(d->power.undone));
-	d->power.cut_ns = now_ns;
-	d->power.cuts++;
-	d->power.on = d->power.planned = false;
-	d->power.planned_ns = d->cut_ns = UINT64_MAX;
-	d->commands_left = 0;
-}
-
-bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg)
-{
-	if (!d->was_there) {
-		call(arg);
-		return true;
-	}
-	if (slate_guarded(call, arg))
-		return true;
-	breaks(d, now_ns);
-	return false;
-}
-
 static SSD_APART void submit_to_file(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	struct call c = { .d = d, .now_ns = now_ns, .io = io };
 
-	if (!slate_guarded(guarded_submit, &c))
-		breaks(d, now_ns);
+	(void)slate_endures(d, now_ns, guarded_submit, &c);
 }
 
 SSD_HOT void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
@@ -785,10 +755,7 @@ static SSD_APART uint64_t step_of_file(struct slate_dev *d, uint64_t now_ns)
 {
 	struct call c = { .d = d, .now_ns = now_ns };
 
-	if (slate_guarded(guarded_step, &c))
-		return c.ns;
-	breaks(d, now_ns);
-	return FTL_IDLE;
+	return slate_endures(d, now_ns, guarded_step, &c) ? c.ns : FTL_IDLE;
 }
 
 SSD_HOT uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)

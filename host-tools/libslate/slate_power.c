@@ -5,7 +5,7 @@
  * The array cuts its power and the FTL mounts; this file decides when. A plan is a time on the
  * shell's clock (d->cut_ns), or a number of commands (d->commands_left) that the array's hook
  * counts down: the cut is then at the end of the last of them. slate_submit() and slate_step() call
- * this file when the time has passed.
+ * this file when the time has passed. A drive from a file whose assertion fails has its last cut here, too.
  *
  * After a cut the core's time begins at 0 again, so d->skipped_ns becomes minus the time at which
  * the power was turned on (all sums with it are modulo 2^64). The FTL's memory is used again; its
@@ -116,6 +116,35 @@ void slate_note_power_loss(struct slate_dev *d)
 void slate_shut_down(struct slate_dev *d)
 {
 	d->note[SLATE_NOTE_IN_USE] = 0;
+}
+
+/* An assertion has failed: the drive loses its power for good. */
+static void breaks(struct slate_dev *d, uint64_t now_ns)
+{
+	fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: the drive is off; restore "
+		"it from a copy\n", d->path);
+	d->broken = true;
+	slate_note_power_loss(d);
+	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
+	memset(d->power.torn, 0, sizeof(d->power.torn));
+	memset(d->power.undone, 0, sizeof(d->power.undone));
+	d->power.cut_ns = now_ns;
+	d->power.cuts++;
+	d->power.on = d->power.planned = false;
+	d->power.planned_ns = d->cut_ns = UINT64_MAX;
+	d->commands_left = 0;
+}
+
+bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg)
+{
+	if (!d->was_there) {
+		call(arg);
+		return true;
+	}
+	if (slate_guarded(call, arg))
+		return true;
+	breaks(d, now_ns);
+	return false;
 }
 
 /* Add the NAND commands until now, or subtract them. */
