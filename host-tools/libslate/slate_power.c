@@ -128,6 +128,7 @@ static void breaks(struct slate_dev *d, uint64_t now_ns)
 	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
 	memset(d->power.torn, 0, sizeof(d->power.torn));
 	memset(d->power.undone, 0, sizeof(d->power.undone));
+	d->power.save = (struct slate_save){ 0 };
 	d->power.cut_ns = now_ns;
 	d->power.cuts++;
 	d->power.on = d->power.planned = false;
@@ -174,20 +175,33 @@ static uint64_t save(struct slate_dev *d, uint64_t at_ns)
 	return end_ns;
 }
 
+/* The array does not know when a mount ended after its last command. */
+static uint64_t core_now_ns(const struct slate_dev *d)
+{
+	uint64_t mounted_ns = d->ready_ns + d->skipped_ns, now_ns = nand_array_now_ns(nand_array_of(d->nand));
+
+	return now_ns > mounted_ns ? now_ns : mounted_ns;
+}
+
 static void save_now(void *arg)
 {
 	struct slate_dev *d = arg;
 	struct nand_array *a = nand_array_of(d->nand);
 
-	nand_array_passed(a, save(d, nand_array_now_ns(a)));
+	nand_array_passed(a, save(d, core_now_ns(d)));
 }
 
 void slate_save_at_close(struct slate_dev *d)
 {
-	if (d->power.on && d->ftl && d->path && !d->file.ephemeral && d->profile.ftl.power_protected &&
-	    !slate_guarded(save_now, d))
-		fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: restore it from a copy\n",
-			d->path);
+	const struct slate_save *s = &d->power.save;
+
+	if (!d->power.on || !d->ftl || !d->path || d->file.ephemeral || d->file.fresh ||
+	    !d->profile.ftl.power_protected)
+		return;
+	if (slate_endures(d, core_now_ns(d) - d->skipped_ns, save_now, d) && s->left_pages)
+		fprintf(stderr, "slate: drive file %s: the capacitors' energy or the free blocks did not suffice at "
+			"the close: %u page%s of the write buffer %s lost\n", d->path, s->left_pages,
+			s->left_pages == 1 ? "" : "s", s->left_pages == 1 ? "is" : "are");
 }
 
 void slate_power_fails(struct slate_dev *d)

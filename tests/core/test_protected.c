@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "slate_control.h"
@@ -34,7 +35,7 @@ static char err[SLATE_ERR_BYTES];
 static struct ftl_io ios[IOS];
 static uint32_t told[IOS];	/* number of calls of done() for each I/O */
 static uint8_t buf[IOS][UNIT];
-static char profile[64];
+static char path[48], profile[64];
 
 static void on_done(void *opaque, struct ftl_io *io)
 {
@@ -49,11 +50,12 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, si
 	test_copy(io, buf[io - ios] + at, data, len);
 }
 
-static int open_with(const char *extra, const char *path)
+static int open_with(const char *extra, const char *backing)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
 	const char *all[sizeof(shape) / sizeof(*shape) + 2];
-	struct slate_options o = { .overrides = all, .backing = path, .profile = path ? profile : NULL };
+	struct slate_options o = { .overrides = all, .backing = backing,
+				   .profile = backing ? profile : NULL };
 	size_t n = sizeof(shape) / sizeof(*shape);
 
 	memcpy(all, shape, sizeof(shape));
@@ -244,14 +246,14 @@ static void energy_is_used_up(void)
 	slate_close(dev);
 }
 
-/* Closing a drive file is a loss of power: what was written without a flush is there at the next opening. */
-static void closed_without_a_flush(void)
+/* Make the profile, and a name for a drive file. */
+static void begin_file(void)
 {
-	char path[] = "/tmp/slate-protected-XXXXXX";
-	struct slate_health h;
 	FILE *out;
-	int fd = mkstemp(path);
+	int fd;
 
+	snprintf(path, sizeof(path), "/tmp/slate-protected-XXXXXX");
+	fd = mkstemp(path);
 	SSD_ASSERT(fd >= 0);
 	close(fd);
 	unlink(path);
@@ -264,12 +266,30 @@ static void closed_without_a_flush(void)
 		fprintf(out, "[%.*s]\n%s\n", (int)(dot - shape[i]), shape[i], dot + 1);
 	}
 	fclose(out);
+}
+
+static void open_file(const char *extra)
+{
+	if (open_with(extra, path)) {
+		printf("%s\n", err);
+		exit(1);
+	}
+}
+
+static void end_file(void)
+{
+	unlink(path);
+	unlink(profile);
+}
+
+/* Closing a drive file is a loss of power: what was written without a flush is there at the next opening. */
+static void closed_without_a_flush(void)
+{
+	struct slate_health h;
+
+	begin_file();
 	for (uint32_t round = 0; round < 3; round++) {
-		if (open_with(NULL, path)) {
-			printf("%s\n", err);
-			exit(1);
-		}
-		now = 0;
+		open_file(NULL);
 		for (uint32_t i = 0; i < 3 * round; i++)
 			EXPECT_EQ(read_unit(10 + i), 40 + i);
 		slate_get_health(dev, &h);
@@ -280,8 +300,141 @@ static void closed_without_a_flush(void)
 		run_until(now + 1000);
 		slate_close(dev);
 	}
-	unlink(path);
-	unlink(profile);
+	end_file();
+}
+
+/* Call in another process, then close the drive; returns how that ended and puts the start of its stderr into said. */
+static int close_and_hear(void (*call)(void), char said[512])
+{
+	int ends[2], status;
+	size_t n = 0;
+	ssize_t got;
+	pid_t pid;
+
+	SSD_ASSERT(!pipe(ends));
+	fflush(stdout);
+	pid = fork();
+	SSD_ASSERT(pid >= 0);
+	if (!pid) {
+		call();
+		dup2(ends[1], STDERR_FILENO);
+		slate_close(dev);
+		_exit(test_result());
+	}
+	close(ends[1]);
+	while (n < 511 && (got = read(ends[0], said + n, 511 - n)) > 0)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(ends[0]);
+	SSD_ASSERT(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+static void open_only(void)
+{
+	open_file(NULL);
+}
+
+/* The mount ends after its last command began. */
+static void closed_at_once(void)
+{
+	char said[512];
+
+	begin_file();
+	for (uint32_t round = 0; round < 2; round++) {
+		EXPECT_EQ(close_and_hear(open_only, said), 0);
+		EXPECT_EQ(said[0], 0);
+	}
+	end_file();
+}
+
+static void use_up_energy(void)
+{
+	struct slate_order fault = { .command = SLATE_FAULT_ADD, .arg = { SLATE_FAULT_PROGRAM, 1, SLATE_ANY_DIE } };
+	uint32_t result;
+
+	open_file("ftl.hold_up_ns=1800000");
+	for (uint32_t i = 2; i < 9; i++) {
+		fault.arg[1] = i;
+		EXPECT_EQ(slate_control(dev, now, &fault, &result), SLATE_DONE);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		submit(i, FTL_WRITE, 10 + i, (uint8_t)(20 + i));
+	run_until(10000);
+}
+
+/* The case of energy_is_used_up() at a close: the user is told of the three pages. */
+static void closed_with_too_little_energy(void)
+{
+	char said[512], expected[512];
+
+	begin_file();
+	EXPECT_EQ(close_and_hear(use_up_energy, said), 0);
+	snprintf(expected, sizeof(expected), "slate: drive file %s: the capacitors' energy or the free blocks did "
+		 "not suffice at the close: 3 pages of the write buffer are lost\n", path);
+	EXPECT(!strcmp(said, expected));
+	end_file();
+}
+
+static void fails(void *d, uint64_t now_ns, const struct nand_cmd *cmds, unsigned int count)
+{
+	(void)d;
+	(void)now_ns;
+	(void)cmds;
+	SSD_ASSERT(!count);
+}
+
+static void prepare_to_fail(void)
+{
+	open_file(NULL);
+	submit(0, FTL_WRITE, 10, 40);
+	run_until(now + 1000);
+	slate_set_hooks(dev, fails);
+}
+
+/* An assertion during the save ends the program if this process made the drive: it is no fault of the file. */
+static void assertion_at_the_close(void)
+{
+	char said[512];
+
+	begin_file();
+	EXPECT(WIFSIGNALED(close_and_hear(prepare_to_fail, said)));
+	EXPECT(strstr(said, "assertion failed"));
+	EXPECT(!strstr(said, "contradicts itself"));
+	end_file();
+	begin_file();
+	open_file(NULL);
+	slate_close(dev);
+	EXPECT_EQ(close_and_hear(prepare_to_fail, said), 0);
+	EXPECT(strstr(said, "contradicts itself"));
+	EXPECT(!strstr(said, "suffice"));
+	end_file();
+}
+
+/* A save that did not end has no counts: they began as minus those of all commands before it. */
+static void assertion_during_a_save(void)
+{
+	const struct slate_cut_plan p = { SLATE_CUT_AT_NS, 10000000, 1 };
+
+	begin_file();
+	open_file(NULL);
+	slate_close(dev);
+	open_file(NULL);
+	for (uint32_t i = 0; i < 8; i++)
+		submit(i, FTL_WRITE, 10 + i, 40);
+	run_until(9990000);
+	submit(0, FTL_WRITE, 10, 41);
+	EXPECT_EQ(slate_power_cut(dev, now, &p, err), SSD_OK);
+	slate_set_hooks(dev, fails);
+	run_until(10000000);
+	EXPECT(!slate_powered(dev));
+	EXPECT_EQ(power().cuts, 1);
+	EXPECT_EQ(power().save.ns, 0);
+	EXPECT_EQ(power().save.left_pages, 0);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		EXPECT_EQ(power().save.ops[op], 0);
+	slate_close(dev);
+	end_file();
 }
 
 /* An erase (1000000) and four programs of 200000 are the least energy for eight units, two a page, on one die. */
@@ -307,6 +460,10 @@ int main(void)
 	RUN(nothing_to_save);
 	RUN(energy_is_used_up);
 	RUN(closed_without_a_flush);
+	RUN(closed_at_once);
+	RUN(closed_with_too_little_energy);
+	RUN(assertion_at_the_close);
+	RUN(assertion_during_a_save);
 	RUN(refusals);
 	return test_result();
 }
