@@ -106,19 +106,22 @@ def make(args: argparse.Namespace) -> int:
     kept = (folder / "lock").read_bytes() if (folder / "lock").exists() else None
     new = not folder.exists()
     text = _head(args, release, lock or (kept or b"").decode())
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lock").write_text(text, encoding="utf-8")
-    status = subprocess.run(
-        [BUILD, *(["--update"] if args.update else [])], env=os.environ | {"SLATE_GUEST": name}, check=False
-    ).returncode
-    if status:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "lock").write_text(text, encoding="utf-8")
+        status = subprocess.run(
+            [BUILD, *(["--update"] if args.update else [])], env=os.environ | {"SLATE_GUEST": name}, check=False
+        ).returncode
+        if status:
+            raise SlateError(f"the guest {name} has not been made", "see the lines above")
+    except BaseException:  # Ctrl-C, too
         if new:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
         elif kept is None:
             (folder / "lock").unlink(missing_ok=True)
         else:
             (folder / "lock").write_bytes(kept)
-        raise SlateError(f"the guest {name} has not been made", "see the lines above")
+        raise
     return OK
 
 

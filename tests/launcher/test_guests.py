@@ -116,6 +116,19 @@ class Guests(unittest.TestCase):
         self.assertEqual(guests.made(), ["forky"])
         self.assertTrue((ROOT / "host-tools/guest/build.sh").exists())
 
+    def test_an_interrupted_guest(self) -> None:
+        """Ctrl-C while build.sh runs, or no build.sh at all: what was there stays, what was not does not appear."""
+        self.slate("guest", "make", "13")
+        (self.guests / "bare").mkdir()
+        for error in (KeyboardInterrupt, OSError):
+            with mock.patch("subprocess.run", side_effect=error):
+                for words in (["forky"], ["13", "--with", "a"], ["13", "--name", "bare"]):
+                    with self.subTest(words, error=error), self.assertRaises(error):
+                        self.slate("guest", "make", *words)
+            self.assertEqual(sorted(path.name for path in self.guests.iterdir()), ["13", "bare"])
+            self.assertEqual((self.guests / "13" / "lock").read_text(), "# release 13\n")
+            self.assertEqual(list((self.guests / "bare").iterdir()), [])
+
     def test_bad_words(self) -> None:
         text = self.folder / "text"
         text.write_text("nothing\n", encoding="utf-8")
