@@ -59,13 +59,16 @@ install() { apt install --no-install-recommends "${missing[@]}" >"$log" 2>&1; }
 
 # One package that cannot be had must not keep the others away: its own part fails later, and says so.
 one_by_one() {
-	local all=("${missing[@]}") name left=()
+	local all=("${missing[@]}") name left=() said=''
 	for name in "${all[@]}"; do
 		missing=("$name")
-		install || left+=("$name")
+		install || { left+=("$name") && said=$(<"$log"); }
 	done
+	missing=("${all[@]}")
+	[ ${#left[@]} -gt 0 ] || return 0
 	missing=("${left[@]}")
-	[ ${#left[@]} -eq 0 ] || fail "apt-get install failed for ${left[*]} (its last lines are above); the others are there"
+	printf '%s\n' "$said" >"$log"
+	fail "apt-get install failed for ${left[*]} (the last one's last lines are above); the others are there"
 }
 
 # Old package lists name files that are gone: refresh them when the first try fails.

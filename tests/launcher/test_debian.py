@@ -349,5 +349,38 @@ class Origin(unittest.TestCase):
                 self.assertEqual((done.returncode, found, done.stderr), (0, want, ""))
 
 
+class Install(unittest.TestCase):
+    """Test install-packages.sh on a stand-in for apt-get, which refuses to install more than one package at once."""
+
+    def install(self, *names: str) -> tuple[int, list[str]]:
+        """Return the status and what is said. Packages named bad... cannot be had."""
+        with tempfile.TemporaryDirectory() as folder:
+            for program, script in (
+                ("dpkg-query", "exit 1"),
+                ("id", "echo 0"),
+                ("apt-get", 'echo "log of $*"; case "$*" in *recommends\\ *\\ * | *\\ bad) exit 1 ;; esac'),
+            ):
+                Path(folder, program).write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+                Path(folder, program).chmod(0o755)
+            Path(folder, "list.txt").write_text("\n".join(names) + "\n", encoding="ascii")
+            done = subprocess.run(
+                [ROOT / "host-tools/install-packages.sh", Path(folder, "list.txt")],
+                env={"PATH": f"{folder}:/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                check=False, timeout=60,
+            )  # fmt: skip
+        return done.returncode, done.stdout.splitlines()
+
+    def test_one_by_one(self) -> None:
+        status, said = self.install("a", "b", "c")
+        self.assertEqual((status, said), (0, ["packages: installing a b c", "packages: installed 3"]))
+
+    def test_the_log_of_a_package_that_failed(self) -> None:
+        status, said = self.install("a", "bad", "c")
+        self.assertEqual((status, said[0], said[-1]), (1, "packages: installing a bad c", "Missing: bad"))
+        self.assertTrue(said[1].startswith("log of ") and said[1].endswith(" bad"), said)
+        self.assertIn("apt-get install failed for bad ", said[2])
+        self.assertEqual(len(said), 4)
+
+
 if __name__ == "__main__":
     unittest.main()
