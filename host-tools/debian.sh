@@ -22,7 +22,8 @@
 #
 # The *lock* ($lock) has the plans of all parts of a guest, each line behind the PART, and before each plan what was
 # asked: "# PART: words". part_plan takes a plan from the lock if the same is asked, and else writes it there. In a
-# lock that contains the line "# exact" every plan is taken as it is.
+# lock that contains the line "# exact" every plan is taken as it is, and none is made.
+# The lock may be another person's, so check_lock() passes every line of it before one is used.
 #
 # Files are kept by their SHA-256 in $user_cache/files, which clones share; those unused for 60 days go. If the
 # archive lists a file that it does not have, the lists are taken anew, and then the next version that is there.
@@ -264,7 +265,7 @@ fetch_plan() # PLAN
 	tmp=$(mktemp -d "$(files_dir)/tmp-XXXXXX")
 	while read -r name version arch hash bytes path; do
 		words+=("$(uri_of "$path")" "$tmp/$hash" "SHA256:$hash")
-		sum=$((sum + bytes))
+		sum=$((sum + 10#$bytes))
 	done <"$1.missing"
 	free_mb=$(df -Pm "$tmp" | awk 'NR == 2 { print $4 }')
 	[ "$free_mb" -gt $((sum / 1000000 + 50)) ] || {
@@ -356,8 +357,8 @@ resolve() # PLAN KEEP WITHOUT PACKAGE...
 	shift 3
 	need_lists || return
 	apt-get "${apt_options[@]}" -o "Dir::Etc::Preferences=$work/gone.pref" -qq -y --no-install-recommends \
-		--print-uris install "$@" >"$plan.uris" || return
-	plan_lines <"$plan.uris" | filter_plan "$keep" "$without" "$@" >"$plan"
+		--print-uris install -- "$@" >"$plan.uris" || return
+	plan_lines <"$plan.uris" | filter_plan "$keep" "$without" "$@" >"$plan" || return
 	[ -s "$plan" ]
 }
 
@@ -373,8 +374,31 @@ lock_part() # PART PLAN WORDS
 	mv "$lock.new" "$lock"
 }
 
-# Print the words of the lock's line "# NAME words", which says how the guest is made. Return 1 if it has none.
-lock_word() { [ -e "$lock" ] && sed -n "s/^# $1 //p" "$lock" | grep .; } # NAME
+# Return 1, and name the line, if the lock has one that is neither a comment, nor words, nor a line of a plan.
+check_lock()
+{
+	local name='[a-z0-9][a-z0-9+.-]*' bad
+	[ -e "$lock" ] || return 0
+	bad=$(LC_ALL=C sed -nE "
+		/^# release [a-z0-9]+\$/b
+		/^# kernel ($name|\/[^[:cntrl:]]*\.deb)\$/b
+		/^# (with|also)( $name)+\$/b
+		/^# (release|kernel|with|also)( |\$)/bbad
+		/^(#|\$)/b
+		# PART NAME VERSION ARCH SHA256 BYTES PATH, without .. in the path
+		/^$name $name [A-Za-z0-9][A-Za-z0-9.+:~-]* [a-z0-9]+ [0-9a-f]{64} [0-9]{1,12} (debian|security|local)\/(\.?[^.[:cntrl:]])*\.?\$/b
+		:bad
+		=
+		p
+		q" "$lock" | cat -v | cut -c1-160 | paste -sd' ') || return
+	[ -z "$bad" ] || {
+		echo "$lock: line ${bad%% *} is not of a lock: '${bad#* }': make the lock again" >&2
+		return 1
+	}
+}
+
+# Print the words of the lock's first line "# NAME words", which says how the guest is made. Return 1 if it has none.
+lock_word() { [ -e "$lock" ] && sed -n "/^# $1 /{s///p;q}" "$lock" | grep .; } # NAME
 
 # Replace the line "# NAME words" of the lock; without words, remove it.
 set_lock_word() # NAME [WORDS]
@@ -392,11 +416,17 @@ drop_exact() { [ ! -e "$lock" ] || sed -i '/^# exact$/d' "$lock"; }
 
 lock_is_exact() { grep -qsx '# exact' "$lock"; }
 
-# Print a part's plan of the lock, if WORDS was asked for it. Print nothing otherwise.
+# Print a part's plan of the lock, if WORDS was asked for it. Print nothing otherwise: it is to be made.
 locked() # PART WORDS
 {
 	[ -e "$lock" ] || return 0
-	if lock_is_exact || grep -qxF "# $1: $2" "$lock"; then
+	check_lock || return
+	if lock_is_exact; then
+		sed -n "s/^$1 //p" "$lock" | grep . || {
+			echo "the lock is exact, and has no part $1: take a lock that has it, or --update" >&2
+			return 1
+		}
+	elif grep -qxF "# $1: $2" "$lock"; then
 		sed -n "s/^$1 //p" "$lock"
 	fi
 }
@@ -429,7 +459,7 @@ part_plan() # [OPTION...] PART PACKAGE...
 	words="$*${without:+ without $without} ($keep, $suite)"
 	words=$(tr -s '\n\t ' ' ' <<<"$words" | sed 's/ $//')
 	: >"$work/gone.pref"
-	[ -n "$anew" ] || locked "$part" "$words" >"$plan"
+	[ -n "$anew" ] || locked "$part" "$words" >"$plan" || return
 	if [ -z "$anew" ] && [ -s "$plan" ]; then
 		fetch_plan "$plan" && return
 		[ -e "$plan.gone" ] || return 1
@@ -474,7 +504,7 @@ file_plan() # PART FILE.deb
 		echo "$(dpkg-deb -W --showformat='${Package} ${Version} ${Architecture}' "$file") $hash $(stat -c %s "$file") local/${file##*/}" >"$plan"
 		lock_part "$part" "$plan" "$file"
 	else
-		locked "$part" "$file" >"$plan"
+		locked "$part" "$file" >"$plan" || return
 		if [ ! -s "$plan" ] || [ -n "$(missing_files "$plan")" ]; then
 			echo "$file is not there, and the cache does not have it"
 			return 1
@@ -505,7 +535,7 @@ source_plan() # [--update] [--tarball] PART SOURCE
 	[ "$1" != --update ] || { anew=1 && shift; }
 	[ "$1" != --tarball ] || { tarball=1 && shift; }
 	part=$1 plan=$work/$1.plan words="source $2 ($suite)"
-	[ -n "$anew" ] || locked "$part" "$words" >"$plan"
+	[ -n "$anew" ] || locked "$part" "$words" >"$plan" || return
 	if [ -z "$anew" ] && [ -s "$plan" ]; then
 		fetch_plan "$plan" && return
 		[ -e "$plan.gone" ] || return 1
@@ -527,7 +557,7 @@ find_source() # PLAN SOURCE TARBALL
 		for version in $(source_versions "$name"); do
 			apt-get "${apt_options[@]}" -qq --download-only --print-uris source --only-source "$name=$version" \
 				>"$plan.uris" || continue
-			plan_lines "$name" "$version" <"$plan.uris" >"$plan"
+			plan_lines "$name" "$version" <"$plan.uris" >"$plan" || return
 			fetch_plan "$plan" && return
 			[ -e "$plan.gone" ] || return 1
 			missed+=" $version"

@@ -40,6 +40,7 @@ guest_release()
 	local word
 	# shellcheck source=host-tools/debian.sh
 	. "$repo/host-tools/debian.sh"
+	check_lock || exit 1
 	word=$(lock_word release || echo "$guest")
 	[[ $guest =~ ^[a-zA-Z0-9][a-zA-Z0-9._+-]*$ ]] || die "no name for a guest: '$guest'"
 	release_init "$word"
@@ -337,6 +338,7 @@ image_parts()
 # Have the plan of a part that build.sh has made.
 locked_plan() # PART
 {
+	check_lock || return
 	sed -n "s/^$1 //p" "$lock" >"$work/$1.plan"
 	[ -s "$work/$1.plan" ] || { echo "the guest's lock has no part $1: run 'make guest'"; return 1; }
 	fetch_plan "$work/$1.plan" || {

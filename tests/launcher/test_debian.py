@@ -206,6 +206,87 @@ class BadInput(Case):
         self.assertIn("E: Unable to locate package a\n", said)
         self.assertFalse((self.folder / "lock").exists())
 
+    def test_lines_of_a_lock(self) -> None:
+        """No line of another person's lock is used before all are checked."""
+        self.archive.add("trixie", "a", "1-1")
+        self.assertEqual(self.sh("part_plan p a")[0], 0)
+        lock = self.folder / "lock"
+        good = lock.read_text(encoding="utf-8")
+        fields = dict(zip(("part", "name", "version", "arch", "hash", "bytes", "path"), good.split("\n")[1].split()))
+        made = self.folder / "made"
+        kept = self.folder / "cache" / "slate" / "kept"
+        kept.touch()
+        bad = [
+            " ".join((fields | {key: value}).values())
+            for key, value in (
+                ("name", "-a"), ("name", "A"), ("version", "1;2"), ("version", "-1"), ("arch", "../amd64"),
+                ("hash", "../../kept"), ("hash", "0" * 63), ("hash", "0" * 65), ("hash", "G" * 64),
+                ("bytes", "x[$(touch${IFS}" + str(made) + ")]"), ("bytes", "1" * 13), ("bytes", "-1"),
+                ("path", "/etc/a.deb"), ("path", "debian/../a.deb"), ("path", "debian/a.."), ("path", "other/a.deb"),
+                ("path", "debian/a\x01"), ("path", ""),
+            )
+        ]  # fmt: skip
+        bad += ["# with -oa=b", "# also a $(b)", "# with ", "# kernel a b", "# kernel -x.deb", "# kernel"]
+        bad += ["# release ../x"]
+        for line in bad:
+            with self.subTest(line):
+                lock.write_text(good + line + "\n", encoding="utf-8")
+                status, notes, said = self.sh("part_plan p a")
+                shown = line.replace("\x01", "^A")
+                self.assertEqual(
+                    (status, notes, said[:158]),
+                    (1, "", f"{lock}: line 3 is not of a lock: '{shown}': make the lock again\n"[:158]),
+                )
+                self.assertEqual(lock.read_text(encoding="utf-8"), good + line + "\n")
+                self.assertEqual((made.exists(), kept.exists()), (False, True))
+        words = "# release 13\n# kernel /a b/k.deb\n# with g++ libc6\n# also a\n# exact\n\n"
+        other = " ".join((fields | {"part": "q", "bytes": "0089", "path": "local/my k.deb"}).values()) + "\n"
+        lock.write_text(words + good + other, encoding="utf-8")
+        status, notes, said = self.sh("part_plan p a; lock_word kernel; lock_word with")
+        self.assertEqual((status, notes, said), (0, "", "/a b/k.deb\ng++ libc6\n"))
+
+    def test_bytes_are_decimal(self) -> None:
+        deb = self.archive.add("trixie", "a", "1-1")
+        self.assertEqual(self.sh("part_plan p a")[0], 0)
+        self.cached(deb).unlink()
+        status, _, said = self.sh("sed -i -E 's/ [0-9]+ debian/ 0089 debian/' $lock; part_plan p a")
+        self.assertEqual((status, self.cached(deb).exists()), (0, True), said)
+
+    def test_two_kernels_in_a_lock(self) -> None:
+        self.assertEqual(self.sh("printf '# kernel %s\\n' a b >$lock; lock_word kernel")[2], "a\n")
+
+    def test_an_option_is_no_package(self) -> None:
+        status, _, said = self.sh("part_plan p -oDir")
+        self.assertNotEqual(status, 0)
+        self.assertIn("E: Unable to locate package -oDir\n", said)
+
+    def test_an_exact_lock_without_a_part(self) -> None:
+        self.archive.add("trixie", "a", "1-1")
+        self.archive.add_source("trixie", "s", "1-1")
+        self.assertEqual(self.sh("part_plan p a; echo '# exact' >>$lock")[0], 0)
+        text = (self.folder / "lock").read_text(encoding="utf-8")
+        for plan in ("part_plan q a", "source_plan q s", "file_plan q /none.deb"):
+            with self.subTest(plan):
+                self.assertEqual(
+                    self.sh(plan),
+                    (1, "", "the lock is exact, and has no part q: take a lock that has it, or --update\n"),
+                )
+        self.assertEqual((self.folder / "lock").read_text(encoding="utf-8"), text)
+
+    def test_half_a_plan(self) -> None:
+        """A plan of which apt names a file without SHA-256, or of another archive, is none."""
+        for name in ("a", "b"):
+            self.archive.add("trixie", name, "1-1")
+        self.archive.add_source("trixie", "s", "1-1")
+        half = """
+            eval "all_$(declare -f plan_lines)"
+            plan_lines() { all_plan_lines "$@" >$work/lines; head -n 1 $work/lines; return 1; }
+        """
+        for plan in ("part_plan p a b", "source_plan p s"):
+            with self.subTest(plan):
+                self.assertEqual(self.sh(half + plan)[0], 1)
+                self.assertFalse((self.folder / "lock").exists())
+
     def test_a_full_disk(self) -> None:
         deb = self.archive.add("trixie", "a", "1-1")
         status, _, said = self.sh("df() { printf 'head\\nx 1 1 20 x x\\n'; }; part_plan p a")
