@@ -216,7 +216,7 @@ reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open
 	@host-tools/reproduce/reproduce.py dac-choices --quick $(REPRODUCE_ARGS)
 
 test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
-	@rm -f build/log/*.failed
+	@rm -f $(or $(SLATE_BUILD),build)/log/*.failed
 	@$(PARTS) packages-all || true
 	@$(PARTS) -k $(BUILD) $(TEST_PARTS) || true
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)

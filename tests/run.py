@@ -31,6 +31,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")  # of host-tools/phase.sh
 RESULTS = ROOT / "build" / "test"
 PATIENCE_S = 10.0  # of an interrupted suite, before it is killed
 _TAP = re.compile(r"^(ok|not ok)\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
@@ -385,7 +386,7 @@ def tell(suite: Suite, screen: Screen) -> None:
 def build_suite() -> Suite:
     """Return the parts of the build that failed (host-tools/phase.sh), each as a failed test."""
     suite = Suite("build", "parts that could not be built", [], ROOT, "make {test}")
-    for path in sorted((ROOT / "build" / "log").glob("*.failed")):
+    for path in sorted((BUILD / "log").glob("*.failed")):
         log = path.with_suffix(".log")
         output = log.read_text(encoding="utf-8", errors="replace").splitlines()[-40:] if log.exists() else []
         suite.tests.append(Test(f"{path.stem}: {path.read_text(encoding='utf-8').strip()}", False, output=output))
@@ -415,7 +416,7 @@ def main() -> int:
     chosen = [known[name] for name in args.suite] or list(known.values())
     screen = Screen()
     built = build_suite()
-    if built.tests and not args.suite and not args.only:
+    if built.tests:
         tell(built, screen)
         chosen.append(built)
     began = time.monotonic()

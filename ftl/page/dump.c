@@ -19,12 +19,39 @@ uint32_t page_ftl_unsaved(const struct ftl *base)
 	return f->buf.pages - f->buf.free_count;
 }
 
+/* Forget the host's reads: those queued on a die leave the queue, those that wait for a map page are read for nobody. */
+static void forget_reads(struct page_ftl *f)
+{
+	f->read.waiting.first = NULL;
+	f->read.nobody.pending = UINT32_MAX;
+	for (uint32_t die = 0; die < f->shape.dies; die++) {
+		struct die *d = &f->die[die];
+		uint32_t r = d->first, *link = &d->first;
+
+		while (r != NONE) {
+			uint32_t next = f->read.unit[r].next;
+
+			if (f->read.unit[r].io) {
+				uread_put(f, r);
+			} else {
+				*link = d->last = r;
+				link = &f->read.unit[r].next;
+			}
+			r = next;
+		}
+		*link = NONE;
+	}
+	for (uint32_t r = 0; r < f->host.c.max_unit_reads + f->read.kept; r++)
+		if (f->read.unit[r].io)
+			f->read.unit[r].io = &f->read.nobody;
+}
+
 static void begin(struct page_ftl *f)
 {
 	f->saves = f->gc.rests = true;
 	host_forget(&f->host);
 	f->buf.line.first = f->log.durable.first = f->log.sent.first = NULL;
-	read_forget(f);
+	forget_reads(f);
 	wbuf_seal(f);
 	handles_close_others(f);
 	f->turn.kick = true;

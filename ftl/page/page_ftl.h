@@ -657,7 +657,6 @@ void read_init(struct page_ftl *f);
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: there is nothing to do */
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
-void read_forget(struct page_ftl *f);	/* the power has failed */
 /* The die's command continues, but its time in turn.ends has come: a read may suspend the command now. */
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
@@ -665,6 +664,7 @@ void read_bases_arrived(struct page_ftl *f, struct die *d);	/* bases, or a map p
 
 /* A uread has its unit's address now: queue it on the die. */
 void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r);
+void uread_put(struct page_ftl *f, uint32_t r);	/* the unit's read has ended, or is forgotten */
 /* The uread's unit was never written: end it. */
 void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r);
 void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err status);

@@ -52,7 +52,7 @@ static uint32_t uread_get(struct page_ftl *f)
 	return r;
 }
 
-static void uread_put(struct page_ftl *f, uint32_t r)
+void uread_put(struct page_ftl *f, uint32_t r)
 {
 	f->read.unit[r].next = f->read.free;
 	f->read.free = r;
@@ -368,40 +368,6 @@ void read_bases_arrived(struct page_ftl *f, struct die *d)
 		uread_put(f, r);
 		map_loaded(f, f->host.now_ns, lpn);
 	}
-}
-
-/* ---- a loss of power ------------------------------------------------------ */
-
-/*
- * The power has failed: forget the reads of the host. Those that are queued on a die leave the queue; those that
- * wait for a map page are read for nobody.
- */
-void read_forget(struct page_ftl *f)
-{
-	f->read.waiting.first = NULL;
-	f->read.nobody.pending = UINT32_MAX;
-	for (uint32_t die = 0; die < f->shape.dies; die++) {
-		struct die *d = &f->die[die];
-		uint32_t r = d->first;
-
-		d->first = NONE;
-		while (r != NONE) {
-			uint32_t next = f->read.unit[r].next;
-
-			if (f->read.unit[r].io) {
-				uread_put(f, r);
-			} else {
-				f->read.unit[ssd_pick(d->first == NONE, r, d->last)].next = r;
-				f->read.unit[r].next = NONE;
-				d->first = (uint32_t)ssd_pick(d->first == NONE, r, d->first);
-				d->last = r;
-			}
-			r = next;
-		}
-	}
-	for (uint32_t r = 0; r < f->host.c.max_unit_reads + f->read.kept; r++)
-		if (f->read.unit[r].io)
-			f->read.unit[r].io = &f->read.nobody;
 }
 
 /* ---- cached map ---------------------------------------------------------- */

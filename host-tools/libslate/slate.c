@@ -580,10 +580,9 @@ uint32_t slate_cores(const struct slate_dev *d)
 
 bool slate_has_write_cache(const struct slate_dev *d)
 {
-	if (d->profile.ftl.power_protected)
-		return false;
-	return d->profile.ftl.buffer_units > 0 || d->profile.ftl.accounting == FTL_ACCOUNT_SSDSIM ||
-	       d->profile.ops->durability == FTL_FLUSHED;
+	return !d->profile.ftl.power_protected &&
+	       (d->profile.ftl.buffer_units > 0 || d->profile.ftl.accounting == FTL_ACCOUNT_SSDSIM ||
+		d->profile.ops->durability == FTL_FLUSHED);
 }
 
 bool slate_trims(const struct slate_dev *d)

@@ -101,11 +101,11 @@ class Parts(unittest.TestCase):
         return subprocess.run(words, env=environment, capture_output=True, timeout=60, check=False).returncode
 
     def parts(self) -> list[tuple[str, bool, list[str]]]:
-        old, runner.ROOT = runner.ROOT, self.root
+        old, runner.BUILD = runner.BUILD, self.root / "build"
         try:
             return [(test.name, test.passed, test.output) for test in runner.build_suite().tests]
         finally:
-            runner.ROOT = old
+            runner.BUILD = old
 
     def test_a_failed_part_is_a_failed_test_with_its_reason(self) -> None:
         self.assertEqual(self.phase("echo the archive has no such file; exit 3"), 3)
