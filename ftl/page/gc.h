@@ -1,9 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gc.h - interface between gc.c and gc_copy.c: a collector's commands on its plane's idle die */
+/* gc.h - interface between the files of GC */
 #ifndef SLATE_GC_H
 #define SLATE_GC_H
 
 #include "page_ftl.h"
+
+/* ---- gc_pick.c ---- */
+
+/* Can this many units be copied while the urgent reserve stays free and a carrier can still be programmed? */
+bool gc_room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
+/* May GC work now because the drive is idle, and is there a block to collect? */
+bool gc_wanted_idle(const struct page_ftl *f, uint32_t plane);
+/*
+ * Is a block to be folded, or folded to the end, because the host waits for room in the cache or
+ * because the drive is idle?
+ */
+bool gc_wanted_fold(const struct page_ftl *f, uint32_t plane);
+/* Is GC due for want of free blocks, for level.c, or for an order? */
+bool gc_wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target);
+/* Returns the next victim, and why, or BLK_NONE. */
+uint32_t gc_candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target, enum gc_why *why);
+
+/* ---- gc.c and gc_copy.c ---- */
 
 /* Make the die busy with this command of the plane's collector. */
 void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c);

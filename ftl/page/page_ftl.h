@@ -27,7 +27,7 @@
  *   place.c     issuing host pages and parity pages, durability
  *   sent.c      ends of writes by SSDSim's accounting
  *   dump.c      a loss of power with capacitors: the rest of the buffer
- *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
+ *   gc.c        GC: the next command; gc_pick.c: the next block; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
  *   ckpt.c      its checkpoint; ckpt_mount.c: a mount by it
