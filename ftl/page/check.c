@@ -159,7 +159,7 @@ static void check_valid(const struct page_ftl *f)
 static bool in_hand(const struct gc *g, uint32_t upn)
 {
 	for (uint32_t i = 0; i < g->units; i++)
-		if (g->unit[i].upn == upn || (i < g->flying && g->unit[i].from == upn))
+		if (g->unit[i].upn == upn)
 			return true;
 	return false;
 }
@@ -179,6 +179,10 @@ static void check_copied(const struct page_ftl *f, const struct gc *g)
 		check_pages_copied(f, g, g->victim, g->page);
 	if (g->second != BLK_NONE && !g->second_waits)
 		check_pages_copied(f, g, g->second, f->g->pages_per_block);
+	for (uint32_t b = g->drained; b != BLK_NONE; b = f->bt.blk[b].next) {
+		SSD_ASSERT(f->bt.blk[b].state == BLK_VICTIM && gc_is_awake(g) && g->second == BLK_NONE);	/* C3 */
+		check_pages_copied(f, g, b, f->g->pages_per_block);
+	}
 }
 
 static void check_relocations(const struct page_ftl *f)

@@ -108,9 +108,9 @@ static void leave_out_running(const struct page_ftl *f, const struct die *d)
 		count_pages(f, fxp_quotient(f->shape.by_block_pages, d->page[0]), d->page[0] % f->g->pages_per_block);
 	if (d->op != DIE_GC || g->op == GC_READ)
 		return;
-	if (g->op == GC_ERASE)
-		count_pages(f, g->victim, 0);
-	else
+	for (uint32_t i = 0, b = g->drained; g->op == GC_ERASE && i < g->erased; i++, b = f->bt.blk[b].next)
+		count_pages(f, b, 0);
+	if (g->op != GC_ERASE)
 		count_pages(f, g->target, f->bt.blk[g->target].next_page - 1);
 }
 

@@ -8,12 +8,15 @@
  * collector's next command on the plane's idle die:
  *
  *   1  if there is no victim, ask the policy for one
- *   2  if a page's worth of valid units is in hand, or the last of them, program them
- *   3  if a page of the victim still has a valid unit, read the next such page
- *   4  if no valid unit is left, erase the victim (or retire it), but not before
- *      a  `stable` has passed all sequences that made its units obsolete: until then a power cut
- *         may make an older version valid again, which is in this block;
- *      b  another block carries a mark at or past all sequences in the victim: else a mount would
+ *   2  if a page's worth of valid units is in hand, program them
+ *   3  if a page of the victim still has a valid unit, read the next such page. If none has, the
+ *      victim is drained: its last units, less than a page, are in hand. Another block becomes the
+ *      victim, so that its first units fill their page (a filler). If there is no such block, the
+ *      rest of the page stays empty (pad_units)
+ *   4  if no drained block has a valid unit, erase them (or retire them), but not before
+ *      a  `stable` has passed all sequences that made their units obsolete: until then a power cut
+ *         may make an older version valid again, which is in such a block;
+ *      b  another block carries a mark at or past all sequences in the block: else a mount would
  *         not find these pages and would end the log too early. If no block does, an empty page
  *         (the carrier) is programmed.
  *
@@ -21,6 +24,13 @@
  * moves. The copy is mapped when its program is issued; a unit that the host
  * wrote in between is dropped. Victim and copy are in one plane, so the erase
  * cannot overtake the program.
+ *
+ * Drained blocks. Only one page is programmed between the choice of a filler and the erase of the
+ * drained blocks, as if that page had been programmed without it, so no more room is needed. If no
+ * more blocks are wanted after the erase, the filler is put back, with a few valid units less, and is
+ * the next victim when GC works again. All blocks in hand are collected for
+ * space, and none is flagged, to be retired or of map pages, if there is more than one (is_plain). A
+ * power cut leaves full blocks, as if GC had been interrupted in each.
  *
  * Two victims (parallel_erase; Garrett, Yang, Zhang: IPPBE, ISLPED 2018). The second best block is
  * collected together with the best one if it has at most second_victim_pages valid pages: step 3
@@ -30,8 +40,8 @@
  * the first block is collected alone, and if room runs out during the collection, the other block
  * is released (`release_other`).
  *
- * Copyback (gc_copyback). A page of which every unit is valid, and before which nothing is
- * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs its own
+ * Copyback (gc_copyback). A page of which every unit is valid is copied inside the chip, unless a
+ * drained block waits for its last units: one command in place of steps 3 and 2. The copy needs its own
  * OOB, because a mount distinguishes it from its source by order, mark and kind, and the chip does
  * not return the old OOB. So the FTL keeps a P2L table in memory with the OOB of each unit. ECC
  * does not check the data: raw errors are copied and accumulate, lost data stay lost.
@@ -49,7 +59,9 @@
  *   G1  while gc.victim is set, that block is in state VICTIM; its valid units are on pages at or
  *       after gc.page, or in gc.unit[]. The same holds for gc.second, with page 0 (if second_waits)
  *       or the end of the block (otherwise) in place of gc.page;
- *   G2  a plane without a victim has a free block, unless blocks were retired.
+ *   G2  a plane without a victim has a free block, unless blocks were retired;
+ *   G3  drained blocks are in state VICTIM; all their valid units are in gc.unit[], before those of
+ *       gc.victim. A collector that is asleep has none.
  */
 #include "gc.h"
 
@@ -146,7 +158,7 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 
 static bool relocates(const struct gc *g)
 {
-	return g->victim != BLK_NONE && g->corrected;
+	return gc_block(g) != BLK_NONE && g->corrected;
 }
 
 /*
@@ -179,6 +191,8 @@ static void take_block(struct page_ftl *f, uint32_t plane, uint32_t b)
 	if (f->bt.blk[b].dead && f->plane[plane].purge)
 		f->plane[plane].purge--;
 	f->bt.blk[b].dead = false;
+	if (f->plane[plane].gc.next == b)
+		f->plane[plane].gc.next = BLK_NONE;
 	level_forget(f, b);
 	blk_take(&f->bt, b);
 }
@@ -192,9 +206,10 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->corrected = f->bt.blk[b].relocate;
 	g->victim = b;
 	g->of_map = map_is_cached(f) && f->bt.blk[b].map;
-	g->second = BLK_NONE;
+	g->second = g->drained = BLK_NONE;
+	g->alone = false;
 	g->page = 0;
-	g->units = g->flying = 0;
+	g->units = 0;
 	g->since_ns = now_ns;
 	g->retire = f->bt.blk[b].state == BLK_RETIRE;
 	f->plane[plane].order.victim = false;
@@ -274,11 +289,68 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return true;
 }
 
+/* ---- drained blocks ------------------------------------------------------ */
+
+/* Append the block to the list of drained ones. */
+static void add_drained(const struct page_ftl *f, struct gc *g, uint32_t b)
+{
+	uint32_t *link = &g->drained;
+
+	while (*link != BLK_NONE)
+		link = &f->bt.blk[*link].next;
+	*link = b;
+	f->bt.blk[b].next = BLK_NONE;
+}
+
+/* All pages of the victims have been read. */
+static void drain(const struct page_ftl *f, struct gc *g)
+{
+	add_drained(f, g, g->victim);
+	if (g->second != BLK_NONE)
+		add_drained(f, g, g->second);
+	g->victim = g->second = BLK_NONE;
+}
+
+/* May blocks of this kind be in hand together with others? */
+static bool is_plain(const struct gc *g)
+{
+	return g->why == GC_FOR_SPACE && !g->corrected && !g->of_map && !g->retire;
+}
+
+/* Choose a block whose units fill the page that the last units of the drained blocks begin. */
+static bool choose_filler(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t b = is_plain(g) && !g->alone ? gc_filler(f, plane) : BLK_NONE;
+
+	if (b == BLK_NONE)
+		return false;
+	g->victim = b;
+	g->page = 0;
+	take_block(f, plane, b);
+	return true;
+}
+
+/*
+ * Put back the block that was to fill a page, if there is one: it is the next victim. Its units in
+ * hand are still in it.
+ */
+static void put_back_filler(struct page_ftl *f, struct gc *g)
+{
+	if (g->victim != BLK_NONE) {
+		blk_close(&f->bt, g->victim);
+		g->next = g->victim;
+		g->victim = BLK_NONE;
+	}
+	g->units = gc_drained_units(f, g);
+}
+
 /* ---- erasing ------------------------------------------------------------ */
 
-static bool is_victim(const struct gc *g, uint32_t b)
+/* Returns the block that is erased by one command with the first drained one, or BLK_NONE. */
+static uint32_t erased_beside(const struct page_ftl *f, const struct gc *g)
 {
-	return b == g->victim || b == g->second;
+	return f->host.c.parallel_erase ? f->bt.blk[g->drained].next : BLK_NONE;
 }
 
 /* Rule 4a: has `stable` passed all sequences that made the block's units obsolete? */
@@ -292,34 +364,33 @@ static bool keeps_marks(const struct blk *b)
 	return b->state == BLK_FULL || (b->state == BLK_OPEN && b->backup == BLK_DATA);
 }
 
-/* Rule 4b: does a block that is not erased carry a later mark than all blocks to erase? */
-static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
+/* Rule 4b: does a block that is not erased carry a later mark than the blocks to erase, b and perhaps c? */
+static bool carried_elsewhere(struct page_ftl *f, uint32_t b, uint32_t c)
 {
-	uint64_t need = f->bt.blk[g->victim].last_order;
+	uint64_t need = f->bt.blk[b].last_order;
+	uint32_t at = f->log.carrier;
 
-	if (g->second != BLK_NONE && f->bt.blk[g->second].last_order > need)
-		need = f->bt.blk[g->second].last_order;
-	if (f->log.carrier != BLK_NONE && !is_victim(g, f->log.carrier) &&
-	    f->bt.blk[f->log.carrier].mark >= need)
+	if (c != BLK_NONE && f->bt.blk[c].last_order > need)
+		need = f->bt.blk[c].last_order;
+	if (at != BLK_NONE && at != b && at != c && f->bt.blk[at].mark >= need)
 		return true;
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		for (unsigned int i = 0; i < FRONTIERS; i++) {
-			uint32_t b = f->fr.plane[p].open[i];
-
-			if (b != BLK_NONE && !is_victim(g, b) && f->bt.blk[b].mark >= need) {
-				f->log.carrier = b;
+			at = f->fr.plane[p].open[i];
+			if (at != BLK_NONE && at != b && at != c && f->bt.blk[at].mark >= need) {
+				f->log.carrier = at;
 				return true;
 			}
 		}
-	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* rare: otherwise the mark is carried by a new page */
-		if (!is_victim(g, b) && f->bt.blk[b].mark >= need && keeps_marks(&f->bt.blk[b])) {
-			f->log.carrier = b;
+	for (at = 0; at < geo_blocks(f->g); at++)	/* rare: otherwise the mark is carried by a new page */
+		if (at != b && at != c && f->bt.blk[at].mark >= need && keeps_marks(&f->bt.blk[at])) {
+			f->log.carrier = at;
 			return true;
 		}
 	return false;
 }
 
-static void count_run(struct page_ftl *f, const struct gc *g, uint64_t now_ns)
+static void count_run(struct page_ftl *f, struct gc *g, uint64_t now_ns)
 {
 	switch (g->why) {
 	case GC_FOR_SPACE:
@@ -333,17 +404,24 @@ static void count_run(struct page_ftl *f, const struct gc *g, uint64_t now_ns)
 		f->host.stats.relocations++;
 		break;
 	}
+	g->since_ns = now_ns;
+}
+
+/* Remove the first drained block from the list: it is erased, or is to be retired. */
+static uint32_t take_drained(struct page_ftl *f, struct gc *g)
+{
+	uint32_t b = g->drained;
+
+	g->drained = f->bt.blk[b].next;
+	if (f->log.carrier == b)
+		f->log.carrier = BLK_NONE;
+	return b;
 }
 
 static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
-	struct gc *g = &f->plane[plane].gc;
-
 	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
-	if (f->log.carrier != BLK_NONE && is_victim(g, f->log.carrier))
-		f->log.carrier = BLK_NONE;
-	count_run(f, g, now_ns);
-	g->victim = g->second = BLK_NONE;
+	count_run(f, &f->plane[plane].gc, now_ns);
 }
 
 static struct nand_cmd erase_of(const struct page_ftl *f, const struct gc *g, uint32_t b)
@@ -352,17 +430,18 @@ static struct nand_cmd erase_of(const struct page_ftl *f, const struct gc *g, ui
 				  .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 }
 
-static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+static void erase_drained(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c[2] = { erase_of(f, g, g->victim) };
-	unsigned int count = 1;
+	struct nand_cmd c[2] = { erase_of(f, g, g->drained) };
+	uint32_t beside = erased_beside(f, g);
 
-	if (g->second != BLK_NONE)
-		c[count++] = erase_of(f, g, g->second);
-	nand_submit(f->host.n, now_ns, c, count);
+	g->erased = 1;
+	if (beside != BLK_NONE)
+		c[g->erased++] = erase_of(f, g, beside);
+	nand_submit(f->host.n, now_ns, c, g->erased);
 	gc_start(f, plane, GC_ERASE, c);
-	g->second_status = c[count - 1].status;
+	g->second_status = c[g->erased - 1].status;
 }
 
 static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_status status)
@@ -381,13 +460,20 @@ static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_sta
 static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	uint32_t b = g->victim, second = g->second;
 
 	victim_done(f, now_ns, plane);
-	erased(f, plane, b, g->status);
-	if (second != BLK_NONE) {
+	erased(f, plane, take_drained(f, g), g->status);
+	if (g->erased > 1) {
 		f->host.stats.second_victims++;
-		erased(f, plane, second, g->second_status);
+		erased(f, plane, take_drained(f, g), g->second_status);
+	}
+	if (g->drained != BLK_NONE)
+		return;
+	if (!gc_wanted_space(f, plane)) {
+		put_back_filler(f, g);
+	} else if (g->victim != BLK_NONE) {
+		f->plane[plane].order.victim = false;
+		take_second(f, plane);
 	}
 }
 
@@ -399,10 +485,29 @@ enum turn {
 	TURN_AGAIN,	/* the victim has changed: call again */
 };
 
+static void put_back(struct page_ftl *f, const struct gc *g, uint32_t b)
+{
+	if (g->retire) {
+		f->bt.blk[b].state = BLK_OPEN;
+		blk_retire(&f->bt, b);
+	} else {
+		blk_close(&f->bt, b);
+	}
+}
+
+/* Put back all blocks in hand. Their units in hand are not lost, because the map says that they are still there. */
+static void put_back_all(struct page_ftl *f, struct gc *g)
+{
+	map_gc_release(f, g);
+	if (g->victim != BLK_NONE)
+		put_back(f, g, g->victim);
+	while (g->drained != BLK_NONE)
+		put_back(f, g, take_drained(f, g));
+}
+
 /*
  * There is no page for a copy, because blocks failed. Put the victim back and take one that only
- * needs an erase, if there is one. Units in hand are not lost, because they are still in the victim
- * according to the map.
+ * needs an erase, if there is one.
  */
 static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
@@ -411,15 +516,9 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 	if (empty == BLK_NONE && map_is_cached(f) && ckpt_yield(f, plane))
 		empty = blk_empty(&f->bt, plane);
-	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE)
+	if ((g->victim == BLK_NONE && !gc_drained_units(f, g)) || empty == BLK_NONE)
 		return false;
-	map_gc_release(f, g);
-	if (g->retire) {
-		f->bt.blk[g->victim].state = BLK_OPEN;
-		blk_retire(&f->bt, g->victim);
-	} else {
-		blk_close(&f->bt, g->victim);
-	}
+	put_back_all(f, g);
 	take_victim(f, now_ns, plane, empty, GC_FOR_SPACE);
 	return true;
 }
@@ -435,8 +534,7 @@ static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t p
 
 	if (b == BLK_NONE)
 		return false;
-	map_gc_release(f, g);
-	blk_close(&f->bt, g->victim);
+	put_back_all(f, g);
 	take_victim(f, now_ns, plane, b, GC_FOR_SPACE);
 	return true;
 }
@@ -465,32 +563,33 @@ static SSD_HOT enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t 
 	case ROOM_NONE:
 		break;
 	}
+	if (g->drained != BLK_NONE && g->victim != BLK_NONE) {
+		put_back_filler(f, g);
+		g->alone = true;
+		return TURN_AGAIN;
+	}
 	if (release_other(f, g) || change_victim(f, now_ns, plane) ||
 	    (map_is_cached(f) && change_to_map_victim(f, now_ns, plane)))
 		return TURN_AGAIN;
 	return TURN_PASSED;	/* blocks failed, so that G2 does not hold; a free block may come later */
 }
 
-/* All valid units of the victims have been copied: erase or retire them. */
+/* All valid units of the drained blocks have been copied: erase or retire them. */
 static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
+	uint32_t b = g->drained, beside = erased_beside(f, g);
 
-	SSD_ASSERT(!f->bt.blk[g->victim].valid);
-	SSD_ASSERT(g->second == BLK_NONE || !f->bt.blk[g->second].valid);
-	if (!settled_for_good(f, g->victim) ||
-	    (g->second != BLK_NONE && !settled_for_good(f, g->second)))		/* 4a */
+	if (!settled_for_good(f, b) || (beside != BLK_NONE && !settled_for_good(f, beside)))	/* 4a */
 		return TURN_PASSED;
-	if (!carried_elsewhere(f, g))						/* 4b */
-		return program_or_erase_frontier(f, now_ns, plane, GC_CARRIER);
+	if (!carried_elsewhere(f, b, beside))							/* 4b */
+		return program_or_erase_frontier(f, now_ns, plane, g->units ? GC_PROGRAM : GC_CARRIER);
 	if (g->retire) {
-		uint32_t victim = g->victim;
-
 		victim_done(f, now_ns, plane);
-		block_lost(f, victim);
+		block_lost(f, take_drained(f, g));
 		return TURN_AGAIN;
 	}
-	erase_victim(f, now_ns, plane);
+	erase_drained(f, now_ns, plane);
 	return TURN_USED;
 }
 
@@ -499,9 +598,13 @@ void gc_abandon(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 
 	map_gc_release(f, g);
+	f->good_blocks -= g->victim != BLK_NONE;
+	while (g->drained != BLK_NONE) {
+		take_drained(f, g);
+		f->good_blocks--;
+	}
 	g->units = 0;
 	g->victim = BLK_NONE;
-	f->good_blocks--;
 	f->host.worn = f->host.worn || f->good_blocks < f->need_blocks;
 }
 
@@ -510,9 +613,13 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	bool more;
 
-	if (rests(f, plane) || (g->victim == BLK_NONE && !choose(f, now_ns, plane)))
+	if (rests(f, plane))
 		return TURN_PASSED;
 	gc_drop_stale(f, g);
+	if (g->drained != BLK_NONE && !gc_drained_units(f, g))
+		return erase_or_retire(f, now_ns, plane);
+	if (g->victim == BLK_NONE && !(g->drained == BLK_NONE ? choose(f, now_ns, plane) : choose_filler(f, plane)))
+		return g->units ? program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM) : TURN_PASSED;
 	if (g->units >= f->shape.upp && g->second == BLK_NONE)
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
 	more = gc_next_page(f, g) || (turn_to_second(g) && gc_next_page(f, g));
@@ -521,15 +628,16 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		release_other(f, g);
 		more = gc_next_page(f, g);
 	}
-	if (g->units >= f->shape.upp || (g->units && !more))
+	if (g->units >= f->shape.upp)
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
-	if (more && gc_moves_whole(f, g))
-		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
-	if (more) {
-		gc_read_page(f, now_ns, plane);
-		return TURN_USED;
+	if (!more) {
+		drain(f, g);
+		return TURN_AGAIN;
 	}
-	return erase_or_retire(f, now_ns, plane);
+	if (gc_moves_whole(f, g))
+		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
+	gc_read_page(f, now_ns, plane);
+	return TURN_USED;
 }
 
 /* Issue one command on the plane's idle die. Returns false if none was possible. */
@@ -566,7 +674,8 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);
-		if (!gc_wanted_or_moved(f, plane, f->host.c.gc_stop_blocks) && !gc_wanted_idle(f, plane) &&
+		if (f->plane[plane].gc.drained == BLK_NONE &&
+		    !gc_wanted_or_moved(f, plane, f->host.c.gc_stop_blocks) && !gc_wanted_idle(f, plane) &&
 		    !gc_wanted_fold(f, plane))
 			go_to_sleep(f, plane);
 		break;

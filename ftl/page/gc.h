@@ -18,6 +18,10 @@ bool gc_wanted_idle(const struct page_ftl *f, uint32_t plane);
 bool gc_wanted_fold(const struct page_ftl *f, uint32_t plane);
 /* Is GC due for want of free blocks, for level.c, or for an order? */
 bool gc_wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target);
+/* Is GC due for want of free blocks, for an order, or to fold? */
+bool gc_wanted_space(const struct page_ftl *f, uint32_t plane);
+/* Returns the block whose units fill the page with the last units of the drained blocks, or BLK_NONE. */
+uint32_t gc_filler(const struct page_ftl *f, uint32_t plane);
 /* Returns the next victim, and why, or BLK_NONE. */
 uint32_t gc_candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target, enum gc_why *why);
 
@@ -28,6 +32,8 @@ void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct na
 /* Returns the source to which the collector's commands are charged. */
 enum nand_source gc_source(const struct gc *g);
 
+/* Returns the number of valid units of the drained blocks. After gc_drop_stale() they are the first ones in hand. */
+uint32_t gc_drained_units(const struct page_ftl *f, const struct gc *g);
 /* Move g->page to the victim's next page with a valid unit. Returns false if there is none. */
 bool gc_next_page(struct page_ftl *f, struct gc *g);
 /* Cached map: leave a victim that has a page of unknown LPNs as it is. The next mount finds out. */

@@ -19,6 +19,15 @@ bool gc_next_page(struct page_ftl *f, struct gc *g)
 	return upn < end;
 }
 
+uint32_t gc_drained_units(const struct page_ftl *f, const struct gc *g)
+{
+	uint32_t units = 0;
+
+	for (uint32_t b = g->drained; b != BLK_NONE; b = f->bt.blk[b].next)
+		units += f->bt.blk[b].valid;
+	return units;
+}
+
 void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
 {
 	uint32_t die = geo_die_of_plane(f->g, plane);
@@ -150,7 +159,7 @@ bool gc_moves_whole(const struct page_ftl *f, const struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
-	if (!f->host.c.gc_copyback || g->units || g->why != GC_FOR_SPACE || g->corrected)
+	if (!f->host.c.gc_copyback || g->drained != BLK_NONE || g->why != GC_FOR_SPACE || g->corrected)
 		return false;
 	for (uint32_t i = 0; i < f->shape.upp; i++)
 		if (!bit_get(f->map.valid, first + i))
@@ -158,21 +167,19 @@ bool gc_moves_whole(const struct page_ftl *f, const struct gc *g)
 	return true;
 }
 
-/* Take the page's units in hand from the P2L table, without reading their bytes. */
-static void gather_from_p2l(struct page_ftl *f, struct gc *g)
+/* Take the page's units from the P2L table, without their bytes, behind those in hand. */
+static void gather_from_p2l(const struct page_ftl *f, const struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 	uint32_t end = (g->victim + 1) * f->bt.units_per_block;
 	uint32_t next = bit_next(f->map.valid, first + f->shape.upp, end);
 
-	g->bytes = false;
-	g->units = f->shape.upp;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		const uint8_t *unit = p2l_of(f, first + i);
+		uint32_t lpn = oob_unit_lpn(unit);
 
-		g->unit[i] = (struct gc_unit){ .lpn = oob_unit_lpn(unit), .upn = first + i,
-					       .seq = oob_unit_seq(unit) };
-		SSD_ASSERT((f->map.l2p[g->unit[i].lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
+		g->unit[g->units + i] = (struct gc_unit){ .lpn = lpn, .upn = first + i, .seq = oob_unit_seq(unit) };
+		SSD_ASSERT((f->map.l2p[lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
 	}
 	SSD_PREFETCH(p2l_of(f, first) + 128);
 	if (next < end)
@@ -201,10 +208,22 @@ static void set_map_head(const struct page_ftl *f, const struct gc *g, struct oo
 	}
 }
 
+static void count_units(struct page_ftl *f, const struct gc *g)
+{
+	struct ftl_stats *st = &f->host.stats;
+
+	*(g->why == GC_FOR_SPACE ? &st->gc_units : &st->wl_units) += g->flying;
+	st->pad_units += f->shape.upp - g->flying;
+	st->gc_pad_units += f->shape.upp - g->flying;
+	for (uint32_t i = 0; i < g->flying; i++)
+		st->slc_fold_units += f->bt.blk[upn_block(f, g->fly[i].from)].slc;
+}
+
 void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
+	struct gc_unit *in = g->unit;
 	bool hidden = false;
 	struct nand_cmd c;
 	struct blk *b;
@@ -212,6 +231,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	nand_fill_program(&c, gc_source(g), 0, f->oob);
 	if (op == GC_COPYBACK) {
 		gather_from_p2l(f, g);
+		in += g->units;
 		c.op = NAND_COPYBACK;
 		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
@@ -229,16 +249,14 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	oob_put_head(f->oob, &h);
 	if (SSD_UNLIKELY(f->handles.count))
 		handles_took(f, g->target, handles_stream(f, plane, FRONT_GC), f->oob);
-	g->flying = g->units < f->shape.upp ? g->units : f->shape.upp;
+	g->flying = g->units < f->shape.upp && op != GC_COPYBACK ? g->units : f->shape.upp;
+	g->fly = in;
 	g->mark = h.mark;
-	for (uint32_t i = 0; i < f->shape.upp; i++) {
-		struct gc_unit *u = &g->unit[i];
+	for (uint32_t i = g->flying; i < f->shape.upp; i++)
+		oob_put_unit(f->oob, i, OOB_NO_LPN, 0);
+	for (uint32_t i = 0; i < g->flying; i++) {
+		struct gc_unit *u = &in[i];
 
-		if (i >= g->flying) {
-			oob_put_unit(f->oob, i, OOB_NO_LPN, 0);
-			f->host.stats.pad_units++;
-			continue;
-		}
 		u->from = u->upn;
 		u->upn = c.ppn.v * f->shape.upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
@@ -252,8 +270,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	if (g->of_map && g->flying)
 		f->cache.found[(g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp].seq = f->cache.seq;
 	metadata_copy(f, g, f->oob);
-	f->host.stats.slc_fold_units += f->bt.blk[g->victim].slc ? g->flying : 0;
-	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
+	count_units(f, g);
 	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
 	if (!f->fr.plain)
 		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
@@ -266,7 +283,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 static void take_back(struct page_ftl *f, struct gc *g)
 {
 	for (uint32_t i = 0; i < g->flying; i++) {
-		struct gc_unit *u = &g->unit[i];
+		struct gc_unit *u = &g->fly[i];
 
 		if ((*map_entry(f, u->lpn & ~OOB_LOST) & ~OOB_LOST) == u->upn)
 			unit_map(f, u->lpn, u->from, 0);
@@ -283,14 +300,16 @@ void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 	if (g->status != NAND_OK) {
 		block_failed(f, b);
 		take_back(f, g);
-		if (op == GC_COPYBACK)
-			g->units = 0;	/* their bytes are not in memory, so the page must be copied again */
 		map_gc_release(f, g);
 		return;
 	}
-	if (op == GC_COPYBACK)
-		g->page++;
 	carrier_offer(f, b, g->mark);
+	g->alone = false;
+	if (op == GC_COPYBACK) {
+		g->page++;
+		g->flying = 0;
+		return;
+	}
 	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
 	if (g->bytes)
 		memmove(g->data, g->data + (size_t)g->flying * f->host.c.unit_bytes,

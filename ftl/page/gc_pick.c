@@ -49,14 +49,25 @@ bool gc_wanted_idle(const struct page_ftl *f, uint32_t plane)
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
 }
 
+/* Returns the block, of this mode, that was chosen before and then only filled a page, or BLK_NONE. */
+static uint32_t begun(const struct page_ftl *f, uint32_t plane, bool slc)
+{
+	uint32_t b = f->plane[plane].gc.next;
+
+	return b != BLK_NONE && f->bt.blk[b].state == BLK_FULL && f->bt.blk[b].slc == slc &&
+	       blk_settled(&f->bt, &f->bt.blk[b]) ? b : BLK_NONE;
+}
+
 /*
  * Returns the block in SLC mode to fold, or BLK_NONE. A fold into a static cache frees no block for
  * other copies, so it must not use their reserve.
  */
 static uint32_t fold_victim(const struct page_ftl *f, uint32_t plane)
 {
-	uint32_t b = blk_slc_oldest(&f->bt, plane);
+	uint32_t b = begun(f, plane, true);
 
+	if (b == BLK_NONE)
+		b = blk_slc_oldest(&f->bt, plane);
 	return b == BLK_NONE || slc_shares(f) || gc_room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
 }
 
@@ -66,14 +77,14 @@ static uint32_t fold_victim(const struct page_ftl *f, uint32_t plane)
  */
 bool gc_wanted_fold(const struct page_ftl *f, uint32_t plane)
 {
-	uint32_t victim = f->plane[plane].gc.victim;
+	uint32_t b = gc_block(&f->plane[plane].gc);
 
 	if (!f->bt.plane[plane].slc)
 		return false;
 	if (slc_pressed(f, plane))
 		return true;
 	return f->gc.idle_work && f->host.now_ns >= f->gc.idle_at_ns &&
-	       ((victim != BLK_NONE && f->bt.blk[victim].slc) || fold_victim(f, plane) != BLK_NONE);
+	       ((b != BLK_NONE && f->bt.blk[b].slc) || fold_victim(f, plane) != BLK_NONE);
 }
 
 /*
@@ -85,11 +96,13 @@ bool gc_wanted_fold(const struct page_ftl *f, uint32_t plane)
  */
 static uint32_t space_victim(const struct page_ftl *f, uint32_t plane)
 {
-	uint32_t b = slc_shares(f) ? blk_slc_oldest(&f->bt, plane) : BLK_NONE;
+	uint32_t b = slc_shares(f) && f->bt.plane[plane].slc ? fold_victim(f, plane) : BLK_NONE;
 
 	if (b != BLK_NONE)
 		return b;
-	b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+	b = begun(f, plane, false);
+	if (b == BLK_NONE)
+		b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 	if (b == BLK_NONE || room_beside(f, plane, f->bt.blk[b].valid, f->cache.frames > 0))
 		return b;
 	return gc_fewest_valid(&f->bt, plane, f->shape.upp);
@@ -164,4 +177,28 @@ uint32_t gc_candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target, 
 	*why = GC_FOR_WEAR;
 	b = level_coldest(f, plane);
 	return b != BLK_NONE && gc_room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
+}
+
+bool gc_wanted_space(const struct page_ftl *f, uint32_t plane)
+{
+	return wanted(f, plane, f->host.c.gc_stop_blocks) || gc_wanted_idle(f, plane) || ordered(f, plane) ||
+	       gc_wanted_fold(f, plane);
+}
+
+uint32_t gc_filler(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t first = f->plane[plane].gc.drained, b = f->bt.blk[first].slc ? fold_victim(f, plane) : BLK_NONE;
+	uint32_t drained = 0;
+	const struct blk *k;
+
+	for (uint32_t i = first; i != BLK_NONE; i = f->bt.blk[i].next)
+		drained++;
+	if (b == BLK_NONE)
+		b = space_victim(f, plane);
+	if (b == BLK_NONE || drained >= f->shape.upp)
+		return BLK_NONE;
+	k = &f->bt.blk[b];
+	if (k->dead || k->relocate || k->map || (f->handles.apart && k->stream != f->bt.blk[first].stream))
+		return BLK_NONE;
+	return b;
 }

@@ -156,9 +156,14 @@ static void close_page(struct page_ftl *f, uint32_t w)
 
 void handles_close_others(struct page_ftl *f)
 {
-	for (uint32_t i = 0; i < f->handles.count; i++)
-		if (f->handles.handle[i].open != NONE)
-			close_page(f, f->handles.handle[i].open);
+	for (uint32_t i = 0; i < f->handles.count; i++) {
+		uint32_t w = f->handles.handle[i].open;
+
+		if (w == NONE)
+			continue;
+		f->host.stats.flush_pad_units += f->shape.upp - f->buf.page[w].used;
+		close_page(f, w);
+	}
 }
 
 /* Close the slot's page if it is another handle's open one. */
@@ -194,7 +199,7 @@ void handles_close_region(struct page_ftl *f, uint32_t map)
 
 uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
-	uint32_t victim = f->plane[plane].gc.victim, w = f->buf.first;
+	uint32_t victim = gc_block(&f->plane[plane].gc), w = f->buf.first;
 
 	if (which == FRONT_GC)
 		return f->handles.apart && victim != BLK_NONE ? f->bt.blk[victim].stream : 0;

@@ -115,7 +115,7 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
 static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
 	if (f->fr.word_lines || f->bt.blk[b].state != BLK_OPEN ||
-	    f->plane[plane].gc.victim != BLK_NONE ||
+	    gc_block(&f->plane[plane].gc) != BLK_NONE ||
 	    f->bt.plane[plane].free_count <= f->host.c.gc_urgent_blocks)
 		return;
 	front_drop(&f->fr, b);

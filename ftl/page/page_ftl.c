@@ -769,6 +769,7 @@ void page_ftl_begin(struct ftl *base)
 	front_init(&f->fr, n, &f->bt, &f->host.stats);
 	for (uint32_t p = 0; p < f->shape.planes; p++) {
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
+		f->plane[p].gc.drained = f->plane[p].gc.next = BLK_NONE;
 		f->plane[p].level = c->wl_threshold;
 	}
 	page_ftl_plan_idle(f);

@@ -44,6 +44,7 @@
 #include "die.h"
 #include "front.h"
 #include "gc_policy.h"
+#include "gc_state.h"
 #include "handles.h"
 #include "heat.h"
 #include "host.h"
@@ -136,55 +137,6 @@ struct die {			/* 128 bytes, so that an index is converted to an address by a sh
 };
 
 _Static_assert(sizeof(struct die) == 128, "struct die is two cache lines");
-
-enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE };
-
-struct gc_unit {
-	uint32_t lpn;		/* LPN, perhaps with OOB_LOST */
-	uint32_t upn;		/* address of the unit in the map, unless it was superseded */
-	uint32_t from;		/* while the unit is being programmed: its previous address */
-	uint64_t seq;
-};
-
-enum gc_why { GC_FOR_SPACE, GC_FOR_WEAR, GC_FOR_ERRORS };
-
-enum gc_state {			/* gc.c says which function makes each change */
-	GC_ASLEEP,		/* nothing to collect */
-	GC_ACTIVE,
-	GC_WAITING,		/* no command could be issued at the last call */
-};
-
-struct gc {
-	enum gc_state state;
-	bool idle;		/* works only because the drive is idle; it rests while the drive is busy */
-	uint32_t victim;	/* block being copied, or BLK_NONE */
-	uint32_t second;	/* block that is erased together with the victim, or BLK_NONE */
-	bool second_waits;	/* its pages are copied next; false: they have been copied */
-	uint32_t page;		/* next page of the victim to examine */
-	uint32_t units;		/* number of units in unit[], at most two pages */
-	uint32_t flying;	/* number of these that are being programmed */
-	bool retire;		/* the victim becomes BAD, not FREE */
-	bool bytes;		/* data[] has content; without payload only for hidden pages */
-	uint32_t target;	/* block being programmed */
-	enum gc_why why;	/* why the victim was chosen */
-	bool of_map;		/* the victim holds map pages */
-	uint64_t map_mark;	/* mark of the map page in hand, if it has kind OOB_MAP; else 0 */
-	uint32_t pins;		/* cached map: number of frames in pin[], at most a page's units */
-	uint32_t *pin;
-	bool corrected;		/* the victim was flagged (level.c), even if it was chosen for another reason */
-	enum gc_op op;
-	enum nand_status status, second_status;
-	uint64_t mark;		/* mark of the page being programmed */
-	uint64_t since_ns;
-	struct gc_unit *unit;
-	uint8_t *data;
-	uint8_t *metadata;	/* of each unit; NULL: pages have none */
-};
-
-static inline bool gc_is_awake(const struct gc *g)
-{
-	return g->state != GC_ASLEEP;
-}
 
 struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */

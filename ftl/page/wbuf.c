@@ -354,6 +354,15 @@ static bool accept_trim(struct page_ftl *f, struct ftl_io *io)
 
 /* ---- the line of waiting I/Os ---- */
 
+/* Close all open pages, so that they are programmed now. */
+static void close_pages(struct page_ftl *f)
+{
+	if (f->buf.open != NONE)
+		f->host.stats.flush_pad_units += f->shape.upp - f->buf.page[f->buf.open].used;
+	wbuf_seal(f);
+	handles_close_others(f);
+}
+
 static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t waited = now_ns - io->submit_ns;
@@ -402,10 +411,8 @@ SSD_HOT void line_process(struct page_ftl *f, uint64_t now_ns)
 			return;
 		io_list_take(&f->buf.line);
 		durable = waits_for_flash(f, io);
-		if (durable && (io->op == FTL_FLUSH || io->fua || !f->buf.line.first)) {
-			wbuf_seal(f);
-			handles_close_others(f);
-		}
+		if (durable && (io->op == FTL_FLUSH || io->fua || !f->buf.line.first))
+			close_pages(f);
 		if (durable && ends_when_sent(f, io))
 			sent_wait(f, io);
 		else if (durable)

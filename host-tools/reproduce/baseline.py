@@ -4,9 +4,9 @@
 
     baseline.py [--out DIR] [--jobs N]
 
-Replays random writes of one page, uniform or hot and cold, on baseline.ini, under each GC policy that
-has a model, and computes the same by wamodel.py. Writes baseline.csv and README.md to DIR (default:
-docs/results/baseline).
+Replays random writes of one mapping unit, uniform or hot and cold, on baseline.ini, under each GC policy that
+has a model, and computes the same by wamodel.py. A NAND page has 1, 2, 4 or 8 units. Writes baseline.csv and
+README.md to DIR (default: docs/results/baseline).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import wamodel
 ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ROOT / "build/core/slate-replay"
 PROFILE = Path(__file__).parent / "baseline.ini"
-PAGE = 4096
+UNIT = 4096
 MIB = 1 << 20
 # When a victim is chosen, two blocks are free (GC starts when fewer than gc_start_blocks = 3 are) and one is open,
 # half full on average. With hot pages apart from cold ones three are free, and two are open, or four: the host's and
@@ -47,6 +47,16 @@ OTHERS = (("fifo", 0), ("windowed-greedy", 0), ("d-choices", 10), ("d-choices", 
 # The other policies have drives of (pages of a block, blocks, OP); policies differ most in blocks of few pages.
 OTHER_DRIVES = ((64, 1024, OVER_PROVISIONING), (256, 512, (7, 28)))
 LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others write too much
+# Drives with several units a page, for greedy, and for the others: (units a page, pages of a block, blocks, OP).
+UNITS_DRIVES = (
+    *((units, 64, 512, (7, 15, 28)) for units in (2, 4, 8)),
+    (4, 24, 1024, (7, 28)),  # the shape of the profiles of real drives
+    (2, 512, 256, (7, 28)),
+    (4, 256, 256, (7, 28)),
+    (8, 128, 256, (7, 28)),
+    (4, 1024, 128, (28,)),
+)
+UNITS_OTHERS = ((2, 32, 512, (28,)), (4, 32, 512, (7, 28)), (8, 32, 512, (28,)))
 
 
 @dataclass(frozen=True)
@@ -62,29 +72,37 @@ class Point:
     of: int = 0  # d-choices: blocks drawn; windowed-greedy: blocks of the window
     apart: str = ""  # hot pages lie apart from cold ones, with gc_frontier "shared" or "own"
     by: str = "count"  # what makes a page hot
+    units: int = 1  # of a page
+    own: bool = False  # GC's copies have a block of their own
+
+    @property
+    def block_units(self) -> int:
+        """Return the number of units of a block."""
+        return self.block_pages * self.units
 
     @property
     def capacity_mib(self) -> int:
         """Return the exported capacity, rounded up to MiB."""
-        return round(self.blocks * self.block_pages * PAGE / (1 + self.op_percent / 100) / MIB)
+        return round(self.blocks * self.block_units * UNIT / (1 + self.op_percent / 100) / MIB)
 
     @property
-    def pages(self) -> int:
-        """Return the number of exported pages."""
-        return self.capacity_mib * MIB // PAGE
+    def exported(self) -> int:
+        """Return the number of exported units."""
+        return self.capacity_mib * MIB // UNIT
 
     def computed(self) -> float:
         """Return the write amplification of the model, for the blocks among which victims are chosen."""
         free, opened = FREE_AND_OPEN[self.apart]
-        closed, b = self.blocks - free - opened, self.block_pages
-        rho = (self.pages - opened * b / 2) / (closed * b)
+        opened += self.own
+        closed, b = self.blocks - free - opened, self.block_units
+        rho = (self.exported - opened * b / 2) / (closed * b)
         if self.hot and not self.apart:
             return wamodel.lru_hot_cold(rho, self.hot) if self.policy == "fifo" else wamodel.hot_cold(rho, b, self.hot)
         return {
             "greedy": lambda: wamodel.greedy(rho, b),
             "fifo": lambda: wamodel.lru(rho),
-            "random": lambda: wamodel.random_block(rho, b),
-            "d-choices": lambda: wamodel.d_choices(rho, b, self.of),
+            "random": lambda: wamodel.random_block(rho, b, self.units),
+            "d-choices": lambda: wamodel.d_choices(rho, b, self.of, self.units),
             "windowed-greedy": lambda: wamodel.windowed(rho, b, self.of / closed),
         }[self.policy]()
 
@@ -92,7 +110,8 @@ class Point:
         """Return the policy's name in the table."""
         what = {"d-choices": f" of {self.of}", "windowed-greedy": f" in {self.of} blocks"}.get(self.policy, "")
         apart = f", apart, {self.apart}" if self.apart else ""
-        return self.policy + what + apart + (f", by {self.by}" if self.by != "count" else "")
+        own = ", own frontier" if self.own else ""
+        return self.policy + what + apart + own + (f", by {self.by}" if self.by != "count" else "")
 
     def _settings(self) -> list[str]:
         found = [f"gc_policy={self.policy}"]
@@ -102,12 +121,18 @@ class Point:
             found.append(f"gc_window_blocks={self.of}")
         if self.apart:
             found += [f"hot_cold={self.by}", f"gc_frontier={self.apart}", "gc_start_blocks=4", "gc_stop_blocks=4"]
-        return [word for setting in found for word in ("--set", f"ftl.{setting}")]
+        if self.own:
+            found.append("gc_frontier=own")
+        settings = [f"ftl.{setting}" for setting in found]
+        if self.units > 1:  # the buffer collects a page's units: without it each write takes a page
+            settings += [f"ftl.buffer_units={2 * self.units}", f"geometry.page_bytes={self.units * UNIT}"]
+            settings.append("geometry.oob_bytes=512")
+        return [word for setting in settings for word in ("--set", setting)]
 
     def measured(self) -> float:
         """Return the write amplification that slate-replay measures."""
         warm_up = self._warm_up()
-        count = warm_up + (COUNTED if self.policy == "greedy" else COUNTED_OTHERS) * self.pages
+        count = warm_up + (COUNTED if self.policy == "greedy" else COUNTED_OTHERS) * self.exported
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
         line = [
             str(REPLAY), "--profile", str(PROFILE), "--set", f"geometry.blocks_per_plane={self.blocks}",
@@ -128,18 +153,18 @@ class Point:
 
     def _warm_up(self) -> int:
         if not self.hot:
-            return (WARM_UP if self.policy == "greedy" else WARM_UP_OTHERS) * self.pages
-        return round(COLD_WRITES * (1 - self.hot.pages) / (1 - self.hot.writes) * self.pages)
+            return (WARM_UP if self.policy == "greedy" else WARM_UP_OTHERS) * self.exported
+        return round(COLD_WRITES * (1 - self.hot.pages) / (1 - self.hot.writes) * self.exported)
 
     def _trace(self, hot: wamodel.Mix, count: int) -> Iterator[str]:
-        draw, border = random.Random(self.seed).random, int(self.pages * hot.pages)
+        draw, border = random.Random(self.seed).random, int(self.exported * hot.pages)
         yield "# slate-trace 1\n"
         for _ in range(count):
             if draw() < hot.writes:
                 page = int(draw() * border)
             else:
-                page = border + int(draw() * (self.pages - border))
-            yield f"0 0 write {page * PAGE} {PAGE}\n"
+                page = border + int(draw() * (self.exported - border))
+            yield f"0 0 write {page * UNIT} {UNIT}\n"
 
 
 def points() -> list[Point]:
@@ -158,9 +183,25 @@ def points() -> list[Point]:
         for op in ops
     ]
     found += [Point(1024, 64, op, mix, policy="fifo") for mix in MIXES for op in (7, 28)]
+    found += several_units()
     found += [Point(1024, 64, op, mix, apart="shared") for mix in MIXES for op in OVER_PROVISIONING]
     found += [Point(1024, 64, 14, mix, apart="own") for mix in MIXES]
     return found + [Point(1024, 64, op, mix, apart="shared", by="recency") for mix in MIXES for op in (7, 28)]
+
+
+def several_units() -> list[Point]:
+    """Return the points with several units a page."""
+    found = [Point(blocks, b, op, units=units) for units, b, blocks, ops in UNITS_DRIVES for op in ops]
+    found += [
+        Point(blocks, b, op, policy=policy, of=of or blocks // 16, units=units)
+        for policy, of in OTHERS
+        for units, b, blocks, ops in UNITS_OTHERS
+        for op in ops
+    ]
+    found += [Point(512, 32, op, mix, units=4) for mix in MIXES for op in (7, 28)]
+    found += [Point(512, 32, op, MIXES[1], policy="fifo", units=4) for op in (7, 28)]
+    found += [Point(512, 32, op, units=4, own=True) for op in (7, 28)]
+    return found + [Point(512, 32, 15, MIXES[1], apart=apart, units=4) for apart in ("shared", "own")]
 
 
 def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
@@ -170,7 +211,7 @@ def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
             computed = point.computed()
             hot = f"{point.hot.writes:.0%} to {point.hot.pages:.0%}" if point.hot else "uniform"
             row = {
-                "policy": point.named(), "writes": hot,
+                "policy": point.named(), "writes": hot, "units_per_page": str(point.units),
                 "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
                 "op_percent": str(point.op_percent), "computed": f"{computed:.4f}", "measured": f"{measured:.4f}",
                 "off_percent": f"{100 * (measured / computed - 1):+.2f}",
@@ -183,11 +224,11 @@ def as_markdown(found: list[dict[str, str]]) -> str:
     """Format the rows as a table with a column for each over-provisioning."""
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in found:
-        key = (row["policy"], row["writes"], row["pages_per_block"], row["blocks"])
+        key = (row["policy"], row["writes"], row["units_per_page"], row["pages_per_block"], row["blocks"])
         cell = f"{row['computed']}, {row['measured']} ({row['off_percent']})"
         lines.setdefault(key, {})[row["op_percent"]] = cell
     ops = sorted({row["op_percent"] for row in found}, key=int)
-    heads = ("policy", "writes", "pages a block", "blocks", *(f"OP {op} %" for op in ops))
+    heads = ("policy", "writes", "units a page", "pages a block", "blocks", *(f"OP {op} %" for op in ops))
     body = [(*key, *(cells.get(op, "") for op in ops)) for key, cells in lines.items()]
     table = [heads, ("---",) * len(heads), *body]
     return "".join(f"| {' | '.join(line)} |\n" for line in table)

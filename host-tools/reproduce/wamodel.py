@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """wamodel.py - write amplification of a page-mapping FTL, computed: no drive is simulated.
 
-Random single-page writes on a drive of infinitely many blocks, of which the host's pages fill the
+Random writes of a mapping unit (here: a page) on a drive of infinitely many blocks, of which the host's pages fill the
 share RHO (0 to 1); B pages a block; every page that GC moves and every page of the host goes to
 the end of an open block.
 
@@ -17,6 +17,7 @@ two kinds of pages. windowed() is the mean field of "fewest valid pages among th
 Published models of random choice, d_choices() among them, let GC take blocks of which all pages are
 valid. Collecting such a block frees no page, so Slate's policies draw again. Here blocks are
 therefore drawn only from those with an invalid page; the difference decreases with B, and with RHO.
+With FREES units in a NAND page, they are drawn from those with as many invalid units.
 """
 
 from __future__ import annotations
@@ -49,35 +50,48 @@ def lru_hot_cold(rho: float, hot: Mix) -> float:
     return 1 / low
 
 
-def random_block(rho: float, b: int) -> float:
-    """Model GC that takes any block with an invalid page.
+def _passed_by(rho: float, b: int, frees: int) -> float:
+    """Return the share of blocks that are never drawn, for each victim a write: those with b - frees + 1 valid pages
+    or more. C blocks a write pass each of these levels j, at the rate j / (rho b)."""
+    return rho * b * sum(1 / j for j in range(b - frees + 1, b + 1))
+
+
+def random_block(rho: float, b: int, frees: int = 1) -> float:
+    """Model GC that takes any block with FREES invalid pages.
 
     C victims a write, for each block of the drive. All blocks begin with b valid pages and leave that
     level at the rate 1 / rho, so a share rho C is there. The others have rho (1 - C) b of the rho b valid
     pages of a block on average, a victim rho (1 - C) b / (1 - rho C). What is won is C (b - that) = 1.
+    With FREES levels that are passed by, rho C is their share, and (1 - FREES C) is in place of (1 - C).
     """
-    return b / (b * (1 - rho) + rho)
-
-
-def d_choices(rho: float, b: int, d: int) -> float:
-    """Model GC that draws d blocks with an invalid page at random, and takes the one with fewest valid pages.
-
-    C victims a write. The blocks that pass from j valid pages to j - 1 are those that are no victims
-    before: j p(j) / (rho b) = C (1 - (the share of blocks with j or more, among those drawn from) ^ d),
-    p(b) = rho C. From b down each equation has one unknown; C is such that these flows add up to 1,
-    the page that is written.
-    """
-    low, high = 1 / b, 1 / (b * (1 - rho))
-    for _ in range(60):
+    passed = _passed_by(rho, b, frees)
+    low, high = 1 / b, min(1 / (b * (1 - rho)), 0.999 / passed)
+    for _ in range(100):
         c = (low + high) / 2
-        low, high = (c, high) if _written(rho, b, d, c) < 1 else (low, c)
+        won = c * (b - rho * b * (1 - frees * c) / (1 - passed * c))
+        low, high = (c, high) if won < 1 else (low, c)
     return low * b
 
 
-def _written(rho: float, b: int, d: int, c: float) -> float:
+def d_choices(rho: float, b: int, d: int, frees: int = 1) -> float:
+    """Model GC that draws d blocks with FREES invalid pages at random, and takes the one with fewest valid pages.
+
+    C victims a write. The blocks that pass from j valid pages to j - 1 are those that are no victims
+    before: j p(j) / (rho b) = C (1 - (the share of blocks with j or more, among those drawn from) ^ d),
+    and C at the levels that are passed by. From there down each equation has one unknown; C is such that
+    these flows add up to 1, the page that is written.
+    """
+    low, high = 1 / b, min(1 / (b * (1 - rho)), 0.999 / _passed_by(rho, b, frees))
+    for _ in range(60):
+        c = (low + high) / 2
+        low, high = (c, high) if _written(rho, b, d, c, frees) < 1 else (low, c)
+    return low * b
+
+
+def _written(rho: float, b: int, d: int, c: float, frees: int) -> float:
     """Return the pages that become invalid per write, if there are C victims."""
-    drawn_from, above, flows = 1 - rho * c, 0.0, c
-    for j in range(b - 1, 0, -1):
+    drawn_from, above, flows = 1 - c * _passed_by(rho, b, frees), 0.0, c * frees
+    for j in range(b - frees, 0, -1):
         # The share x of j or more solves (x - above) m j / (rho b) = c (1 - x ^ d); m is drawn_from.
         slope, x = drawn_from * j / (rho * b * c), 1.0
         for _ in range(100):

@@ -48,6 +48,7 @@ enum {
 	QUEUES = 524288,	/* a controller of one core is in front that takes turns among four queues, */
 	WEIGHTS = 1048576,	/* by weight, each of another priority */
 	METADATA = 4194304,	/* each sector has metadata in the spare area, which name its write */
+	CARRIES = 8388608,	/* GC carries units over to its next victim */
 };
 
 static const struct shape shapes[] = {
@@ -205,6 +206,29 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, QUEUES },
 	{ "queues, weighted, hot", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
 	  FTL_GC_BLOCKING, false, 4, QUEUES | WEIGHTS },
+	{ "carried", { 1, 1, 1, 1, 14, 6, 2048, 64, 43, 512, 0, 1, 1 }, 512, 150, 4, FTL_GC_SLICED, false, 0, CARRIES },
+	{ "carried, eight units", { 1, 1, 1, 1, 12, 4, 4096, 128, 79, 512, 0, 1, 1 }, 512, 180, 4,
+	  FTL_GC_BLOCKING, false, 0, CARRIES, .policy = &gc_cost_benefit },
+	{ "carried, pairs, planes", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 4,
+	  FTL_GC_SLICED, true, 20, CARRIES | PAIRS | WORDS | CORRECTED },
+	{ "carried, fifo, copyback", { 2, 1, 1, 1, 14, 6, 2048, 64, 43, 2048, 0, 1, 1 }, 512, 280, 4,
+	  FTL_GC_SLICED, false, 0, CARRIES | COPYBACK, .policy = &gc_fifo },
+	{ "carried, shared, idle", { 1, 1, 1, 1, 12, 4, 2048, 64, 43, 512, 0, 1, 1 }, 512, 90, 4,
+	  FTL_GC_SLICED, false, 0, CARRIES | IDLE, NULL, 0, 500, FTL_GC_SHARED, .policy = &gc_random },
+	{ "carried, parity", { 1, 1, 1, 1, 16, 4, 2048, 64, 0, 512, 0, 1, 2 }, 512, 90, 4,
+	  FTL_GC_SLICED, false, 0, CARRIES | FIXED, "parity" },
+	{ "carried, rtf", { 1, 1, 1, 1, 20, 4, 2048, 64, 0, 512, 0, 1, 2 }, 512, 90, 4,
+	  FTL_GC_SLICED, false, 0, CARRIES | FIXED | IDLE, "rtf", 0, 200 },
+	{ "carried, flex", { 1, 1, 1, 1, 16, 4, 2048, 64, 0, 512, 0, 1, 2 }, 512, 90, 4,
+	  FTL_GC_SLICED, false, 0, CARRIES | RELAXED | IDLE, "flex", 200, 400 },
+	{ "carried, slc static", { 1, 1, 1, 1, 16, 6, 2048, 64, 43, 512, 0, 1, 3 }, 512, 150, 4,
+	  FTL_GC_SLICED, false, 20, CARRIES | SET_ASIDE | FOLDS | IDLE, NULL, 0, 400 },
+	{ "carried, slc dynamic", { 1, 1, 1, 1, 16, 6, 2048, 64, 43, 512, 0, 1, 3 }, 512, 160, 4,
+	  FTL_GC_SLICED, false, 20, CARRIES | SPARE | FOLDS },
+	{ "carried, apart", { 1, 1, 1, 1, 18, 6, 2048, 64, 43, 512, 0, 1, 1 }, 512, 180, 4,
+	  FTL_GC_SLICED, false, 40, CARRIES | APART },
+	{ "carried, handles", { 1, 1, 1, 1, 22, 6, 2048, 64, 44, 512, 0, 1, 1 }, 512, 180, 6,
+	  FTL_GC_SLICED, false, 0, CARRIES | HANDLES | COPIES },
 	{ "queues, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
 	  FTL_GC_SLICED, false, 0, QUEUES },
 };

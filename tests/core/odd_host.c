@@ -219,7 +219,7 @@ static uint64_t usable_blocks(const struct page_ftl *p)
 	for (uint64_t b = 0; b < geo_blocks(p->g); b++)
 		n -= p->bt.blk[b].state == BLK_RETIRE;
 	for (uint32_t i = 0; i < p->shape.planes; i++)
-		n -= p->plane[i].gc.victim != BLK_NONE && p->plane[i].gc.retire;
+		n -= gc_block(&p->plane[i].gc) != BLK_NONE && p->plane[i].gc.retire;
 	return n;
 }
 

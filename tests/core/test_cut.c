@@ -34,6 +34,7 @@
 #define WHENS 3
 
 static char id[256];
+static uint64_t carried, carried_of_some;	/* commands with units of drained blocks in hand; of two and more */
 static uint64_t all_ns;
 static struct { bool on; uint64_t command, command2; int when, when2; } only;
 
@@ -99,12 +100,29 @@ static bool cut_again(uint64_t m, int when, uint64_t seed)
 	return true;
 }
 
+/* Count the command if GC holds units of drained blocks (gc.c). */
+static void count_carried(const struct ftl *f)
+{
+	const struct page_ftl *p = page_ftl_of((struct ftl *)(uintptr_t)f);
+
+	for (uint32_t i = 0; i < p->shape.planes; i++) {
+		uint32_t b = p->plane[i].gc.drained;
+
+		if (b == BLK_NONE || !p->plane[i].gc.units)
+			continue;
+		carried++;
+		carried_of_some += p->bt.blk[b].next != BLK_NONE;
+	}
+}
+
 static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	struct nand_hooks none = hooks_of(&first);
 	uint64_t command = outer.command++;
 	(void)opaque;
 
+	if (!other_ftl && !(first.shape->ways & (CORES | QUEUES)))	/* otherwise first.f is the controller */
+		count_carried(first.f);
 	if (only.on && command != only.command)
 		return;
 	for (int when = 0; when < WHENS; when++) {
@@ -145,7 +163,7 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 {
 	struct nand_hooks hooks;
 	const struct ftl_stats *st;
-	uint64_t before = cuts, ckpt_before = by_ckpt, began_ns, took_ns;
+	uint64_t before = cuts, ckpt_before = by_ckpt, carried_before = carried, began_ns, took_ns;
 
 	snprintf(id, sizeof(id), "%s%s%s%u:%" PRIu64 ":%u", other_ftl ? "-f " : "", other_ftl ? other_ftl : "",
 		 other_ftl ? " " : "", shape, seed, ops);
@@ -165,9 +183,11 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	st = first.f->ops->stats(first.f);
 	printf("# %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " GC calls, "
 	       "%" PRIu64 " of them for two blocks, %" PRIu64 " blocks levelled, %" PRIu64 " relocated"
-	       ", %" PRIu64 " mounts by a checkpoint (%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs,
-	       st->second_victims, st->wl_runs, st->relocations, by_ckpt - ckpt_before,
+	       ", %" PRIu64 " mounts by a checkpoint, %" PRIu64 " commands with carried units, %" PRIu64
+	       " units padded (%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs, st->second_victims,
+	       st->wl_runs, st->relocations, by_ckpt - ckpt_before, carried - carried_before, st->gc_pad_units,
 	       test_per_second(cuts - before, took_ns));
+	SSD_ASSERT(ops < 300 || other_ftl || !(shapes[shape].ways & CARRIES) || carried > carried_before);
 	if (ops >= 300) {	/* with so many operations the event must have occurred */
 		struct nand_stats ns;
 
@@ -212,6 +232,8 @@ int main(int argc, char **argv)
 	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
 		if (is_for(&shapes[shape], argc < 4 ? NULL : argv[3]))
 			RUN_AS(shapes[shape].name, run(shape, argc < 5 ? 1 : strtoull(argv[4], NULL, 10), ops));
-	printf("# all shapes: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time\n", cuts, test_per_second(cuts, all_ns));
+	printf("# all shapes: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time; %" PRIu64
+	       " commands with carried units, %" PRIu64 " of several blocks\n", cuts,
+	       test_per_second(cuts, all_ns), carried, carried_of_some);
 	return test_result();
 }

@@ -534,6 +534,8 @@ static void fewer_handles_find_all_data(void)
 	make(FTL_ISOLATED_PERSISTENTLY);
 	write_at_random(3000);
 	flush();
+	nand_array_power_cut(t.a, now, 1);
+	nand_array_power_on(t.a);
 	fc.placement_handles = 1;
 	mount_anew();
 	read_all();

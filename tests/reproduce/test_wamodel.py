@@ -50,9 +50,18 @@ class Model(unittest.TestCase):
         """
         self.assertAlmostEqual(random_block(0.9, 2), 2 / 1.1, places=12)
 
+    def test_a_random_block_of_two_pages_of_two_units_by_hand(self) -> None:
+        """Blocks with four and three valid units, shares 2.8 C / 4 and 2.8 C / 3, are passed by: 49 C / 30 of all.
+
+        The others have 2.8 - 5.6 C units together, so C (4 - (2.8 - 5.6 C) / (1 - 49 C / 30)) = 1, which is
+        28 C^2 - 85 C + 30 = 0; WA is 4 C.
+        """
+        self.assertAlmostEqual(random_block(0.7, 4, 2), 4 * (85 - 3865**0.5) / 56, places=9)
+
     def test_one_choice_is_a_random_block(self) -> None:
         for rho, b in ((0.7, 64), (0.88, 64), (0.93, 256)):
-            self.assertAlmostEqual(d_choices(rho, b, 1), random_block(rho, b), places=9)
+            for frees in (1, 2, 8):
+                self.assertAlmostEqual(d_choices(rho, b, 1, frees), random_block(rho, b, frees), places=9)
 
     def test_many_choices_are_greedy(self) -> None:
         """d-choices approaches greedy from above, and each further choice improves it."""
@@ -95,6 +104,20 @@ class Drive(unittest.TestCase):
     def test_hot_and_cold_by_age(self) -> None:
         self.check(Point(512, 64, 20, Mix(0.2, 0.8), policy="fifo"))
 
+    def test_several_units_a_page(self) -> None:
+        """GC carries a victim's last units over; if it filled their page with empty ones, the first were 11.9.
+
+        (Blocks of 24 pages of 4 units; each victim would move two units more on average.)
+        """
+        for units, block_pages, op_percent in ((4, 24, 7), (2, 64, 28), (8, 32, 15)):
+            with self.subTest(units=units, block_pages=block_pages, op_percent=op_percent):
+                self.check(Point(512, block_pages, op_percent, units=units))
+        for policy, of in (("fifo", 0), ("windowed-greedy", 16), ("d-choices", 2), ("random", 0)):
+            with self.subTest(policy=policy):
+                self.check(Point(512, 16, 28, policy=policy, of=of, units=4))
+        self.check(Point(512, 16, 15, Mix(0.2, 0.8), units=4))
+        self.check(Point(512, 16, 28, units=4, own=True))
+
     def test_hot_apart_from_cold(self) -> None:
         """Separate hot pages cost as much as uniform writes; mixed ones would cost 8 % more."""
         point = Point(1024, 64, 14, Mix(0.2, 0.8), apart="shared")
@@ -105,5 +128,5 @@ class Drive(unittest.TestCase):
     def test_the_band_tells_policies_apart(self) -> None:
         """A policy that chooses victims by age would fail this test: its model differs by 2 % at 64 pages a block."""
         point = Point(1024, 64, 28)
-        rho = point.pages / ((point.blocks - 3) * point.block_pages)
+        rho = point.exported / ((point.blocks - 3) * point.block_pages)
         self.assertGreater(lru(rho) / point.measured() - 1, WITHIN)
