@@ -20,8 +20,10 @@ APART = (*TWO, "--set", "ftl.placement_isolation=persistently")
 def has_fdp() -> bool:
     """Does the guest's fio know fdp=1?"""
     fio = jobfile.guest_fio()
-    done = fio and subprocess.run([fio, "--cmdhelp=fdp"], capture_output=True, text=True, timeout=20, check=False)
-    return bool(done) and "directive (FDP)" in done.stdout
+    if not fio:
+        return False
+    done = subprocess.run([fio, "--cmdhelp=fdp"], capture_output=True, text=True, timeout=20, check=False)
+    return "directive (FDP)" in done.stdout
 
 
 def numbers(data: bytes) -> tuple[int, int, int]:

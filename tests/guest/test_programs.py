@@ -27,7 +27,7 @@ class GuestPrograms(unittest.TestCase):
     """Look at what the guest's build has made."""
 
     def test_no_path_in_the_root(self) -> None:
-        command = ["lz4", "-dc", paths.GUEST / "root.lz4"]
+        command = ["lz4", "-dc", str(paths.GUEST / "root.lz4")]
         root = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
         for name in OURS:
             self.assertIn(f"usr/bin/{name}\0".encode(), root)

@@ -347,11 +347,11 @@ class OwnKernel(Case):
             ownguest, "examine", return_value=("raw", 512)
         ):
             self.refused(*words, job=False, words=("add --append 'root=",))
-            words = (*words, "--append", "root=/dev/vda1 quiet")
-            self.refused(*words, job=False, words=("make guest",))
+            more = (*words, "--append", "root=/dev/vda1 quiet")
+            self.refused(*more, job=False, words=("make guest",))
             (guest / "root.lz4").write_bytes(b"the root")
-            some = self.parse(*words, job=False)
-            self.refused("--kernel", self.kernel(elf(ikconfig=config()), "other"), *words[2:], job=False,
+            some = self.parse(*more, job=False)
+            self.refused("--kernel", self.kernel(elf(ikconfig=config()), "other"), *more[2:], job=False,
                          words=("CONFIG_VIRTIO_PCI", "CONFIG_VIRTIO_BLK"))
         line = owncommand.kernel_words(some.own)
         self.assertEqual(Path(line[1]).read_bytes(), elf(ikconfig=built))
@@ -362,7 +362,7 @@ class OwnKernel(Case):
             self.assertIn(part, made)
         repeat = shlex.split(facts.repeat_command(some))
         self.assertNotIn("--initrd", repeat)
-        for option, value in (("--modules", words[3]), ("--append", words[7])):
+        for option, value in (("--modules", more[3]), ("--append", more[7])):
             self.assertEqual(repeat[repeat.index(option) + 1], value)
 
     def test_the_record(self) -> None:

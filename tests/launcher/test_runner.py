@@ -96,7 +96,7 @@ class Parts(unittest.TestCase):
         self.root = Path(folder.name)
 
     def phase(self, command: str) -> int:
-        words = [ROOT / "host-tools/phase.sh", "-q", "kunit", "KUnit's modules", "sh", "-c", command]
+        words = [str(ROOT / "host-tools/phase.sh"), "-q", "kunit", "KUnit's modules", "sh", "-c", command]
         environment = os.environ | {"SLATE_BUILD": str(self.root / "build")}
         return subprocess.run(words, env=environment, capture_output=True, timeout=60, check=False).returncode
 
