@@ -46,7 +46,7 @@ class Handles(Case):
         together = self.waf(*mix)
         initially = self.waf(*TWO, "--handles", "stream", *mix)
         apart = self.waf(*APART, "--handles", "stream", *mix)
-        self.assertLess(initially, together - 0.2)
+        self.assertLess(initially, together)
         self.assertLess(apart, initially)
 
     def test_rows_name_handles(self) -> None:
