@@ -19,7 +19,7 @@ uint32_t page_ftl_unsaved(const struct ftl *base)
 	return f->buf.pages - f->buf.free_count;
 }
 
-/* Forget the host's reads: those queued on a die leave the queue, those that wait for a map page are read for nobody. */
+/* Forget the host's reads: those of a die's queue leave it, those that wait for a map page are read for nobody. */
 static void forget_reads(struct page_ftl *f)
 {
 	f->read.waiting.first = NULL;
