@@ -62,9 +62,11 @@ class Quick(GuestTest):
         self.assertEqual(result.json("fio.json")["jobs"][0]["error"], 0)
 
     def test_job_that_fails(self) -> None:
-        job = self.folder / "nodrive.fio"
-        job.write_text("[nodrive]\nfilename=/dev/nosuch\nrw=read\nbs=4k\n", encoding="utf-8")
-        self.refused("--job", job, code=1, words=("nodrive.fio", "failed in the guest with status", "fix:"))
+        """fio looks for checksums that nothing has written."""
+        job = self.folder / "nosums.fio"
+        text = "[nosums]\nfilename=/dev/nvme0n1\ndirect=1\nrw=read\nbs=4k\nsize=16k\nverify=crc32c\n"
+        job.write_text(text, encoding="utf-8")
+        self.refused("--job", job, code=1, words=("nosums.fio", "failed in the guest with status", "fix:"))
 
     def test_job_that_does_nothing_warns(self) -> None:
         job = self.folder / "idle.fio"
