@@ -57,7 +57,7 @@ def unpack(folder: Path, archive: str, below: str) -> None:
         at += size + 3 & ~3
 
 
-class Debians(GuestTest):
+class PackagedKernel(GuestTest):
     """The packaged kernel with its modules."""
 
     def setUp(self) -> None:
