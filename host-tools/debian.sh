@@ -442,10 +442,23 @@ check_exact() # PLAN
 	return 1
 }
 
+# Take a part's plan from the lock, with its files. Returns 2 if the plan must be made anew.
+take_locked() # PART WORDS
+{
+	local plan=$work/$1.plan
+	locked "$1" "$2" >"$plan" || return 1
+	[ -s "$plan" ] || return 2
+	fetch_plan "$plan" && return
+	[ -e "$plan.gone" ] || return 1
+	check_exact "$plan" || return 1
+	note "the archive no longer has $(gone "$plan"): taking what it has now"
+	return 2
+}
+
 # Plan a part (see above): $work/PART.plan.
 part_plan() # [OPTION...] PART PACKAGE...
 {
-	local keep=all without='' anew='' part plan words status name version try
+	local keep=all without='' anew='' part plan words status=2 name version try
 	while :; do
 		case $1 in
 		--keep) keep=$2 && shift 2 ;;
@@ -459,13 +472,8 @@ part_plan() # [OPTION...] PART PACKAGE...
 	words="$*${without:+ without $without} ($keep, $suite)"
 	words=$(tr -s '\n\t ' ' ' <<<"$words" | sed 's/ $//')
 	: >"$work/gone.pref"
-	[ -n "$anew" ] || locked "$part" "$words" >"$plan" || return
-	if [ -z "$anew" ] && [ -s "$plan" ]; then
-		fetch_plan "$plan" && return
-		[ -e "$plan.gone" ] || return 1
-		check_exact "$plan" || return
-		note "the archive no longer has $(gone "$plan"): taking what it has now"
-	fi
+	[ -n "$anew" ] || { status=0 && take_locked "$part" "$words" || status=$?; }
+	[ "$status" = 2 ] || return "$status"
 	for try in 1 2 3 4 5 6; do
 		[ "$try" != "${anew:-2}" ] || update_lists || return
 		resolve "$plan" "$keep" "$without" "$@" || {
@@ -531,17 +539,12 @@ source_versions() # SOURCE
 # Plan a source package: $work/PART.plan. With --tarball, the tarball without Debian's patches will do.
 source_plan() # [--update] [--tarball] PART SOURCE
 {
-	local anew='' tarball='' part plan words
+	local anew='' tarball='' part plan words status=2
 	[ "$1" != --update ] || { anew=1 && shift; }
 	[ "$1" != --tarball ] || { tarball=1 && shift; }
 	part=$1 plan=$work/$1.plan words="source $2 ($suite)"
-	[ -n "$anew" ] || locked "$part" "$words" >"$plan" || return
-	if [ -z "$anew" ] && [ -s "$plan" ]; then
-		fetch_plan "$plan" && return
-		[ -e "$plan.gone" ] || return 1
-		check_exact "$plan" || return
-		note "the archive no longer has $(gone "$plan"): taking what it has now"
-	fi
+	[ -n "$anew" ] || { status=0 && take_locked "$part" "$words" || status=$?; }
+	[ "$status" = 2 ] || return "$status"
 	[ -z "$anew" ] || update_lists || return
 	find_source "$plan" "$2" "$tarball" || return
 	lock_part "$part" "$plan" "$words"
