@@ -191,9 +191,9 @@ struct ftl_zone {
 };
 
 struct ftl_handle {
-	uint64_t unit_bytes;		/* that a reclaim unit takes: the size of its flash */
+	uint64_t unit_bytes;		/* size of a reclaim unit's flash */
 	uint64_t left_bytes;		/* that the host may write before the next unit begins; not 0 */
-	uint64_t units;			/* reclaim units begun since the mount, without the first */
+	uint64_t units;			/* reclaim units begun since the mount, the first not counted */
 };
 
 struct ftl_zones {

@@ -87,7 +87,7 @@ static inline struct ftl_io *io_list_take(struct io_list *l)
 
 /* The power has failed: no I/O moves data any more, and `done` is told of ends in place of the shell. */
 void host_mute(struct host *h, void (*done)(void *opaque, struct ftl_io *io), void *opaque);
-/* The power has failed: no I/O ends any more, and none is in flight. */
+/* After a loss of power: forget the I/Os in flight, and report no completion any more. */
 void host_forget(struct host *h);
 
 /* ---- an I/O comes ---- */

@@ -281,7 +281,7 @@ struct dac {
 	/* after a loss of power (save.h) */
 	bool saves, save_ended, saved;
 	struct ftl_io own_flush;
-	struct ftl_op_stats kept[FTL_NOPS];	/* counters at the loss: what ends later was lost */
+	struct ftl_op_stats kept[FTL_NOPS];	/* counters at the loss of power; later I/Os do not count */
 };
 
 static inline struct dac *dac_of(struct ftl *f)

@@ -49,7 +49,7 @@ bool gc_wanted_idle(const struct page_ftl *f, uint32_t plane)
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
 }
 
-/* Returns the block, of this mode, that was chosen before and then only filled a page, or BLK_NONE. */
+/* Returns the block of this mode that was put back when some of its units had filled a page, or BLK_NONE. */
 static uint32_t begun(const struct page_ftl *f, uint32_t plane, bool slc)
 {
 	uint32_t b = f->plane[plane].gc.next;

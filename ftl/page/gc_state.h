@@ -24,7 +24,7 @@ enum gc_state {			/* gc.c says which function makes each change */
 
 struct gc {
 	enum gc_state state;
-	bool idle;		/* works only because the drive is idle; it rests while the drive is busy */
+	bool idle;		/* GC works in the host's idle time, and stops when the host is busy */
 	uint32_t victim;	/* block being copied, or BLK_NONE */
 	uint32_t drained;	/* first of the blocks of which all pages have been read (blk.next), or BLK_NONE */
 	uint32_t next;		/* next victim: a block that only filled a page of drained blocks, or BLK_NONE */
@@ -41,7 +41,7 @@ struct gc {
 	uint32_t target;	/* block being programmed */
 	enum gc_why why;	/* why the victim was chosen */
 	bool of_map;		/* the victim holds map pages */
-	uint64_t map_mark;	/* mark of the map page in hand, if it has kind OOB_MAP; else 0 */
+	uint64_t map_mark;	/* mark of the map page that is being copied; 0 if it is a data page */
 	uint32_t pins;		/* cached map: number of frames in pin[], at most a page's units */
 	uint32_t *pin;
 	bool corrected;		/* the victim was flagged (level.c), even if it was chosen for another reason */

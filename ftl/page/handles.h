@@ -42,7 +42,7 @@ struct handle {
 
 struct page_handles {
 	uint32_t count;			/* number of handles; 0: placement is off, other members are unused */
-	bool apart;			/* copies of each handle have blocks of their own, too */
+	bool apart;			/* GC's copies of each handle go to blocks of their own */
 	uint32_t current;
 	uint64_t unit_bytes;		/* of a reclaim unit */
 	struct handle *handle;
@@ -69,13 +69,13 @@ void handles_close_region(struct page_ftl *f, uint32_t map);
 
 /* place.c, gc.c */
 uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier which);
-/* W7: does the plane have an open block for the page to be placed next, or may it open one if there is a free one? */
+/* W7: can the plane take the next page: has it an open block for it, or may it open a free one? */
 bool handles_in_turn(const struct page_ftl *f, uint32_t plane);
 void handles_end_unit(struct page_ftl *f, uint32_t handle);	/* its open blocks take no more pages */
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 /* A page of the stream goes to the slot: set its spare area. */
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
-void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: the page is there */
+void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: a page was found */
 void handles_check(const struct page_ftl *f);
 
 struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle);

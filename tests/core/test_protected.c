@@ -392,7 +392,7 @@ static void prepare_to_fail(void)
 	slate_set_hooks(dev, fails);
 }
 
-/* An assertion during the save ends the program if this process made the drive: it is no fault of the file. */
+/* If this process made the drive, a failed assertion during the save is a fault of the program, so it aborts. */
 static void assertion_at_the_close(void)
 {
 	char said[512];
