@@ -19,7 +19,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import RESULTS, ROOT, SLATE, SMALL, GuestTest
+from support import ROOT, SLATE, SMALL, GuestTest
 
 from slate_lib import paths
 
@@ -29,8 +29,6 @@ QEMU_NBD = ROOT / "build" / "qemu" / "qemu-nbd"
 EXPORTED = 256 << 20  # capacity of small.ini
 HOST = "10.0.2.2"  # the host's 127.0.0.1, in the guest
 GUEST = paths.GUEST
-INITRD = RESULTS / "initrd"
-KERNEL = ("--kernel", GUEST / "vmlinux", "--initrd", INITRD, "--append", "console=ttyS0 nokaslr panic=-1")
 MIB = 1 << 20
 READY = re.compile(r"ssh +ready after ([\d.]+) s: (ssh .*)")
 
@@ -230,14 +228,16 @@ class Debian(OwnGuest):
 class Kernels(OwnGuest):
     """Test --kernel FILE with Slate's own initramfs, which powers off when it finds no job."""
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        super().setUpClass()
-        INITRD.parent.mkdir(parents=True, exist_ok=True)
-        INITRD.write_bytes(b"".join(path.read_bytes() for path in paths.archives("debian")))
+    def setUp(self) -> None:
+        super().setUp()
+        initrd = self.folder / "initrd"
+        initrd.write_bytes(b"".join(path.read_bytes() for path in paths.archives("debian")))
+        self.words = (
+            "--kernel", GUEST / "vmlinux", "--initrd", initrd, "--append", "console=ttyS0 nokaslr panic=-1"
+        )
 
     def test_in_virtual_time(self) -> None:
-        command, out = self.own(*KERNEL)
+        command, out = self.own(*self.words)
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=200, cwd=self.folder, stdin=subprocess.DEVNULL, check=False
         )
@@ -246,7 +246,7 @@ class Kernels(OwnGuest):
         self.assertGreater(self.device(out)["total"]["read"]["ios"], 0)
 
     def test_printed_line_works_as_printed(self) -> None:
-        command, _ = self.own(*KERNEL, "--realtime", "--dry-run")
+        command, _ = self.own(*self.words, "--realtime", "--dry-run")
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         line = printed.replace("-append", "-no-reboot -append", 1)
         done = subprocess.run(
