@@ -39,7 +39,7 @@ def elf(machine: int = 62, pvh: bool = True, release: str = RELEASE, ikconfig: s
     head += struct.pack("<IHHHHHH", 0, 64, 56, 1, 0, 0, 0)
     segment = struct.pack("<IIQQQQQQ", 4, 0, 120, 0, 0, len(note), len(note), 4)
     said = f"Linux version {release} (someone@somewhere) #1\n\0".encode()
-    kept = b"IKCFG_ST" + gzip.compress(ikconfig.encode()) + b"IKCFG_ED" if ikconfig else b""
+    kept = b"IKCFG_ST" + gzip.compress(ikconfig.encode(), mtime=0) + b"IKCFG_ED" if ikconfig else b""
     return head + segment + note + said + kept
 
 
