@@ -86,12 +86,17 @@ need_packages()
 
 # ---- one at a time ----------------------------------------------------------
 
-# Take the lock of the guest's build. Returns 1 if it had to wait: the other build may have done the work.
+# Take the lock of the guest's build. Returns 1 if it had to wait: the other build may have done the work. A caller that
+# has it passes its file descriptor's number in SLATE_GUEST_LOCKED.
 take_lock()
 {
 	local waited=0
 	mkdir -p "$out" "$cache" "$log_dir"
-	exec 9>"$cache/.lock"
+	if [ -n "${SLATE_GUEST_LOCKED:-}" ]; then
+		exec 9>&"$SLATE_GUEST_LOCKED"
+	else
+		exec 9>"$cache/.lock"
+	fi
 	if ! flock -n 9; then
 		say "waiting for another part of the guest's build"
 		flock 9

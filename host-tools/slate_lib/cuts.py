@@ -31,7 +31,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import command, ownkernel, paths
+from . import command, guests, ownkernel, paths
 from .boot import Boot, boot
 from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError, quoted
@@ -71,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "of your own; an id names a different cut with each",
     )
     parser.add_argument("--modules", metavar="DIR", help="modules of --kernel FILE (docs/kernels.md)")
+    parser.add_argument("--guest", metavar="NAME", help="another guest than the default; it makes other cuts of an id")
     add_set_argument(parser)
     parser.add_argument(
         "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
@@ -332,6 +333,7 @@ def header(campaign: Campaign) -> Json:
         "age": campaign.base.age,
         "seed": campaign.seed,
         "span_ns": campaign.span_ns,
+        **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
         **_kernel_facts(campaign.base),
     }
 
@@ -387,6 +389,8 @@ def summary(cuts: list[Json]) -> str:
 
 def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     """Check the arguments and return the campaign."""
+    if args.guest is not None:
+        guests.choose(args.guest)
     check_settings(args.set)
     seed = int(number("seed", args.seed, 0, 2**31 - 1))
     base = RunOptions(

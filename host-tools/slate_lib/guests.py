@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import json
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from . import names, paths
@@ -94,23 +97,47 @@ def make(args: argparse.Namespace) -> int:
     """Execute 'slate guest make'. A guest that cannot be made leaves the one of its name as it was."""
     if paths.INSTALLED:
         raise SlateError("guests are made in the clone", "run 'slate guest make' there, then 'make install' again")
-    lock = _lock(args)
-    release = args.release or _words(lock).get("release", "")
+    given = _lock(args)
+    release = args.release or _words(given).get("release", "")
     if not _RELEASE.fullmatch(release):
         raise SlateError(f"{release or 'no release'}: no Debian release is called so",
                          "name one by number (12, 13) or in words (trixie, forky)")  # fmt: skip
     name = args.name or {"bookworm": "12", "trixie": "13"}.get(release, release)
     if not _NAME.fullmatch(name):
         raise SlateError(f"--name {name}: not a name for a guest", "use letters, digits, '.', '_', '+' and '-'")
+    with _alone() as lock:
+        _make(args, name, release, given, lock)
+    return OK
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[int]:
+    """Take the lock of the guest's build (take_lock() of lib.sh), which build.sh then has from here."""
+    path = paths.BUILD / "guest-cache" / ".lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("guest: waiting for another part of the guest's build", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file.fileno()
+
+
+def _make(args: argparse.Namespace, name: str, release: str, given: str, lock: int) -> None:
+    """Write the guest's lock file and have it made; if that fails, the guest is again as it was."""
     folder = paths.GUESTS / name
     kept = (folder / "lock").read_bytes() if (folder / "lock").exists() else None
     new = not folder.exists()
-    text = _head(args, release, lock or (kept or b"").decode())
+    text = _head(args, release, given or (kept or b"").decode())
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "lock").write_text(text, encoding="utf-8")
         status = subprocess.run(
-            [BUILD, *(["--update"] if args.update else [])], env=os.environ | {"SLATE_GUEST": name}, check=False
+            [BUILD, *(["--update"] if args.update else [])],
+            env=os.environ | {"SLATE_GUEST": name, "SLATE_GUEST_LOCKED": str(lock)},
+            pass_fds=[lock],
+            check=False,
         ).returncode
         if status:
             raise SlateError(f"the guest {name} has not been made", "see the lines above")
@@ -122,7 +149,6 @@ def make(args: argparse.Namespace) -> int:
         else:
             (folder / "lock").write_bytes(kept)
         raise
-    return OK
 
 
 def _lock(args: argparse.Namespace) -> str:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from unittest import mock
 from support import ROOT
 
 from archive import Archive
-from slate_lib import cli, guests, options, paths
+from slate_lib import cli, command, cuts, guests, options, paths
 from slate_lib.errors import SlateError
 
 # Keeps the lock that it was called with; fails if there is a file "fail".
@@ -40,7 +42,7 @@ class Guests(unittest.TestCase):
         build.write_text(STAND_IN.format(folder=self.folder), encoding="utf-8")
         build.chmod(0o755)
         for patch in (
-            mock.patch.multiple(paths, GUESTS=self.guests, GUEST=self.guests / "13"),
+            mock.patch.multiple(paths, BUILD=self.folder, GUESTS=self.guests, GUEST=self.guests / "13"),
             mock.patch.object(guests, "BUILD", build),
             mock.patch.dict(paths.KERNELS),
             mock.patch.dict(os.environ),
@@ -149,6 +151,40 @@ class Guests(unittest.TestCase):
             with self.subTest(words):
                 self.assertIn(what, self.refused("guest", "make", *words))
                 self.assertFalse(self.guests.exists())
+
+    def test_one_build_at_a_time(self) -> None:
+        """The guest's lock file changes only under the lock of builds, which build.sh then has by take_lock()."""
+        cache, lib = self.folder / "guest-cache", ROOT / "host-tools/guest/lib.sh"
+        script = f"""#!/bin/bash
+            who=guest here={ROOT}/host-tools/guest package_list=/dev/null
+            . {lib}
+            out={self.guests}/$SLATE_GUEST cache={cache} log_dir={self.folder}/log
+            take_lock && echo took >{self.folder}/words
+            flock -n {cache}/.lock true || echo locked >>{self.folder}/words
+            touch $out/guest.json
+        """
+        guests.BUILD.write_text(script, encoding="utf-8")
+        cache.mkdir()
+        with open(cache / ".lock", "wb") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            with ThreadPoolExecutor() as pool:
+                made = pool.submit(guests.run, cli.parser().parse_args(["guest", "make", "forky"]))
+                with self.assertRaises(TimeoutError):
+                    made.result(timeout=0.2)
+                self.assertFalse((self.guests / "forky").exists())
+                fcntl.flock(other, fcntl.LOCK_UN)
+                self.assertEqual(made.result(), 0)
+        self.assertEqual((self.folder / "words").read_text(), "took\nlocked\n")
+        with open(cache / ".lock", "wb") as other:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def test_cuts_of_another_guest(self) -> None:
+        self.slate("guest", "make", "forky")
+        args = cli.parser().parse_args(["cuts", "--guest", "forky", "--kernel", "debian"])
+        with mock.patch.object(command, "check_built"), mock.patch.object(paths, "guest_program"):
+            campaign = cuts.campaign_of(args, self.folder)
+        self.assertEqual(paths.kernel("debian"), self.guests / "forky" / "vmlinux")
+        self.assertEqual(cuts.header(campaign)["guest"], "forky")
 
     def test_a_run_of_another_guest(self) -> None:
         self.slate("guest", "make", "forky")
