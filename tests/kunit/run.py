@@ -36,8 +36,8 @@ KEEP = paths.BUILD / "test" / "kunit"
 PROFILE = paths.PROFILES / "small.ini"
 BLK = ["blk", "blk-fault", "blk-lost", "blk-healed", "blk-before-cut"]
 LIMIT_S = 900.0
-LOST_READS = 15  # bios that end with a medium error in blk.c's suite blk-lost
-TRIES = 6  # how often Linux's NVMe driver tries each of these (nvme_core.max_retries is 5)
+# Bios that end with a medium error in blk.c's suite blk-lost. The status says Do Not Retry, so Linux tries each once.
+LOST_READS = 15
 
 
 def programs() -> list[str]:
@@ -107,7 +107,7 @@ def blk() -> list[ktap.Case]:
     cases = ktap.parse(log, BLK)
     fails, lost = files["fault.json"], files["lost.json"]
     cases.append(counted("blk-fault.the_drive_counted_it", fails, "program_fails", 1))
-    cases.append(counted("blk-lost.the_drive_counted_them", lost, "uncorrectable", LOST_READS * TRIES))
+    cases.append(counted("blk-lost.the_drive_counted_them", lost, "uncorrectable", LOST_READS))
     said = re.search(r"durable=(\d+) written=(\d+)", log)
     if not said:
         return [*cases, ktap.Case("blk-after-cut: as a whole", False, said=["the log does not say what was written"])]
