@@ -123,7 +123,7 @@ void nand_array_power_on(struct nand_array *a);
 /* Returns the number of power cuts in the image's life; the end of a killed shell counts as one. */
 uint64_t nand_array_cuts(const struct nand_array *a);
 /* An image keeps these numbers for the owner of the array; they are 0 at first. */
-#define NAND_NOTES 5u
+#define NAND_NOTES 7u
 uint64_t *nand_array_notes(struct nand_array *a);
 /*
  * Tell the array that time has advanced to now_ns. Commands that end by then count as ended, also

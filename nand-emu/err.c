@@ -24,6 +24,7 @@ const char *ssd_strerror(int err)
 	case SSD_E_ZONE_ACTIVE:	return "too many zones are active";
 	case SSD_E_ZONE_WINDOW:	return "the zone can get no random write area now";
 	case SSD_E_ZONE_OP:	return "the zone has a random write area, so it takes no append";
+	case SSD_E_BUSY:	return "the drive is being sanitized";
 	}
 	return "unknown error";
 }

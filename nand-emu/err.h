@@ -31,6 +31,7 @@ enum ssd_err {
 	SSD_E_ZONE_ACTIVE = -16,	/* too many active zones */
 	SSD_E_ZONE_WINDOW = -17,	/* the zone can get no random write area now */
 	SSD_E_ZONE_OP = -18,	/* an append to a zone with a random write area */
+	SSD_E_BUSY = -19,	/* the drive is being sanitized */
 };
 
 const char *ssd_strerror(int err);

@@ -218,13 +218,15 @@ void slate_set_hooks(struct slate_dev *d, slate_command_hook done)
 
 bool slate_guarded(void (*call)(void *), void *arg)
 {
-	struct ssd_guard guard;
+	struct ssd_guard guard, *const outer = ssd_guard;
 
-	if (setjmp(guard.back))
+	if (setjmp(guard.back)) {
+		ssd_guard = outer;
 		return false;
+	}
 	ssd_guard = &guard;
 	call(arg);
-	ssd_guard = NULL;
+	ssd_guard = outer;
 	return true;
 }
 
@@ -242,15 +244,14 @@ static void mount(void *arg)
 	struct call *c = arg;
 	struct slate_dev *d = c->d;
 
-	c->result = d->ftl->ops->mount(d->ftl, 0, &c->ns);
+	c->result = d->ftl->ops->mount(d->ftl, c->now_ns, &c->ns);
 }
 
-/* Start the FTL at time 0 of the core. */
-int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
+int slate_start_ftl(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns)
 {
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
-	struct call c = { .d = d };
+	struct call c = { .d = d, .now_ns = now_ns };
 	int result = controller_init(p->ops, d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 
 	if (!result && !d->was_there)
@@ -303,7 +304,8 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 		nand_array_from_outside(nand_array_of(d->nand));
 	else
 		plant_bad_blocks(d);
-	result = slate_mount(d, &d->skipped_ns);
+	result = d->was_there && slate_sanitize_goes_on(d) ? slate_sanitize_to_end(d, &d->skipped_ns) :
+							     slate_mount(d, 0, &d->skipped_ns);
 	if (!result && d->was_there) {
 		slate_note_mount(d, 0, d->skipped_ns);
 		tell_damage(d);
@@ -629,7 +631,7 @@ uint64_t slate_map_bytes(const struct slate_dev *d)
 
 void slate_check(const struct slate_dev *d)
 {
-	if (d->power.on)
+	if (d->power.on && d->ftl)
 		d->ftl->ops->check(d->ftl);
 }
 
@@ -688,6 +690,10 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
+	if (SSD_UNLIKELY(d->sanitizing)) {
+		refuse(d, now_ns, io, SSD_E_BUSY);
+		return;
+	}
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
 	if (SSD_UNLIKELY(io->lost | io->zone | io->handle | io->metadata) && !takes(d, io)) {
@@ -704,6 +710,11 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }
 
+static inline uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static SSD_HOT uint64_t step(struct slate_dev *d, uint64_t now_ns)
 {
 	uint64_t next;
@@ -715,10 +726,12 @@ static SSD_HOT uint64_t step(struct slate_dev *d, uint64_t now_ns)
 	if (SSD_UNLIKELY(d->record))
 		record_step(d->record, now_ns);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
+	if (SSD_UNLIKELY(d->sanitizing))
+		return earlier(slate_sanitize_step(d, now_ns), d->cut_ns);
 	next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
 	if (next != FTL_IDLE)
 		next -= d->skipped_ns;
-	return next < d->cut_ns ? next : d->cut_ns;
+	return earlier(next, d->cut_ns);
 }
 
 static void guarded_submit(void *arg)
@@ -764,5 +777,5 @@ SSD_HOT uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 
 uint32_t slate_inflight(const struct slate_dev *d)
 {
-	return d->power.on ? d->ftl->ops->inflight(d->ftl) : 0;
+	return d->power.on && d->ftl ? d->ftl->ops->inflight(d->ftl) : 0;
 }

@@ -41,6 +41,8 @@ static const char recording[] = "the drive's calls are being recorded, and a rec
 				"open the drive without record, or with record-content";
 
 static const char off[] = "the drive has no power: switch it on first";
+static const char sanitized[] = "the drive is being sanitized: wait until the Sanitize Status log (81h) says that "
+				"it is done";
 
 /*
  * Returns the core's time for now_ns. slate_core_time() has already been called for it and may have
@@ -146,6 +148,8 @@ static uint32_t control(struct slate_dev *d, uint64_t now_ns, const struct slate
 	/* A fault may be the reason why the drive does not mount. */
 	if (!slate_core_time(d, &now_ns) && o->command != SLATE_FAULT_CLEAR)
 		return refuse(d, o, SLATE_REFUSED, off);
+	if (d->sanitizing && o->command == SLATE_FORCE_GC)
+		return refuse(d, o, SLATE_REFUSED, sanitized);
 	switch (o->command) {
 	case SLATE_RESET_COUNTERS:
 		slate_reset_stats(d);
@@ -289,6 +293,8 @@ static uint32_t set(struct slate_dev *d, uint64_t now_ns, const char *text, stru
 
 	if (!slate_core_time(d, &now_ns))
 		return refuse_set(d, SLATE_REFUSED, off);
+	if (d->sanitizing)
+		return refuse_set(d, SLATE_REFUSED, sanitized);
 	if (!may_move(d, text, why, sizeof(why)))
 		return refuse_set(d, SLATE_REFUSED, why);
 	if (d->record)

@@ -4,6 +4,7 @@
  *
  * slate.c        memory, opening and closing, requests
  * slate_power.c  power cuts, and mounting again
+ * slate_sanitize.c  sanitize operations
  * slate_stats.c  statistics, marks
  * slate_log.c, slate_control.c  logs and orders
  * slate_latency.c  histograms of latencies, of the whole time and by mark
@@ -60,7 +61,10 @@ enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 	SLATE_NOTE_MEDIA_ERRORS,
 	SLATE_NOTE_SAVED,	/* power losses while it was in use after which capacitors saved the whole buffer */
 	SLATE_NOTE_UNSAVED,	/* such losses after which they did not */
+	SLATE_NOTE_SANITIZE, SLATE_NOTE_SANITIZE_ROW,	/* slate_sanitize.c */
 };
+
+enum slate_sanitizing { SLATE_NOT_SANITIZING, SLATE_SANITIZE_WAITS, SLATE_SANITIZE_ERASES };
 
 struct slate_dev {
 	struct profile profile;
@@ -70,7 +74,8 @@ struct slate_dev {
 	bool was_there;
 	bool broken;			/* set by slate_guarded() after a failed assertion */
 	struct nand *nand;
-	struct ftl *ftl;		/* NULL: the mount failed; profile.ops says which FTL it is */
+	struct ftl *ftl;		/* NULL: the mount failed, or the drive is being sanitized; profile.ops says
+					 * which FTL it is */
 	struct ftl_host host;
 	uint64_t skipped_ns;
 	char *settings;
@@ -116,6 +121,12 @@ struct slate_dev {
 	uint64_t commands_left;		/* commands left until the time of the cut is known; 0: not counting */
 	uint64_t ready_ns;		/* time at which the mount ended; earlier times are not passed to the core */
 	struct ftl_stats *gone;		/* counters since the last mark of FTLs that lost power; or NULL */
+
+	/* slate_sanitize.c */
+	enum slate_sanitizing sanitizing;
+	bool sanitize_row_runs;		/* ERASES: the row was begun */
+	uint64_t sanitize_next_ns;	/* ERASES: time of the next step; the core's clock */
+	struct ftl_zones zones_before;	/* with zones: their numbers, while there is no FTL */
 };
 
 static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io *io)
@@ -139,8 +150,8 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 bool slate_guarded(void (*call)(void *), void *arg);
 /* Do the same as slate_guarded() for a drive from a file; after a failed assertion it loses its power permanently. */
 bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg);
-/* The memory is zeroed. d->ftl is NULL on failure. */
-int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
+/* The memory is zeroed. Times are the core's. d->ftl is NULL on failure. */
+int slate_start_ftl(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 const char *slate_mount_fault(const struct slate_dev *d, int result);
 /* slate_fill.c. Run an I/O of the drive's own; returns its status. */
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
@@ -176,8 +187,17 @@ void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, siz
 void slate_power_fails(struct slate_dev *d) SSD_SELDOM;
 void slate_note_power_loss(struct slate_dev *d);
 void slate_save_at_close(struct slate_dev *d);
-int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
+int slate_mount(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
+int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
+void slate_breaks(struct slate_dev *d, uint64_t now_ns);	/* The drive loses its power for good. */
+/*
+ * slate_sanitize.c. After the array's power came on: does a sanitize operation go on? Then the FTL is not to be mounted
+ * now. slate_sanitize_to_end() ends it at once. slate_sanitize_step() is slate_step() of a drive that is sanitized.
+ */
+bool slate_sanitize_goes_on(struct slate_dev *d);
+int slate_sanitize_to_end(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
+uint64_t slate_sanitize_step(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
 /* Does the drive have power, is it mounted at now_ns, and is no cut due? */
 static inline bool slate_undisturbed(const struct slate_dev *d, uint64_t now_ns)
 {

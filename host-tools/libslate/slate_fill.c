@@ -20,20 +20,21 @@ bool slate_zones(const struct slate_dev *d, struct ftl_zones *out)
 {
 	if (!d->profile.ops->zones)
 		return false;
-	*out = d->ftl->ops->zones(d->ftl);
+	*out = d->ftl ? d->ftl->ops->zones(d->ftl) : d->zones_before;
 	return true;
 }
 
 struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone)
 {
-	if (!d->power.on)
+	if (!d->power.on || !d->ftl)
 		return (struct ftl_zone){ 0 };
 	return d->ftl->ops->zone(d->ftl, zone);
 }
 
 void slate_zone_told(struct slate_dev *d, uint32_t zone)
 {
-	d->ftl->ops->zone_told(d->ftl, zone);
+	if (d->ftl)
+		d->ftl->ops->zone_told(d->ftl, zone);
 }
 
 struct slate_arbitration slate_arbitration(const struct slate_dev *d)
@@ -61,7 +62,7 @@ bool slate_handles_persist(const struct slate_dev *d)
 
 struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle)
 {
-	if (!d->power.on)
+	if (!d->power.on || !d->ftl)
 		return (struct ftl_handle){ 0 };
 	return d->ftl->ops->handle(d->ftl, handle);
 }
@@ -78,7 +79,7 @@ static void renew(void *arg)
 	struct renewal *r = arg;
 	struct slate_dev *d = r->d;
 
-	if (slate_core_time(d, &r->now_ns))
+	if (slate_core_time(d, &r->now_ns) && !d->sanitizing)
 		r->left_bytes = d->ftl->ops->renew_handle(d->ftl, r->now_ns + d->skipped_ns, r->handle);
 }
 

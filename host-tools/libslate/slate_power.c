@@ -119,13 +119,13 @@ void slate_shut_down(struct slate_dev *d)
 }
 
 /* An assertion has failed: the drive loses its power for good. */
-static void breaks(struct slate_dev *d, uint64_t now_ns)
+void slate_breaks(struct slate_dev *d, uint64_t now_ns)
 {
 	fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: the drive is off; restore "
 		"it from a copy\n", d->path);
 	d->broken = true;
 	slate_note_power_loss(d);
-	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
+	d->power.lost_ios = d->ftl ? d->ftl->ops->inflight(d->ftl) : 0;
 	memset(d->power.torn, 0, sizeof(d->power.torn));
 	memset(d->power.undone, 0, sizeof(d->power.undone));
 	d->power.save = (struct slate_save){ 0 };
@@ -144,7 +144,7 @@ bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), v
 	}
 	if (slate_guarded(call, arg))
 		return true;
-	breaks(d, now_ns);
+	slate_breaks(d, now_ns);
 	return false;
 }
 
@@ -211,10 +211,16 @@ void slate_power_fails(struct slate_dev *d)
 	struct nand_in_flight met;
 
 	nand_array_passed(a, at);
-	(void)d->ftl->ops->step(d->ftl, at);
-	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
-	if (d->profile.ftl.power_protected)
-		at = save(d, at);
+	d->power.lost_ios = 0;
+	d->power.save = (struct slate_save){ 0 };
+	if (d->ftl) {
+		(void)d->ftl->ops->step(d->ftl, at);
+		d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
+		if (d->profile.ftl.power_protected)
+			at = save(d, at);
+	}
+	d->sanitizing = SLATE_NOT_SANITIZING;
+	d->sanitize_row_runs = false;
 	nand_array_in_flight(a, at, &met);
 	memcpy(d->power.torn, met.begun, sizeof(met.begun));
 	memcpy(d->power.undone, met.waiting, sizeof(met.waiting));
@@ -231,7 +237,7 @@ bool slate_powered(const struct slate_dev *d)
 	return d->power.on;
 }
 
-static int keep_counts(struct slate_dev *d)
+int slate_keep_counts(struct slate_dev *d)
 {
 	if (!d->gone) {
 		d->gone = malloc(sizeof(*d->gone));
@@ -257,14 +263,14 @@ static void tally_commands(const struct slate_dev *d, struct slate_power *p, boo
 		p->mount_reads[s] += subtract ? 0 - now.ops[NAND_READ][s] : now.ops[NAND_READ][s];
 }
 
-int slate_mount(struct slate_dev *d, uint64_t *took_ns)
+int slate_mount(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns)
 {
 	int result;
 
 	memset(d->power.mount_ops, 0, sizeof(d->power.mount_ops));
 	memset(d->power.mount_reads, 0, sizeof(d->power.mount_reads));
 	tally_commands(d, &d->power, true);
-	result = slate_start_ftl(d, took_ns);
+	result = slate_start_ftl(d, now_ns, ready_ns);
 	tally_commands(d, &d->power, false);
 	return result;
 }
@@ -289,11 +295,12 @@ int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTE
 			 "stays off; restore it from a copy", d->path);
 		return SSD_E_CORRUPT;
 	}
-	result = keep_counts(d);
+	result = slate_keep_counts(d);
 	if (!result) {
 		madvise(d->ftl_mem.at, d->ftl_mem.bytes, MADV_DONTNEED);	/* the memory reads as zeroes again */
 		nand_array_power_on(nand_array_of(d->nand));
-		result = slate_mount(d, &took_ns);
+		if (!slate_sanitize_goes_on(d))
+			result = slate_mount(d, 0, &took_ns);
 	}
 	if (result) {
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount after a power cut: %s",

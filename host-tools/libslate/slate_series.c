@@ -41,7 +41,7 @@ static uint64_t free_blocks(const struct slate_dev *d)
 {
 	uint64_t n = 0, blocks = geo_blocks(&d->profile.array.geo);
 
-	if (!d->power.on || !d->ftl->ops->block)
+	if (!d->power.on || !d->ftl || !d->ftl->ops->block)
 		return UINT64_MAX;
 	for (uint32_t b = 0; b < blocks; b++)
 		n += d->ftl->ops->block(d->ftl, (pbn_t){ b }).state == FTL_BLOCK_FREE;

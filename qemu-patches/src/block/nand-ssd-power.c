@@ -65,6 +65,8 @@ int nand_ssd_errno(enum ssd_err err)
         return -NAND_SSD_EZONE_AREA;
     case SSD_E_ZONE_OP:
         return -NAND_SSD_EZONE_OP;
+    case SSD_E_BUSY:
+        return -EBUSY;
     case SSD_E_UNCORR:
     case SSD_E_CORRUPT:
     case SSD_E_NOFORMAT:

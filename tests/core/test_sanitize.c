@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Test sanitize operations (slate_sanitize.h) of each FTL: their times, worked out by hand, a power cut at every kind
+ * of moment, and what is left on flash.
+ *
+ * The drive has two channels of one die with two planes of 24 blocks. Of a row the commands of both planes follow each
+ * other on the die's channel, 100 ns each, and then the die erases for 1000000 ns, as the other one does.
+ */
+#define _GNU_SOURCE
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "control_host.h"
+#include "slate_dev.h"
+#include "slate_sanitize.h"
+
+#define ROWS 24u
+#define ROW_NS 1000200u
+#define BLOCKS 96u
+#define TAG 0xa2u
+
+static const char *const shape[] = {
+	"geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
+	"geometry.planes_per_die=2", "geometry.blocks_per_plane=24", "geometry.pages_per_block=16",
+	"geometry.page_bytes=4096", "geometry.oob_bytes=256", "timing.cmd_ns=100", "timing.read_ns=50000",
+	"timing.program_ns=200000", "timing.erase_ns=1000000", "timing.bus_ps_per_byte=1000",
+	"ftl.capacity_mib=3", "drive.name=sanitize test", NULL
+};
+
+static const struct kind {
+	const char *name;
+	const char *more[12];
+} kinds[] = {
+	{ "page", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
+	{ "page, protected, cores", { "ftl.type=page", "ftl.buffer_units=16", "ftl.power_protected=yes",
+				      "controller.cores=2", "controller.completion_ns=1000", "ftl.gc_stop_blocks=5" } },
+	{ "page, cached map", { "ftl.type=page", "ftl.buffer_units=16", "ftl.unit_bytes=512", "ftl.map_cache_pages=8",
+				"geometry.page_bytes=512", "geometry.oob_bytes=64", "geometry.ecc_word_bytes=512",
+				"geometry.pages_per_block=64", "ftl.capacity_mib=1", "ftl.gc_stop_blocks=5" } },
+	{ "page, handles", { "ftl.type=page", "ftl.buffer_units=16", "ftl.placement_handles=2" } },
+	{ "parity", { "ftl.type=parity", "ftl.buffer_units=16", "geometry.order=fps", "geometry.bits_per_cell=2",
+		      "ftl.gc_stop_blocks=5" } },
+	{ "rtf", { "ftl.type=rtf", "ftl.buffer_units=16", "geometry.order=fps", "geometry.bits_per_cell=2",
+		   "ftl.active_blocks=2", "ftl.gc_stop_blocks=5" } },
+	{ "flex", { "ftl.type=flex", "ftl.buffer_units=16", "geometry.order=rps", "geometry.bits_per_cell=2",
+		    "ftl.gc_stop_blocks=5" } },
+	{ "nftl", { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none", "ftl.gc_start_blocks=2",
+		    "ftl.gc_stop_blocks=2", "ftl.gc_urgent_blocks=1" } },
+	{ "superblock", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
+			  "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6", "ftl.gc_stop_blocks=5" } },
+	{ "dac", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
+	{ "zns", { "ftl.type=zns", "ftl.buffer_units=64", "ftl.zone_active_max=4", "ftl.zone_open_max=4" } },
+};
+
+static bool zoned(void)
+{
+	struct ftl_zones z;
+
+	return slate_zones(dev, &z);
+}
+
+/* Write all units in order and, without zones, more of them at random. Wait until the drive is idle. */
+static void use(uint64_t seed)
+{
+	uint32_t more = zoned() ? 0 : units;
+
+	for (uint32_t u = 0; u < units; u++)
+		EXPECT_EQ(write_unit(u), SSD_OK);
+	for (uint32_t i = 0; i < more; i++)
+		EXPECT_EQ(write_unit((uint32_t)(rnd(&seed) % units)), SSD_OK);
+	EXPECT_EQ(run_io(FTL_FLUSH, 0), SSD_OK);
+	settle(false);
+}
+
+static struct slate_sanitize_status state(void)
+{
+	struct slate_sanitize_status s;
+
+	slate_sanitize_status(dev, &s);
+	return s;
+}
+
+static void run_until(uint64_t end)
+{
+	next = slate_step(dev, now);
+	while (next != FTL_IDLE && next <= end) {
+		now = next;
+		next = slate_step(dev, now);
+	}
+	now = end;
+}
+
+static void run_to_end(void)
+{
+	while (slate_is_sanitizing(dev)) {
+		next = slate_step(dev, now);
+		if (!slate_is_sanitizing(dev))
+			break;
+		SSD_ASSERT(next != FTL_IDLE && next > now);
+		now = next;
+	}
+}
+
+static void expect_blank(uint32_t bad)
+{
+	const struct slate_sanitize_status s = state();
+	uint32_t found = 0, pages = slate_geometry(dev)->pages_per_block;
+
+	EXPECT_EQ(s.state, SLATE_SANITIZE_DONE);
+	EXPECT_EQ(s.tag, TAG);
+	EXPECT(s.blank || bad);
+	for (uint32_t b = 0; b < BLOCKS; b++) {
+		found += dev->nand->ops->is_bad(dev->nand, (pbn_t){ b });
+		for (uint32_t p = 0; p < pages && !dev->nand->ops->is_bad(dev->nand, (pbn_t){ b }); p++)
+			EXPECT_EQ(dev->nand->ops->peek(dev->nand, (ppn_t){ b * pages + p }, NULL, NULL),
+				  NAND_ERASED);
+	}
+	EXPECT_EQ(found, bad);
+}
+
+/* The drive is empty, and works. */
+static void expect_usable(void)
+{
+	memset(version, 0, sizeof(version));
+	for (uint32_t u = 0; u < units; u++)
+		EXPECT(reads_right(u));
+	slate_check(dev);
+	use(7);
+	for (uint32_t u = 0; u < units; u++)
+		EXPECT(reads_right(u));
+	slate_check(dev);
+}
+
+static void counts(uint32_t *erases)
+{
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		erases[b] = dev->nand->ops->erase_count(dev->nand, (pbn_t){ b });
+}
+
+static void refusals(void)
+{
+	uint32_t result;
+
+	EXPECT_EQ(run_io(FTL_READ, 0), SSD_E_BUSY);
+	EXPECT_EQ(run_io(FTL_WRITE, 0), SSD_E_BUSY);
+	EXPECT_EQ(run_io(FTL_FLUSH, 0), SSD_E_BUSY);
+	EXPECT_EQ(run_io(FTL_TRIM, 0), SSD_E_BUSY);
+	EXPECT_EQ(slate_sanitize(dev, now, 1), SSD_E_BUSY);
+	EXPECT_EQ(control(SLATE_FORCE_GC, 0, 0, 0, &result), SLATE_REFUSED);
+	EXPECT(says("is being sanitized"));
+	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages=7"), SLATE_REFUSED);
+	EXPECT(says("is being sanitized"));
+}
+
+/* The logs that a shell reads at any time exist during an operation, too. */
+static void logs(void)
+{
+	size_t bytes;
+
+	for (uint32_t id = SLATE_LOG_IDENTITY; id < SLATE_LOG_END; id++)
+		free(slate_log(dev, now, id, &bytes));
+}
+
+static void exact(const struct kind *k)
+{
+	uint32_t before[BLOCKS], after[BLOCKS];
+	uint64_t start, erases;
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	EXPECT_EQ(state().state, SLATE_SANITIZE_NEVER);
+	EXPECT(zoned() || state().blank);
+	use(1);
+	EXPECT(!state().blank);
+	EXPECT_EQ(state().erase_ns, ROWS * (uint64_t)ROW_NS);
+	counts(before);
+	erases = stats()->nand.ops[NAND_ERASE][NAND_SRC_META];
+	start = now;
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	run_until(start + ROW_NS / 2);
+	EXPECT_EQ(state().row, 0);
+	refusals();
+	logs();
+	run_until(start + 10 * (uint64_t)ROW_NS);
+	EXPECT_EQ(state().row, 10);
+	EXPECT_EQ(state().state, SLATE_SANITIZE_RUNNING);
+	run_to_end();
+	EXPECT_EQ(now - start, ROWS * (uint64_t)ROW_NS);
+	if (!zoned())
+		expect_blank(0);
+	counts(after);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		EXPECT_EQ(after[b], before[b] + 1);
+	EXPECT_EQ(stats()->nand.ops[NAND_ERASE][NAND_SRC_META], erases + BLOCKS);
+	expect_usable();
+	slate_close(dev);
+}
+
+/* A request that is under way ends as ever; the operation waits for it. */
+static void waits(const struct kind *k)
+{
+	struct ftl_io io = { .op = FTL_READ, .bytes = 4096 };
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(1);
+	finished = false;
+	slate_submit(dev, now, &io);
+	(void)slate_step(dev, now);
+	EXPECT(slate_inflight(dev) || finished);	/* some FTLs report a read before its time */
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	run_to_end();
+	EXPECT(finished && status == SSD_OK);
+	expect_usable();
+	slate_close(dev);
+}
+
+static void cut_and_on(uint64_t at)
+{
+	const struct slate_cut_plan plan = { SLATE_CUT_AT_NS, at, at };
+
+	EXPECT_EQ(slate_power_cut(dev, now, &plan, err), SSD_OK);
+	run_until(at);
+	(void)slate_step(dev, now);
+	EXPECT(!slate_powered(dev));
+	EXPECT(!slate_is_sanitizing(dev));
+	now += 5000;
+	EXPECT_EQ(slate_power_on(dev, now, err), SSD_OK);
+}
+
+/* Cut the power `after` ns after the begin, and sometimes once more. Rows that have ended are not repeated. */
+static void cut(const struct kind *k, uint64_t after)
+{
+	uint64_t start, row = after ? (after - 1) / ROW_NS : 0;
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(after);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	start = now;
+	cut_and_on(start + after);
+	EXPECT(slate_is_sanitizing(dev));
+	EXPECT_EQ(state().row, row);
+	refusals();
+	logs();
+	if (after % 3 == 0 && row + 2 < ROWS) {
+		cut_and_on(now + ROW_NS + ROW_NS / 3);
+		row++;
+		EXPECT_EQ(state().row, row);
+	}
+	start = now;
+	run_to_end();
+	EXPECT_EQ(now - start, (ROWS - row) * ROW_NS);
+	if (!zoned())
+		expect_blank(0);
+	expect_usable();
+	cut_and_on(now + 100);
+	EXPECT(!slate_is_sanitizing(dev));
+	EXPECT_EQ(state().state, SLATE_SANITIZE_DONE);
+	slate_close(dev);
+}
+
+static void cuts(const struct kind *k)
+{
+	cut(k, 0);
+	cut(k, 1);
+	cut(k, 200);
+	for (uint64_t i = 1; i < ROWS; i += 5) {
+		cut(k, i * ROW_NS - 1);
+		cut(k, i * ROW_NS);
+		cut(k, i * ROW_NS + 1);
+	}
+	for (uint64_t at = 333333; at < ROWS * (uint64_t)ROW_NS; at += 2345678)
+		cut(k, at);
+	cut(k, ROWS * (uint64_t)ROW_NS);
+}
+
+/* A block whose erase fails is bad from then on, and the operation fails; the next one leaves it out. */
+static void failure(const struct kind *k)
+{
+	uint32_t result;
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(1);
+	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_ERASE, 1, 0, &result), SLATE_DONE);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	run_to_end();
+	EXPECT_EQ(state().state, SLATE_SANITIZE_FAILED);
+	EXPECT_EQ(control(SLATE_FAULT_CLEAR, 0, 0, 0, &result), SLATE_DONE);
+	memset(version, 0, sizeof(version));
+	for (uint32_t u = 0; u < units; u++)
+		EXPECT(reads_right(u));
+	use(3);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	run_to_end();
+	if (!zoned())
+		expect_blank(1);
+	expect_usable();
+	slate_close(dev);
+}
+
+/* ---- a drive file --------------------------------------------------------------------------- */
+
+static char dir[] = "/tmp/slate-sanitize-XXXXXX", path[64], ini[64];
+
+static void put_setting(FILE *out, const char *s)
+{
+	const char *dot = strchr(s, '.');
+
+	fprintf(out, "[%.*s]\n%s\n", (int)(dot - s), s, dot + 1);
+}
+
+/* Has the kind a value of its own for this setting? */
+static bool own_value(const struct kind *k, const char *setting)
+{
+	size_t key = strcspn(setting, "=") + 1;
+
+	for (const char *const *s = k->more; *s; s++)
+		if (!strncmp(*s, setting, key))
+			return true;
+	return false;
+}
+
+static void write_profile(const struct kind *k)
+{
+	FILE *out = fopen(ini, "w");
+
+	SSD_ASSERT(out);
+	for (const char *const *s = shape; *s; s++)
+		if (!own_value(k, *s))
+			put_setting(out, *s);
+	for (const char *const *s = k->more; *s; s++)
+		put_setting(out, *s);
+	fclose(out);
+}
+
+static void open_file(bool new_drive)
+{
+	const struct slate_options o = { .profile = new_drive ? ini : NULL, .backing = path };
+
+	if (slate_open(&o, &host, &dev, err)) {
+		printf("%s\n", err);
+		exit(1);
+	}
+	now = 0;
+	unit_bytes = slate_unit_bytes(dev);
+	units = (uint32_t)(slate_capacity(dev) / unit_bytes);
+}
+
+/* The shell is killed in the middle: the next one ends the operation before it uses the drive. */
+static void killed(const struct kind *k, uint32_t row)
+{
+	int how;
+	pid_t child;
+
+	unlink(path);
+	write_profile(k);
+	fflush(stdout);
+	child = fork();
+	SSD_ASSERT(child >= 0);
+	if (!child) {
+		failures = 0;
+		open_file(true);
+		use(1);
+		EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+		run_until(now + row * (uint64_t)ROW_NS + 1000);
+		fflush(stdout);
+		_exit(failures ? 1 : 0);
+	}
+	SSD_ASSERT(waitpid(child, &how, 0) == child);
+	EXPECT(WIFEXITED(how) && !WEXITSTATUS(how));
+	open_file(false);
+	EXPECT(!slate_is_sanitizing(dev));
+	if (!zoned())
+		expect_blank(0);
+	expect_usable();
+	slate_close(dev);
+	open_file(false);
+	EXPECT_EQ(state().state, SLATE_SANITIZE_DONE);
+	EXPECT_EQ(state().tag, TAG);
+	EXPECT(!state().blank);
+	slate_close(dev);
+}
+
+static void whole(const struct kind *k)
+{
+	exact(k);
+	waits(k);
+	cuts(k);
+	failure(k);
+	killed(k, 0);
+	killed(k, 11);
+}
+
+int main(void)
+{
+	SSD_ASSERT(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/drive", dir);
+	snprintf(ini, sizeof(ini), "%s/profile.ini", dir);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		RUN_AS(kinds[i].name, whole(&kinds[i]));
+	unlink(path);
+	unlink(ini);
+	rmdir(dir);
+	return test_result();
+}
