@@ -2,7 +2,7 @@
 /*
  * slate-profile.c - check a profile and say in JSON what follows from it.
  *
- *     slate-profile FILE [section.key=value ...]
+ *     slate-profile FILE [section.key=value ...]	FILE "-": none, the settings are all given
  *     slate-profile --keys		every key, its range, its default, the FTLs that
  *						alone have it ("": all) and what it is, by tabs
  *     slate-profile --counters		every counter of a drive: its group, its name, its kind and what
@@ -193,6 +193,27 @@ static void print_rate(const char *name, double bytes, double ns)
 		printf("\"%s\": null", name);
 }
 
+/*
+ * Print what GC keeps, and the effective over-provisioning: by how much the blocks among which GC chooses exceed the
+ * units in them. null: the FTL does not choose among all blocks, or these do not hold the units.
+ */
+static void print_kept(void)
+{
+	struct ftl_kept k = p.ops && p.ops->kept ? p.ops->kept(p.ops, &p.ftl, g) : (struct ftl_kept){ 0 };
+	double pages = (double)p.ftl.capacity_bytes / g->page_bytes, raw = (double)geo_pages(g);
+	double blocks = raw - (double)k.free_pages - (double)k.open_pages;
+	double units = pages + (double)k.own_pages - (double)k.open_pages / 2;
+
+	printf("  \"over_provisioning\": {\"nominal\": %.6f, \"effective\": ", raw / pages - 1);
+	if (k.open_pages && blocks > units && units > 0)
+		printf("%.6f", blocks / units - 1);
+	else
+		printf("null");
+	printf(", \"free_bytes\": %llu, \"open_bytes\": %llu, \"own_bytes\": %llu},\n",
+	       (unsigned long long)k.free_pages * g->page_bytes, (unsigned long long)k.open_pages * g->page_bytes,
+	       (unsigned long long)k.own_pages * g->page_bytes);
+}
+
 static void print_rates(const char *name, double die_bytes, double die_ns, double page_bus_ns)
 {
 	printf("    \"%s\": {", name);
@@ -332,7 +353,7 @@ static const char *not_safe(void)
 }
 
 static const char usage[] =
-"usage: slate-profile FILE [section.key=value ...]    the drive of a profile, as JSON\n"
+"usage: slate-profile FILE [section.key=value ...]    the drive of a profile, as JSON; FILE -: all settings follow\n"
 "       slate-profile --keys                          every key that a profile may have\n"
 "       slate-profile --counters                      every counter of a drive\n"
 "       slate-profile --logs                          offsets of fields of its logs\n"
@@ -350,11 +371,11 @@ int main(int argc, char **argv)
 		return print_logs();
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return printf("%s\n", usage) < 0;
-	if (argc < 2 || argv[1][0] == '-') {
+	if (argc < 2 || (argv[1][0] == '-' && argv[1][1])) {
 		fprintf(stderr, "slate-profile: %s%s%s\n", argc < 2 ? "" : argv[1], argc < 2 ? "" : ": ", usage);
 		return 2;
 	}
-	if (profile_load(&p, argv[1], (const char *const *)argv + 2, err)) {
+	if (profile_load(&p, strcmp(argv[1], "-") ? argv[1] : NULL, (const char *const *)argv + 2, err)) {
 		fprintf(stderr, "%s\n", err);
 		return 2;
 	}
@@ -367,6 +388,7 @@ int main(int argc, char **argv)
 	printf(",\n");
 	print_settings();
 	print_geometry();
+	print_kept();
 	print_derived();
 	printf("}\n");
 	return 0;

@@ -175,6 +175,16 @@ struct ftl_block {
 	uint32_t valid_units;
 };
 
+/*
+ * Pages that are no room for the host's data when GC chooses a block, on average. The effective over-provisioning
+ * follows from them (slate-profile.c).
+ */
+struct ftl_kept {
+	uint64_t free_pages;	/* in free blocks and blocks of parity pages, and what SLC mode takes: without units */
+	uint64_t open_pages;	/* in open blocks, half full on average */
+	uint64_t own_pages;	/* filled with the FTL's own units: bitmaps, lists, the map */
+};
+
 enum ftl_zone_state {
 	FTL_ZONE_EMPTY, FTL_ZONE_IMPLICIT, FTL_ZONE_EXPLICIT, FTL_ZONE_CLOSED, FTL_ZONE_FULL,
 	FTL_ZONE_READONLY, FTL_ZONE_OFFLINE,
@@ -223,6 +233,8 @@ struct ftl_ops {
 	uint32_t (*oob_bytes)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/* Returns NULL, or a sentence that names a knob and says which value it must have. */
 	const char *(*fault)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+	/* Returns what GC keeps. NULL, or `open_pages` 0: GC does not choose among all blocks that are full. */
+	struct ftl_kept (*kept)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/*
 	 * Divide the memory at mem: the FTL's struct, which begins with a struct host (host.h), and its
 	 * tables. Returns the bytes; if mem is NULL, it does nothing else.

@@ -363,17 +363,37 @@ static struct nand_geometry fold_of(const struct nand_geometry *g)
 	return f;
 }
 
-static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
-		      const struct nand_geometry *g)
+static struct front_config front_config_of(const struct ftl_config *c)
 {
-	struct ssd_arena arena = { mem, sizeof(struct dac) }, *m = &arena;
-	struct dac *d = mem;
-	struct front_config fc = {
+	return (struct front_config){
 		.policy = fronts[c->frontiers], .units_per_page = DAC_OOB_UNITS,
 		.active_blocks = c->active_blocks, .fast_above_permille = c->fast_above_permille,
 		.slow_below_permille = c->slow_below_permille, .quota_permille = c->quota_permille,
 		.own = front_own(fronts[c->frontiers], FTL_GC_AUTO),
 	};
+}
+
+/* All planes of a die share their free blocks. A block of parity pages in use, and the one before it, hold no unit. */
+static struct ftl_kept kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	const struct front_config fc = front_config_of(c);
+	uint64_t of_die = (uint64_t)geo_dies(g) * g->pages_per_block;
+	uint32_t backup = fc.policy->group ? 2 : 0;
+
+	(void)t;
+	return (struct ftl_kept){
+		.free_pages = of_die * (c->gc_start_blocks + c->gc_stop_blocks - 2) / 2 +
+			      of_die * (backup_reserve(c) + backup),
+		.open_pages = of_die * front_slots(&fc),
+	};
+}
+
+static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
+		      const struct nand_geometry *g)
+{
+	struct ssd_arena arena = { mem, sizeof(struct dac) }, *m = &arena;
+	struct dac *d = mem;
+	const struct front_config fc = front_config_of(c);
 	uint32_t rebuilt = fc.policy->group ? geo_dies(g) + 1 : 0;
 	struct dac at = { .dies = geo_dies(g), .slots = slots_of(g), .unit_bytes = g->page_bytes,
 			  .pool = pool_of(c, g) };
@@ -527,6 +547,7 @@ const struct ftl_ops dac_ftl_ops = {
 	.writes_lost = true,
 	.oob_bytes = oob_bytes,
 	.fault = fault,
+	.kept = kept,
 	.lay_out = lay_out,
 	.begin = begin,
 	.find = dac_find,

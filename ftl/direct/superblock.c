@@ -306,10 +306,28 @@ static const char *const online[] = {
 	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "pair_pages", NULL
 };
 
+/*
+ * Only page mapping chooses among all blocks. The empty part of the host's frontier counts as free when GC begins
+ * (sb_gc.c), so half a block fewer is free.
+ */
+static struct ftl_kept kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t of_plane = (uint64_t)geo_planes(g) * g->pages_per_block;
+
+	(void)t;
+	if (c->superblock_blocks)
+		return (struct ftl_kept){ 0 };
+	return (struct ftl_kept){
+		.free_pages = of_plane * (c->gc_start_blocks + c->gc_stop_blocks - 1) / 2,
+		.open_pages = of_plane * 2,	/* the host's and GC's */
+	};
+}
+
 const struct ftl_ops superblock_ftl_ops = {
 	.name = "superblock",
 	.policy = &scheme,
 	.knobs = knobs,
 	.online = online,
+	.kept = kept,
 	DIRECT_OPS_COMMON,
 };

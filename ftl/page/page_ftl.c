@@ -329,13 +329,6 @@ static uint32_t pow2_at_least(uint64_t v)
 	return p;
 }
 
-static uint32_t map_units(const struct ftl_config *c)
-{
-	uint64_t lpns = c->capacity_bytes / c->unit_bytes, per = (uint64_t)c->unit_bytes * 8;
-
-	return (uint32_t)((lpns + per - 1) / per);
-}
-
 static uint32_t buffer_pages(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes;
@@ -347,49 +340,6 @@ static uint32_t backup_ahead(const struct front_policy *policy, const struct ftl
 			     const struct nand_geometry *g)
 {
 	return policy->group && c->backup_channel == FTL_BACKUP_NEXT ? geo_planes(g) / g->channels : 0;
-}
-
-static uint32_t urgent_blocks(const struct front_policy *policy, const struct ftl_config *c)
-{
-	return c->gc_urgent_blocks + (policy->group > 0);
-}
-
-/* Returns the open blocks of a plane: frontiers, the backup block in use and the one before it. */
-static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
-{
-	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
-					 .own = front_own(policy, c->gc_frontier),
-					 .streams = handles_streams(c), .copy_streams = handles_copy_streams(c) };
-
-	return front_slots(&fc) + (policy->group ? 2 : 0);
-}
-
-/*
- * Returns the blocks of a plane that the SLC cache takes from other uses. A dynamic cache takes only
- * its open block.
- */
-static uint32_t slc_blocks(const struct ftl_config *c)
-{
-	return c->slc_cache == FTL_SLC_STATIC ? c->slc_blocks : c->slc_cache == FTL_SLC_DYNAMIC;
-}
-
-/*
- * Returns the good blocks that the exported units need. They hold all exported and hidden units and,
- * in each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
- * blocks.
- */
-static uint64_t blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
-			      const struct nand_geometry *g)
-{
-	uint32_t upp = g->page_bytes / c->unit_bytes;
-	uint64_t units = c->capacity_bytes / c->unit_bytes + map_units(c) + 1;
-	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
-	uint32_t for_map = c->map_cache_pages ? map_reserve(c, g) + 1 : 0;	/* one is open */
-
-	if (c->map_cache_pages)
-		units += (uint64_t)map_pages_of(c, g) * upp;
-	return (units + per_block - 1) / per_block +
-	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c) + for_map);
 }
 
 /* Returns why the configuration does not suit a policy of front.h, or NULL. */
@@ -555,15 +505,15 @@ static const char *room_fault(const struct front_policy *policy, const struct ft
 		wants = policy_wants(policy, c, g);
 	if (!wants)
 		wants = cache_fault(policy, c, g);
-	if (!wants && c->slc_cache == FTL_SLC_STATIC && blocks_needed(policy, c, g) > geo_blocks(g) &&
-	    blocks_needed(policy, c, g) <= geo_blocks(g) + (uint64_t)geo_planes(g) * c->slc_blocks)
+	if (!wants && c->slc_cache == FTL_SLC_STATIC && space_blocks_needed(policy, c, g) > geo_blocks(g) &&
+	    space_blocks_needed(policy, c, g) <= geo_blocks(g) + (uint64_t)geo_planes(g) * c->slc_blocks)
 		return "slc_blocks is too much: the exported capacity, GC's reserve and that many blocks of each plane "
 		       "are more than the array has; lower slc_blocks or capacity, or add blocks";
-	if (!wants && c->placement_handles && blocks_needed(policy, c, g) > geo_blocks(g))
+	if (!wants && c->placement_handles && space_blocks_needed(policy, c, g) > geo_blocks(g))
 		return "placement_handles is too much: a plane keeps a block open for each, and these, the exported "
 		       "capacity and GC's reserve are more than the array has; lower placement_handles or capacity, or "
 		       "add blocks";
-	if (!wants && blocks_needed(policy, c, g) > geo_blocks(g))
+	if (!wants && space_blocks_needed(policy, c, g) > geo_blocks(g))
 		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_urgent_blocks";
 	return wants;
@@ -586,7 +536,7 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 {
 	at->shape.upp = g->page_bytes / c->unit_bytes;
 	at->shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at->shape.maps = map_units(c);
+	at->shape.maps = space_bitmaps(c);
 	at->shape.dead_lpn = at->shape.lpns + at->shape.maps;
 	at->shape.map_lpn = at->shape.dead_lpn + 1;
 	at->shape.ckpt_lpn = at->shape.map_lpn + map_pages_of(c, g) * at->shape.upp;
@@ -754,8 +704,8 @@ void page_ftl_begin(struct ftl *base)
 	f->shape.by_block_pages = fxp_div_by(n->geo.pages_per_block);
 	f->shape.by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
 				     n->geo.planes_per_die);
-	f->gc.urgent_blocks = urgent_blocks(policy, c) + f->cache.reserve;
-	f->need_blocks = blocks_needed(policy, c, &n->geo);
+	f->gc.urgent_blocks = space_urgent_blocks(policy, c) + f->cache.reserve;
+	f->need_blocks = space_blocks_needed(policy, c, &n->geo);
 	handles_init(f);
 	make_stripe(f);
 	die_due_init(&f->turn.ends);

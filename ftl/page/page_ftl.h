@@ -485,6 +485,13 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 
 /* ---- between the files ---- */
 
+/* space.c */
+uint32_t space_bitmaps(const struct ftl_config *c);
+uint32_t space_urgent_blocks(const struct front_policy *policy, const struct ftl_config *c);
+uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
+			     const struct nand_geometry *g);
+struct ftl_kept page_ftl_kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+
 /* page_ftl.c */
 const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
@@ -494,7 +501,7 @@ void page_ftl_begin(struct ftl *base);
 /* These members of struct ftl_ops are the same for all page FTLs. Their policy is a struct front_policy. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .word_lines = true, .writes_lost = true, .loses_sectors = true, \
-	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault,                           \
+	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault, .kept = page_ftl_kept,    \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
 	.find = page_ftl_find, .submit = page_ftl_submit,                                   \
 	.step = page_ftl_step, .save = page_ftl_save, .unsaved = page_ftl_unsaved,          \

@@ -86,6 +86,19 @@ def derive(path: Path, settings: list[str]) -> Json:
     return {"about": about(path), "path": paths.short(path), **json.loads(done.stdout)}
 
 
+def over_provisioning(settings: list[str]) -> Json | None:
+    """Return the over-provisioning of a drive with these settings; None if slate-profile does not know them."""
+    try:
+        words: list[str | Path] = [paths.program("slate-profile"), "-", *settings]
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    except (OSError, SlateError):
+        return None
+    if done.returncode:
+        return None
+    told: Json = json.loads(done.stdout)["over_provisioning"]
+    return told
+
+
 # ---- the list
 
 
@@ -176,10 +189,21 @@ class Sheet:
         blocks = f"{facts['blocks']:,} blocks of {units.size(facts['block_bytes'])}"
         return [
             f"capacity   {raw} raw, {exported}, over-provisioning {spare:.1f} %",
+            *self._effective(),
             f"array      {shape} x {units.size(self._number('geometry.page_bytes'))}",
             f"           {facts['dies']:,} dies, {blocks}, {facts['pages']:,} pages",
             f"FTL        {self._ftl()}",
         ]
+
+    def _effective(self) -> list[str]:
+        """Return the line on the effective over-provisioning; none for FTLs without one."""
+        told = self.facts["over_provisioning"]
+        if told["effective"] is None:
+            return []
+        of_plane = self.facts["planes"] * self.facts["block_bytes"]
+        empty, opened = (f"{told[key] / of_plane:.3g}" for key in ("free_bytes", "open_bytes"))
+        effective = f"effective {100 * told['effective']:.1f} %"
+        return [f"           {effective}: when GC chooses a block, {empty} blocks a plane are empty and {opened} open"]
 
     def _writable_bytes(self) -> int:
         """Return the exported bytes without the gaps between a zone's capacity and its size."""

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import counters, limits, rows, units, warn
+from . import counters, limits, profiles, rows, units, warn
 from .account import LATE_US, NAND_OPS, PERCENTILES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
 from .rows import Row
 from .series import Series
@@ -298,6 +298,7 @@ class Report:
                 f"{amplification['gc']:.3f} + {levelling}padding {amplification['pad']:.3f} + metadata "
                 f"{amplification['meta']:.3f}{parity}   (programmed / written by the host)",
             )
+        self._over_provisioning()
         runs, moved = ftl.get("gc-runs", 0), ftl.get("gc-units", 0)
         kinds = [("merges", "merges"), ("mmerges", "M-Merges"), ("second-victims", "second victims")]
         parts = [f"{units.count(ftl[key])} {word}" for key, word in kinds if ftl.get(key)]
@@ -314,6 +315,12 @@ class Report:
         self._processors()
         self._nand()
         self._counted()
+
+    def _over_provisioning(self) -> None:
+        """Print the over-provisioning, which decides how much GC has to move."""
+        told = profiles.over_provisioning([f"{key}={value}" for key, value in self.device.settings.items()])
+        if told and told["effective"] is not None:
+            self._pair("OP", f"{100 * told['nominal']:.1f} %, effective {100 * told['effective']:.1f} %")
 
     def _processors(self) -> None:
         """Print how busy each of the guest's processors was."""

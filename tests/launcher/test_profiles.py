@@ -191,6 +191,55 @@ class Showing(Case):
         _, out, _ = slate("show", "zns-small")
         self.assertIn("320 MiB raw, 256 MiB exported, over-provisioning 25.0 %\n", out)
 
+    def test_effective_over_provisioning(self) -> None:
+        """
+        GC of small chooses with 4 or 5 free blocks (gc_start_blocks 5, gc_stop_blocks 6) and two open ones, half full,
+        in each of 4 planes of 80 blocks of 64 pages. 65,536 units have 2 bitmaps, and with the dead list fill a page.
+        """
+        _, out, _ = slate("show", "small")
+        self.assertIn("           effective 16.7 %: when GC chooses a block, 4.5 blocks a plane are empty", out)
+        page, plane = 16384, 4 * 64
+        told = facts("small")["over_provisioning"]
+        self.assertEqual(told["nominal"], 0.25)
+        self.assertEqual(told["effective"], round((80 - 6.5) * plane / (16384 + 1 - plane) - 1, 6))
+        self.assertEqual(told["free_bytes"], 4.5 * plane * page)
+        self.assertEqual((told["open_bytes"], told["own_bytes"]), (2 * plane * page, page))
+        shared = facts("small", "ftl.gc_frontier=shared")["over_provisioning"]  # one open block
+        self.assertEqual(shared["effective"], round((80 - 5.5) * plane / (16384 + 1 - plane / 2) - 1, 6))
+        hot = facts("small", "ftl.hot_cold=count")["over_provisioning"]  # four
+        self.assertEqual(hot["effective"], round((80 - 8.5) * plane / (16384 + 1 - 2 * plane) - 1, 6))
+
+    def test_effective_over_provisioning_of_other_drives(self) -> None:
+        # 8 dies of 320 blocks of 128 pages; 1 GiB in pages of 4 KiB
+        told = facts("dac-small")["over_provisioning"]
+        self.assertEqual(told["effective"], round((320 - 6.5) * 1024 / (262144 - 1024) - 1, 6))
+        # flex: the blocks of LSB and of MSB pages are open, and two blocks have parity pages
+        told, planes = facts("rps-small")["over_provisioning"], 4
+        self.assertEqual(told["free_bytes"], 6.5 * planes * 1048576)
+        self.assertEqual(told["open_bytes"], 2 * planes << 20)
+        # a static cache of 6 blocks of 3 bits a cell holds as much as 2, and has an open block of its own
+        static, dynamic = (
+            facts("tlc-slc-small", f"ftl.slc_cache={kind}", "ftl.capacity_mib=1000")["over_provisioning"]
+            for kind in ("static", "dynamic")
+        )
+        self.assertEqual(static["free_bytes"] - dynamic["free_bytes"], 8 * 4 * 2112 * 16384)
+        self.assertEqual(static["open_bytes"], dynamic["open_bytes"])
+        paged = facts("superblock-small", "ftl.superblock_blocks=0", "ftl.superblock_max_blocks=0")["over_provisioning"]
+        pages = 288 * 64  # of 16 KiB; 4 planes of 14 blocks of 576; the frontier's empty half is in the five blocks
+        self.assertEqual(paged["effective"], round((14 - 4.5 - 2) * 4 * 576 / (pages - 4 * 576) - 1, 6))
+
+    def test_over_provisioning_that_has_no_effective_one(self) -> None:
+        for name in ("pen-small", "superblock-small", "zns-small"):
+            self.assertIsNone(facts(name)["over_provisioning"]["effective"], name)
+            self.assertNotIn("effective", slate("show", name)[1])
+
+    def test_over_provisioning_from_settings(self) -> None:
+        """Reports have the settings alone."""
+        found = facts("small")
+        lines = [f"{key}={value}" for key, value in found["settings"].items()]
+        self.assertEqual(profiles.over_provisioning(lines), found["over_provisioning"])
+        self.assertIsNone(profiles.over_provisioning(["ftl.type=page"]))
+
     def test_suspension(self) -> None:
         """The array can suspend, and ftl.suspend decides whether the FTL does."""
         array = ("--set", "timing.suspend_ns=10000", "--set", "timing.suspends_max=10")

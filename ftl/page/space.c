@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * space.c - which blocks and units a configuration takes beside the exported ones: those without which the drive is
+ * refused, and those that are never room for the host's data (the effective over-provisioning).
+ *
+ * It knows settings and geometry, and no state.
+ */
+#include "page_ftl.h"
+#include "handles.h"
+
+/* Returns the units that the bitmaps of trimmed units take. */
+uint32_t space_bitmaps(const struct ftl_config *c)
+{
+	uint64_t lpns = c->capacity_bytes / c->unit_bytes, per = (uint64_t)c->unit_bytes * 8;
+
+	return (uint32_t)((lpns + per - 1) / per);
+}
+
+/* Returns the free blocks of a plane that only GC may open. One more is for parity pages. */
+uint32_t space_urgent_blocks(const struct front_policy *policy, const struct ftl_config *c)
+{
+	return c->gc_urgent_blocks + (policy->group > 0);
+}
+
+/* Returns the open blocks of a plane: frontiers, the backup block in use and the one before it. */
+static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
+{
+	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
+					 .own = front_own(policy, c->gc_frontier),
+					 .streams = handles_streams(c), .copy_streams = handles_copy_streams(c) };
+
+	return front_slots(&fc) + (policy->group ? 2 : 0);
+}
+
+/*
+ * Returns the blocks of a plane that the SLC cache takes from other uses. A dynamic cache takes only
+ * its open block.
+ */
+static uint32_t slc_blocks(const struct ftl_config *c)
+{
+	return c->slc_cache == FTL_SLC_STATIC ? c->slc_blocks : c->slc_cache == FTL_SLC_DYNAMIC;
+}
+
+/*
+ * Returns the good blocks that the exported units need. They hold all exported and hidden units and,
+ * in each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
+ * blocks.
+ */
+uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
+			     const struct nand_geometry *g)
+{
+	uint32_t upp = g->page_bytes / c->unit_bytes;
+	uint64_t units = c->capacity_bytes / c->unit_bytes + space_bitmaps(c) + 1;
+	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
+	uint32_t for_map = c->map_cache_pages ? map_reserve(c, g) + 1 : 0;	/* one is open */
+
+	if (c->map_cache_pages)
+		units += (uint64_t)map_pages_of(c, g) * upp;
+	return (units + per_block - 1) / per_block +
+	       (uint64_t)geo_planes(g) * (space_urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c) +
+					  for_map);
+}
+
+/*
+ * GC begins when fewer than gc_start_blocks are free and ends at gc_stop_blocks, so it chooses with one block fewer
+ * than either, on average of both. A block in SLC mode holds one bit of each cell.
+ */
+struct ftl_kept page_ftl_kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	const struct front_policy *policy = t->policy;
+	uint64_t planes = geo_planes(g), of_plane = planes * g->pages_per_block, upp = g->page_bytes / c->unit_bytes;
+	uint32_t backup = policy->group ? 2 : 0, lost_bits = g->bits_per_cell - 1;
+	uint64_t own = space_bitmaps(c) + 1ull + (c->map_cache_pages ? (uint64_t)map_pages_of(c, g) * upp : 0);
+	uint64_t slc = c->slc_cache == FTL_SLC_STATIC ? of_plane * c->slc_blocks * lost_bits / g->bits_per_cell : 0;
+	uint32_t open = open_blocks(policy, c) - backup + (c->slc_cache != FTL_SLC_NONE) + (c->map_cache_pages > 0);
+
+	return (struct ftl_kept){
+		.free_pages = of_plane * (c->gc_start_blocks + c->gc_stop_blocks - 2) / 2 + slc +
+			      of_plane * (map_reserve(c, g) + backup),
+		.open_pages = of_plane * open,
+		.own_pages = (own + upp - 1) / upp,
+	};
+}
