@@ -109,7 +109,7 @@ class Guest(GuestTest):
         self.refused("--kernel", "debian", "--cmd", script, code=3, words=words)
 
     def test_hang(self) -> None:
-        script = self.script("echo about to hang\nwhile :; do :; done\n")
+        script = self.script("echo about to hang\nsleep infinity\n")
         self.refused(
             "--cmd",
             script,
