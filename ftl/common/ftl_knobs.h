@@ -25,10 +25,7 @@
 	VALUE(FTL_GC_SLICED, "sliced")
 enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 
-/*
- * Every FTL has these settings. gc_stop_blocks is common, because every shipped profile sets it and all
- * FTLs but nftl change it online.
- */
+/* Every FTL has these settings. */
 #define FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes") \
 	NUMBER(buffer_units, 0, 1 << 22, "1024", \
@@ -40,21 +37,28 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	NUMBER(hold_up_ns, 0, KNOB_NS_MAX, "0", \
 	  "power_protected: the capacitors' energy, as the time for which they power the drive; 0: as long as the " \
 	  "buffer takes") \
-	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free ...") \
-	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "... and ends at this many") \
+	/* In struct ftl_config, 0 is DIE_READS_IN_ROW. */ \
+	NUMBER(reads_in_row, 1, 65536, "8", "reads of a die that go before a program which waits there") \
+	YES_NO(payload, "yes", "keep the data; no: mapping and times only") \
+	NUMBER(map_ns, 0, KNOB_NS_MAX, "200", "a look-up") \
+	NUMBER(buffer_ns, 0, KNOB_NS_MAX, "2000", \
+	  "transfer of host data into or out of the buffer, per I/O (nftl, superblock: out of the read cache)") \
+	NUMBER(overhead_ns, 0, KNOB_NS_MAX, "1000", "firmware, per I/O") \
+	NUMBER(max_unit_reads, 8, 1 << 22, "4096", "queued flash reads")
+
+/* FTLs that collect blocks have these settings: all but zns, whose host resets zones. */
+#define FTL_GC_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free") \
 	NUMBER(gc_urgent_blocks, 1, 1 << 20, "2", "reserved for GC") \
 	CHOICE(gc_mode, gc_mode, FTL_GC_MODES, "sliced", "GC keeps the die, or alternates with the host") \
 	/* The credit of die.h. */ \
 	NUMBER(gc_slice_pages, 1, 65536, "4", \
 	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; reads are not " \
-	  "counted") \
-	/* In struct ftl_config, 0 is DIE_READS_IN_ROW. */ \
-	NUMBER(reads_in_row, 1, 65536, "8", "reads of a die that go before a program which waits there") \
-	YES_NO(payload, "yes", "keep the data; no: mapping and times only") \
-	NUMBER(map_ns, 0, KNOB_NS_MAX, "200", "a look-up") \
-	NUMBER(buffer_ns, 0, KNOB_NS_MAX, "2000", "transfer of host data into or out of the buffer, per I/O") \
-	NUMBER(overhead_ns, 0, KNOB_NS_MAX, "1000", "firmware, per I/O") \
-	NUMBER(max_unit_reads, 8, 1 << 22, "4096", "queued flash reads")
+	  "counted")
+
+/* FTLs whose GC of a plane goes on until enough blocks are free have this setting; nftl merges one pair at a time. */
+#define FTL_GC_STOP_ROWS(NUMBER, YES_NO, CHOICE) \
+	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "GC that began at gc_start_blocks ends at this many")
 
 /* Does the FTL read single ECC words, or only whole pages? How much time that saves depends on the array. */
 #define FTL_WORDS(VALUE) \
@@ -401,6 +405,8 @@ enum ftl_frontiers { FTL_FRONTIERS(KNOB_VALUE) FTL_NFRONTIERS };
 /* The rows of all tables are the fields of struct ftl_config. */
 #define FTL_ROWS(NUMBER, YES_NO, CHOICE) \
 	FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_GC_ROWS(NUMBER, YES_NO, CHOICE) \
+	FTL_GC_STOP_ROWS(NUMBER, YES_NO, CHOICE) \
 	FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \
 	FTL_COPY_ROWS(NUMBER, YES_NO, CHOICE) \
 	FTL_SECOND_VICTIM_ROWS(NUMBER, YES_NO, CHOICE) \
@@ -436,6 +442,7 @@ enum ftl_frontiers { FTL_FRONTIERS(KNOB_VALUE) FTL_NFRONTIERS };
 #define FTL_KNOBS(of_section, ROWS) { of_section, (const struct knob[]){ FTL_KNOB_ROWS(ROWS) { NULL } } }
 
 extern const struct knob_table ftl_common_knobs;	/* settings that every FTL reads */
+extern const struct knob_table ftl_gc_knobs, ftl_gc_stop_knobs;
 extern const struct knob_table ftl_word_knobs, ftl_copy_knobs, ftl_second_victim_knobs, ftl_idle_gc_knobs;
 extern const struct knob_table ftl_rtf_knobs, ftl_flex_knobs;
 

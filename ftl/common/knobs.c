@@ -3,6 +3,8 @@
 #include "ftl.h"
 
 const struct knob_table ftl_common_knobs = FTL_KNOBS("ftl", FTL_COMMON_ROWS);
+const struct knob_table ftl_gc_knobs = FTL_KNOBS("ftl", FTL_GC_ROWS);
+const struct knob_table ftl_gc_stop_knobs = FTL_KNOBS("ftl", FTL_GC_STOP_ROWS);
 const struct knob_table ftl_word_knobs = FTL_KNOBS("ftl", FTL_WORD_ROWS);
 const struct knob_table ftl_copy_knobs = FTL_KNOBS("ftl", FTL_COPY_ROWS);
 const struct knob_table ftl_second_victim_knobs = FTL_KNOBS("ftl", FTL_SECOND_VICTIM_ROWS);

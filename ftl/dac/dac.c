@@ -523,7 +523,8 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 static const struct knob_table own = FTL_KNOBS("ftl", DAC_ROWS);
 /* Sub-page reads: `auto` means no for this FTL. */
 static const struct knob_table *const knobs[] = {
-	&own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs, NULL
+	&ftl_gc_knobs, &ftl_gc_stop_knobs, &own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs,
+	NULL
 };
 static const char *const online[] = {
 	"gc_stop_blocks", "gc_slice_pages", "reads_in_row", "hash_ns", "compress_ns", "decompress_ns", NULL

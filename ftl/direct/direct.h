@@ -405,7 +405,7 @@ bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 /* All schemes share these settings. `auto` for sub-page reads means no here. */
 extern const struct knob_table direct_knobs;
 extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that do M-Merges */
-#define DIRECT_KNOBS &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs
+#define DIRECT_KNOBS &ftl_gc_knobs, &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs
 
 /*
  * The members of ftl_ops that are the same for all schemes; each adds name, policy (its struct

@@ -300,7 +300,7 @@ static const struct direct_scheme scheme = {
 
 static const struct knob_table own = FTL_KNOBS("ftl", SUPERBLOCK_ROWS);
 static const struct knob_table *const knobs[] = {
-	DIRECT_KNOBS, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
+	DIRECT_KNOBS, &ftl_gc_stop_knobs, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
 };
 static const char *const online[] = {
 	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "pair_pages", NULL

@@ -14,8 +14,13 @@ const char *const page_ftl_online[] = {
 	"idle_gc_permille", "idle_gc_ns", NULL
 };
 
+const char *const pairs_ftl_online[] = {
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "wl_threshold", "idle_gc_permille",
+	"idle_gc_ns", NULL
+};
+
 const char *const flex_ftl_online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "wl_threshold",
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "wl_threshold",
 	"idle_gc_permille", "idle_gc_ns", "fast_above_permille", "slow_below_permille", NULL
 };
 

@@ -518,7 +518,7 @@ uint64_t page_ftl_save(struct ftl *base, uint64_t now_ns);
 uint32_t page_ftl_unsaved(const struct ftl *base);
 
 /* control.c */
-extern const char *const page_ftl_online[], *const flex_ftl_online[];
+extern const char *const page_ftl_online[], *const pairs_ftl_online[], *const flex_ftl_online[];
 void page_ftl_plan_idle(struct page_ftl *f);	/* by idle_gc_permille */
 uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);

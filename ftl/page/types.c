@@ -42,10 +42,11 @@ static const struct knob_table metadata_own = FTL_KNOBS("ftl", PAGE_METADATA_ROW
 static const struct knob_table flex_own = FTL_KNOBS("ftl", PAGE_FLEX_ROWS);
 static const struct knob_table backup_own = FTL_KNOBS("ftl", PAGE_BACKUP_ROWS);
 
-#define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
+#define PAGE_KNOBS \
+	&ftl_gc_knobs, &ftl_gc_stop_knobs, &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_idle_gc_knobs
 
-static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, &map_own,
-							&placement_own, &metadata_own, NULL };
+static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &ftl_second_victim_knobs, &heat_own, &slc_own,
+							&map_own, &placement_own, &metadata_own, NULL };
 static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, &backup_own, NULL };
 static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, &backup_own, NULL };
 static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, &backup_own, NULL };
@@ -59,6 +60,6 @@ static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_kno
 	}
 
 FTL_OF_POLICY(page, page_not_safe, page_knobs, page_ftl_online);
-FTL_OF_POLICY(parity, NULL, parity_knobs, page_ftl_online);
-FTL_OF_POLICY(rtf, NULL, rtf_knobs, page_ftl_online);
+FTL_OF_POLICY(parity, NULL, parity_knobs, pairs_ftl_online);
+FTL_OF_POLICY(rtf, NULL, rtf_knobs, pairs_ftl_online);
 FTL_OF_POLICY(flex, NULL, flex_knobs, flex_ftl_online);

@@ -165,7 +165,6 @@ class Pen:
             "ftl.unit_bytes=16384",
             "ftl.buffer_units=0",
             f"ftl.gc_start_blocks={start}",
-            f"ftl.gc_stop_blocks={start}",
             "ftl.gc_urgent_blocks=2",
         )
         return Config(name, "pen", drive + sets, args + FILL)

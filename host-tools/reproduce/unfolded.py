@@ -54,7 +54,7 @@ class Drive:
     def line(self, pen: str) -> validate.Line:
         """Return the options of slate-replay."""
         gc = points.free_blocks(self.blocks, GC_PERCENT)
-        here = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.gc_start_blocks={gc}", f"ftl.gc_stop_blocks={gc}")
+        here = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.gc_start_blocks={gc}")
         how = tuple(word for word in validate.HOW if self.fold or word != "--fold")
         return validate.line("pen", (*validate.PEN_DRIVE, *here, f"ftl.pen={pen}"), (*how, "--fill", str(FILL)))
 

@@ -51,7 +51,7 @@ PEN_BLOCKS = 250
 PEN_DRIVE = (
     "geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
     f"geometry.blocks_per_plane={PEN_BLOCKS}", "ftl.stripe_pages=576",
-    f"ftl.gc_start_blocks={points.free_blocks(PEN_BLOCKS, 8)}", f"ftl.gc_stop_blocks={points.free_blocks(PEN_BLOCKS, 8)}",
+    f"ftl.gc_start_blocks={points.free_blocks(PEN_BLOCKS, 8)}",
     "ftl.gc_urgent_blocks=2",
 )  # fmt: skip
 IPPBE_SCALE = 8  # as in the study

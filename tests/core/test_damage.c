@@ -41,7 +41,7 @@ static const struct kind {
 	{ "flex", 0, { "ftl.type=flex", "ftl.buffer_units=16", "geometry.order=rps",
 			      "geometry.bits_per_cell=2" } },
 	{ "nftl", 4, { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none",
-			     "ftl.gc_start_blocks=2", "ftl.gc_stop_blocks=2", "ftl.gc_urgent_blocks=1" } },
+			     "ftl.gc_start_blocks=2", "ftl.gc_urgent_blocks=1" } },
 	{ "superblock", 4, { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
 				   "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6" } },
 	{ "dac", 1, { "ftl.type=dac", "ftl.buffer_units=16" } },
