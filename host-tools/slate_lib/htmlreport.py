@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import figures, fiolog, page, paths, reports, units
+from . import byjob, figures, fiolog, page, paths, reports, units
 from .account import PERCENTILES, points_ns
 from .charts import Charts
 from .errors import OK, SlateError
@@ -111,6 +111,14 @@ def limits_table(shown: Report) -> Table:
                 limit.why,
             ],
         )
+    return table
+
+
+def flash_table(shown: Report) -> Table:
+    """Return the table of what flash did in each job."""
+    table = Table("flash", ("job", *byjob.HEADS, "steady"))
+    for part in shown.flash:
+        table.add(part.name, [*part.words(shown.device.unit_bytes), part.steady])
     return table
 
 
@@ -227,6 +235,8 @@ def render(run: RunFiles) -> str:
         sections.append(Section("Where the time went", about, [parts_table(shown), page.Charts(bars)]))
     if shown.limits:
         sections.append(Section("What limited each job", blocks=[limits_table(shown)]))
+    if shown.flash:
+        sections.append(Section("What flash did in each job", blocks=[flash_table(shown)]))
     busy = page.Charts(_busy_charts(made, shown, run))
     sections.append(Section("The drive", shown.SCOPE, [drive_table(shown), busy]))
     if over_time := _time_charts(made, shown, run):

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import counters, limits, profiles, rows, units, warn
+from . import byjob, counters, limits, profiles, rows, units, warn
 from .account import LATE_US, NAND_OPS, PERCENTILES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
 from .rows import Row
 from .series import Series
@@ -70,6 +70,7 @@ class Report:
         self.record = record
         self.rows = rows.build(raw_device, fio, of_several=bool(record["settings"].get("drive_name")))
         self.limits = limits.of(self.device, fio, self.rows, series) if self.GUEST else {}
+        self.flash = byjob.of(self.device, fio, series) if self.GUEST else []
         self._lines: list[str] = []
         self._pairs: list[tuple[str, str]] = []
         self._color = False
@@ -85,6 +86,7 @@ class Report:
             self._latencies()
             self._parts()
             self._limits()
+        self._by_job()
         self._drive()
         self._notes()
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
@@ -275,6 +277,18 @@ class Report:
             depth = "-" if limit.depth is None else str(limit.depth)
             flight = "".join(f"{units.in_flight(number):>7}" for number in (limit.guest, limit.drive))
             self._add(f"{job[:16]:<16} {limit.name:<11}{depth:>6}{flight}  {limit.why}")
+
+    def _by_job(self) -> None:
+        """Print what flash did in each job, one line each."""
+        if not self.flash:
+            return
+        self._add()
+        widths = (10, 8, 9, 10, 8, 9)
+        heads = "".join(f"{word:>{width}}" for word, width in zip(byjob.HEADS, widths))
+        self._add(f"{'flash':<18}{heads}  steady", BOLD)
+        for part in self.flash:
+            told = "".join(f"{word:>{width}}" for word, width in zip(part.words(self.device.unit_bytes), widths))
+            self._add(f"{part.name[:17]:<18}{told}  {part.steady}")
 
     def _drive(self) -> None:
         total = self.device.total
@@ -487,6 +501,11 @@ class Report:
             f"the job's time they were busy{' (the busiest vCPU)' if self.device.processors() else ''}; percentiles "
             f"are upper bounds, at most {width:.2g} % above the exact ones"
         )
+        if any(part.steady != "-" for part in self.flash):
+            notes.append(
+                f"steady: from the job's middle third to its last, IOPS and WAF changed by at most "
+                f"{100 * byjob.STEADY:.0f} %; a figure of a job that is not steady is that of a transient"
+            )
         if self.limits:
             notes.append(
                 f"limits: what was busy for {100 * limits.BUSY:.0f} % of the job's time or more, or else its depth; "
