@@ -173,7 +173,7 @@ LINTERS = (
 
 def main() -> int:
     """Returns 1 if a linter found something."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="WORD", help="only linters whose name has WORD")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()

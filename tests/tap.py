@@ -206,7 +206,7 @@ def flatten(suite: unittest.TestSuite) -> list[unittest.TestCase]:
 
 def main() -> int:
     """Returns 1 if a test failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run N tests at once")

@@ -93,14 +93,19 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
     text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
     text += [f"| {names[tag]} | {rows[tag]} | `{sums[tag]}` |" for tag in traces]
     mixes = "Mixes: `host-tools/reproduce/mix.py NAME"
-    program = {"originals": "", "mixes-originals": mixes, "mixes": mixes,
-               "standins": "Stand-ins: `host-tools/reproduce/standin.py VOLUME", "recordings": ""}[study.traces_are]  # fmt: skip
+    stand_ins = "Stand-ins: `host-tools/reproduce/standin.py VOLUME"
+    programs = {"originals": "", "mixes-originals": mixes, "mixes": mixes, "standins": stand_ins, "recordings": ""}
+    program = programs[study.traces_are]
     if study.traces_are == "recordings":
-        text += ["", "Guests: `slate run --content NAME --record-content FILE`; heads: `tests/traces/README.md`. The sums are the "
-                 "recordings' names (`slate content FILE`). Settings are the first trace's: fingerprints differ."]  # fmt: skip
+        text += [
+            "",
+            "Guests: `slate run --content NAME --record-content FILE`; heads: `tests/traces/README.md`. The sums are "
+            "the recordings' names (`slate content FILE`). Settings are the first trace's: fingerprints differ.",
+        ]
     seed = ", seed 1" if study.traces_are == "standins" else ""
     options = "[--seed N] [--like TRACE]" if study.kind.banded else "[--set KEY=VALUE]"
-    text += ["", f"{program} --scale {study.scale} {options}`{seed}{' unless named' if study.kind.banded else ''}.", ""] if program else [""]
+    named = " unless named" if study.kind.banded else ""
+    text += ["", f"{program} --scale {study.scale} {options}`{seed}{named}.", ""] if program else [""]
     text += ["## Commands", "", "Each run is `slate-replay --profile nand-emu/profiles/P.ini --set ... TRACE`:", ""]
     seen = set()
     text += ["| run | profile | options | settings |", "| --- | --- | --- | --- |"]
@@ -131,7 +136,8 @@ def write(study: studies.Study, out: Path) -> None:
     full = f"scale 1/{study.scale}" if study.scale > 1 else "full size"
     made = f"`make reproduce-{study.name}{'-quick' if study.quick else ''}`"
     text = [f"# {study.kind.title}", "", f"Made by {made}, on {what}, at {full}. "
-            "docs/reproduce.md says what that means. A - is a number that the paper's text does not give.", ""]  # fmt: skip
+            "docs/reproduce.md says what that means. A - is a number that the paper's text does not give.",
+            ""]  # fmt: skip
     if not study.quick and not study.originals:
         text += [head, ""]
     guests = bool(study.guest_runs())
@@ -147,7 +153,9 @@ def write(study: studies.Study, out: Path) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the command line. Returns 1 with a sentence on stderr if something is missing."""
-    parser = argparse.ArgumentParser(description="make a study's tables and pictures from its results")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="make a study's tables and pictures from its results"
+    )
     parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("out", type=Path)
     parser.add_argument("--scale", type=int)

@@ -268,7 +268,9 @@ def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="stand-ins beside the real traces that they stand in for")
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description="stand-ins beside the real traces that they stand in for"
+    )
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of fits.toml; default: all")
     parser.add_argument("--kinds", default="own,others", help=f"of {','.join(KINDS)}; default: own,others")

@@ -73,7 +73,7 @@ def seconds(costs: dict[str, list[Cost]]) -> tuple[float, float]:
 
 def main() -> int:
     """Run the command line and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--vcpus", default="1,2,4,8")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--quantum")

@@ -59,7 +59,7 @@ def interval(device: dict[str, Any]) -> tuple[int, list[int], int]:
 
 def main() -> int:
     """Prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--vcpus", default="1,2,4,8")
     parser.add_argument("--jobs", default="1,4,8")
     parser.add_argument("--ios", type=int, default=200000, help="I/Os of all processes together")

@@ -206,7 +206,7 @@ def growth(sizes: list[int], requests: int, runs: int) -> None:
 
 def main() -> None:
     """Run the whole benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--sizes", default="16,64,256,1024")
     parser.add_argument("--requests", type=int, default=1_000_000, help="of each size")

@@ -44,7 +44,7 @@ def slices(folder: Path, vcpus: int, clones: int, ios: int) -> list[int]:
 
 def main() -> int:
     """Prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--vcpus", default="1,2,4,8")
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--ios", type=int, default=20000)

@@ -177,7 +177,7 @@ def fuzz(program: Path, work: Path, name: str, seconds: int) -> bool:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=(__doc__ or "").splitlines()[0])
     names = [f"{drive}:{clock}" for drive in DRIVES for clock in CLOCKS]
     parser.add_argument("words", nargs="*", metavar="SECONDS|DRIVE:CLOCK", help=", ".join(names))
     parser.add_argument("--program", type=Path, required=True)

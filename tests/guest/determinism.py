@@ -130,7 +130,7 @@ def other_machine(made: dict[str, str], smp: int) -> dict[str, str] | str:
 
 def main() -> int:
     """Returns 1 if any run differs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--vcpus", default=",".join(map(str, VCPUS)))
     parser.add_argument("--record", action="store_true")

@@ -137,7 +137,7 @@ def say(cases: list[ktap.Case], first: int) -> None:
 
 def main() -> int:
     """Returns 1 if a case failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="WORD", help="only cases whose name has WORD")
     word = parser.parse_args().only.lower()
     try:

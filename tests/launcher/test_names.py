@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test names of profiles and jobs, in a clone and installed; suggestions for a wrong word."""
 
+import ast
 import contextlib
 import io
 import os
@@ -31,6 +32,30 @@ def said(*words: Any) -> tuple[int, str]:
         ):
             code = cli.main(list(words))
     return code, errors.getvalue()
+
+
+class Abbreviations(unittest.TestCase):
+    """Every Python program refuses abbreviated options: --op must not become --open."""
+
+    def parsers(self, path: Path) -> list[ast.Call]:
+        """Return the calls in a file that make an argparse parser, other than those of a class of its own."""
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        return [call for call in calls if ast.unparse(call.func) == "argparse.ArgumentParser"]
+
+    def test_all_programs(self) -> None:
+        # Programs of host-tools/guest are called by Slate's own scripts.
+        files = [path for folder in ("host-tools", "tests", "qemu-patches") for path in (ROOT / folder).rglob("*.py")]
+        found = {path: self.parsers(path) for path in files if ROOT / "host-tools" / "guest" not in path.parents}
+        self.assertGreater(sum(map(len, found.values())), 25)
+        for path, calls in found.items():
+            for call in calls:
+                told = {word.arg: ast.unparse(word.value) for word in call.keywords}
+                self.assertEqual(told.get("allow_abbrev"), "False", f"{path}:{call.lineno}")
+
+    def test_the_launchers_own_parsers(self) -> None:
+        self.assertFalse(cli.Parser().allow_abbrev)
+        self.assertFalse(cli.Parser(description="x").allow_abbrev)
 
 
 class Find(unittest.TestCase):

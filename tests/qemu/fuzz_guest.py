@@ -436,7 +436,7 @@ def play(name: str) -> int:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", nargs="*", metavar="DRIVE|ID", help=f"drives: {', '.join(DRIVES)}")
     parser.add_argument("--commands", type=int, default=1000000)
     parser.add_argument("--seed", type=int, default=1)

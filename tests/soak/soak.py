@@ -242,7 +242,7 @@ def summary(lines: list[dict[str, Any]]) -> str:
 
 def main() -> int:
     """Returns 1 if a case failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--hours", type=float)
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=1)

@@ -319,7 +319,9 @@ def table(results: dict[str, list[Outcome]]) -> str:
 
 def parse() -> argparse.Namespace:
     """Parse the options; DIR is given by its position."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("dir", metavar="DIR", help="a built checkout of blktests or xfstests")
     parser.add_argument("--tests", help="the words for ./check (default: 'block nvme', '-g generic/quick')")
     parser.add_argument("--fs", default="ext4", choices=FILE_SYSTEMS, help="of xfstests (default ext4)")
