@@ -348,6 +348,14 @@ class Device:
         """Return the time from which on the drive had no room for marks, or None."""
         return next((mark["at-ns"] for mark in self.marks if mark["label"] == MARKS_FULL), None)
 
+    def never_ended(self) -> list[tuple[str, int]]:
+        """Return the labels that have a begin and no end, and when they began."""
+        if self.marks_full_ns() is not None:
+            return []
+        ended = {mark["label"] for mark in self.marks if mark["kind"] == "end"}
+        begins = {mark["label"]: mark["at-ns"] for mark in reversed(self.marks) if mark["kind"] == "begin"}
+        return [(label, begins[label]) for label in self.labels() if label not in ended]
+
     def job(self, section: str) -> JobAccount | None:
         """Return the account between a job's first begin and its last end."""
         label = self.label(section)

@@ -111,7 +111,7 @@ class ReplayReport(Report):
                 f"reads found {units.count(touched)} units of {units.size(self.device.unit_bytes)} that were never "
                 "written or were trimmed: these cost only a look-up. Fill the drive first (--fill 100)."
             )
-        return found + warn.of_the_drive(self.device.total)
+        return found + warn.of_the_map(self.device) + warn.of_the_drive(self.device.total)
 
     def notes(self) -> list[str]:
         """Return explanations of the figures."""

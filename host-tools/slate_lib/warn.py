@@ -12,13 +12,38 @@ LATE_SHARE = 0.1  # warn if completions are late by more than this share of the 
 
 
 def of_marks(device: Device) -> list[str]:
-    """Return what is missing because the drive had no room for more marks."""
+    """Return what is missing because a job's end was not marked, or the drive had no room for more marks."""
+    found = [
+        f"{label}: its begin was marked at {begin_ns / 1e9:.3f} s, and never its end, so it has no row of the drive, "
+        f"and later jobs named {label} are part of it. Did the script end before its slate-mark end?"
+        for label, begin_ns in device.never_ended()
+    ]
     full = device.marks_full_ns()
-    if full is None:
+    if full is not None:
+        found.append(
+            f"the drive keeps {len(device.marks)} marks, and they were used up after {full / 1e9:.3f} s: jobs that "
+            "ended later have no row of the drive, no mean and no limit. Divide the job file."
+        )
+    return found
+
+
+def of_the_map(device: Device) -> list[str]:
+    """Warn of a cached map whose memory has room for fewer loads at a time than the drive has dies.
+
+    ftl/page/map_size.c: beside the frames of MAP.md's M4, every second one is for a load of a read.
+    """
+    frames, page_bytes, of_die = (device.setting(key) for key in ("map_cache_pages", "page_bytes", "planes_per_die"))
+    dies = device.dies()
+    if not frames or not page_bytes or not of_die or not dies:
+        return []
+    least = (of_die * dies + 1) * (page_bytes // device.unit_bytes) + 1
+    loads = (frames - least) // 2 + 1
+    if loads >= dies:
         return []
     return [
-        f"the drive keeps {len(device.marks)} marks, and they were used up after {full / 1e9:.3f} s: jobs that ended "
-        "later have no row of the drive, no mean and no limit. Divide the job file."
+        f"map: ftl.map_cache_pages = {frames} lets reads load {loads} map page{'s' * (loads > 1)} at a time, and the "
+        f"drive has {dies} dies, so reads at random wait for the map, not for flash; from {least + 2 * dies - 2} on "
+        "every die may load one"
     ]
 
 

@@ -10,8 +10,9 @@ from unittest import mock
 
 from support import account, busy, device, fio, mark, op, record
 
-from slate_lib import counters, fioresult, rows
+from slate_lib import counters, fioresult, rows, warn
 from slate_lib import device as device_file
+from slate_lib.account import Device
 from slate_lib.errors import SlateError
 from slate_lib.report import WIDTH, Report, _columns
 from slate_lib.reports import print_again
@@ -24,6 +25,34 @@ def one_job(
     interval = account(ftl, nand, **{section: drive})
     dev = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 1001000, interval)])
     return dev, {"jobs": [fio("job-a", section, ios, guest_mean, **more)]}
+
+
+class MarksAndMap(unittest.TestCase):
+    """Warn of jobs whose end was not marked, and of a map cache with room for few loads."""
+
+    def test_a_job_that_never_ended(self) -> None:
+        marks = [mark("begin", "a", 1_500_000_000), mark("begin", "b", 2_000_000_000), mark("end", "b", 3_000_000_000)]
+        dev = device(account(), marks)
+        (text,) = warn.of_marks(Device(dev))
+        self.assertIn("a: its begin was marked at 1.500 s, and never its end", text)
+        dev["marks"].append(mark("end", "a", 4_000_000_000))
+        self.assertEqual(warn.of_marks(Device(dev)), [])
+
+    def map_of(self, frames: int) -> list[str]:
+        """Four dies of a plane, four units a page: the least cache is (4 + 1) * 4 + 1 = 21 pages."""
+        dev = device(account())
+        dev["settings"] += ["geometry.page_bytes=16384", f"ftl.map_cache_pages={frames}"]
+        return warn.of_the_map(Device(dev))
+
+    def test_the_least_map_cache_loads_one_page_at_a_time(self) -> None:
+        (text,) = self.map_of(21)
+        self.assertIn("lets reads load 1 map page at a time, and the drive has 4 dies", text)
+        self.assertIn("from 27 on every die may load one", text)
+
+    def test_a_page_for_each_die_is_enough(self) -> None:
+        self.assertIn("load 3 map pages at a time", self.map_of(26)[0])
+        self.assertEqual(self.map_of(27), [])
+        self.assertEqual(self.map_of(0), [])
 
 
 class Rows(unittest.TestCase):
