@@ -132,7 +132,7 @@ reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures an
 reproduce-dac-choices: build guest-apps guest-content venv-reproduce ## what DAC's text leaves open besides, likewise
 	@host-tools/reproduce/reproduce.py dac-choices $(REPRODUCE_ARGS)
 
-reproduce-baseline: core ## the page FTL's write amplification beside mathematics, five minutes; OUT=DIR JOBS=N
+reproduce-baseline: core ## the page FTL's write amplification beside mathematics, a quarter of an hour; OUT=DIR JOBS=N
 	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and validate them, an hour or more; OUT=DIR JOBS=N

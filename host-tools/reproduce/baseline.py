@@ -47,16 +47,14 @@ OTHERS = (("fifo", 0), ("windowed-greedy", 0), ("d-choices", 10), ("d-choices", 
 # The other policies have drives of (pages of a block, blocks, OP); policies differ most in blocks of few pages.
 OTHER_DRIVES = ((64, 1024, OVER_PROVISIONING), (256, 512, (7, 28)))
 LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others write too much
-# Drives with several units a page, for greedy, and for the others: (units a page, pages of a block, blocks, OP).
-UNITS_DRIVES = (
-    *((units, 64, 512, (7, 15, 28)) for units in (2, 4, 8)),
-    (4, 24, 1024, (7, 28)),  # the shape of the profiles of real drives
-    (2, 512, 256, (7, 28)),
-    (4, 256, 256, (7, 28)),
-    (8, 128, 256, (7, 28)),
-    (4, 1024, 128, (28,)),
-)
-UNITS_OTHERS = ((2, 32, 512, (28,)), (4, 32, 512, (7, 28)), (8, 32, 512, (28,)))
+# Drives with several units a page. They are small, but have at least FEW_BLOCKS, so that two free and one open block
+# leave most of the over-provisioning.
+UNITS = (2, 4, 8)
+UNITS_OP = (7, 15, 28)
+UNITS_BLOCK_PAGES = (64, 256, 1024)
+FEW_BLOCKS, FEW_UNITS = 128, 1 << 17
+UNITS_WARM_UP, UNITS_COUNTED = 5, 3  # multiples of the capacity
+REAL = (4, 24, 1024)  # units a page, pages a block, blocks: the shape of the profiles of real drives
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,8 @@ class Point:
     def measured(self) -> float:
         """Return the write amplification that slate-replay measures."""
         warm_up = self._warm_up()
-        count = warm_up + (COUNTED if self.policy == "greedy" else COUNTED_OTHERS) * self.exported
+        counted = COUNTED if self.policy == "greedy" else COUNTED_OTHERS
+        count = warm_up + (counted if self.units == 1 else UNITS_COUNTED) * self.exported
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
         line = [
             str(REPLAY), "--profile", str(PROFILE), "--set", f"geometry.blocks_per_plane={self.blocks}",
@@ -153,7 +152,8 @@ class Point:
 
     def _warm_up(self) -> int:
         if not self.hot:
-            return (WARM_UP if self.policy == "greedy" else WARM_UP_OTHERS) * self.exported
+            whole = WARM_UP if self.policy == "greedy" else WARM_UP_OTHERS
+            return (whole if self.units == 1 else UNITS_WARM_UP) * self.exported
         return round(COLD_WRITES * (1 - self.hot.pages) / (1 - self.hot.writes) * self.exported)
 
     def _trace(self, hot: wamodel.Mix, count: int) -> Iterator[str]:
@@ -183,7 +183,7 @@ def points() -> list[Point]:
         for op in ops
     ]
     found += [Point(1024, 64, op, mix, policy="fifo") for mix in MIXES for op in (7, 28)]
-    found += several_units()
+    found += several_units() + few_blocks()
     found += [Point(1024, 64, op, mix, apart="shared") for mix in MIXES for op in OVER_PROVISIONING]
     found += [Point(1024, 64, 14, mix, apart="own") for mix in MIXES]
     return found + [Point(1024, 64, op, mix, apart="shared", by="recency") for mix in MIXES for op in (7, 28)]
@@ -191,17 +191,45 @@ def points() -> list[Point]:
 
 def several_units() -> list[Point]:
     """Return the points with several units a page."""
-    found = [Point(blocks, b, op, units=units) for units, b, blocks, ops in UNITS_DRIVES for op in ops]
+    found = [
+        Point(_blocks(units, b), b, op, units=units, own=own)
+        for own in (False, True)
+        for b in UNITS_BLOCK_PAGES
+        for units in UNITS
+        for op in UNITS_OP
+    ]
+    units, b, blocks = REAL
+    found += [Point(blocks, b, op, units=units) for op in UNITS_OP]
     found += [
         Point(blocks, b, op, policy=policy, of=of or blocks // 16, units=units)
         for policy, of in OTHERS
-        for units, b, blocks, ops in UNITS_OTHERS
-        for op in ops
+        for b, units in ((32, 2), (32, 4), (32, 8), (256, 4))
+        for blocks in (max(_blocks(units, b) // 2, FEW_BLOCKS),)
+        for op in UNITS_OP
     ]
-    found += [Point(512, 32, op, mix, units=4) for mix in MIXES for op in (7, 28)]
-    found += [Point(512, 32, op, MIXES[1], policy="fifo", units=4) for op in (7, 28)]
-    found += [Point(512, 32, op, units=4, own=True) for op in (7, 28)]
-    return found + [Point(512, 32, 15, MIXES[1], apart=apart, units=4) for apart in ("shared", "own")]
+    found += [Point(512, 32, op, mix, units=units) for units in UNITS for mix in MIXES for op in UNITS_OP]
+    found += [Point(512, 32, op, mix, policy="fifo", units=4) for mix in MIXES for op in UNITS_OP]
+    return found + [
+        Point(512, 32, op, MIXES[1], apart=apart, units=units)
+        for apart in ("shared", "own")
+        for units in UNITS
+        for op in UNITS_OP[1:]
+    ]
+
+
+def few_blocks() -> list[Point]:
+    """Return points that show what few blocks do, with one unit a page and with four."""
+    return [
+        *(Point(blocks, b, 15) for blocks, b in ((FEW_BLOCKS, 1024), (FEW_BLOCKS, 256), (512, 256))),
+        *(Point(blocks, 256, 7, own=True) for blocks in (FEW_BLOCKS, 512)),
+        *(Point(512, 256, op, units=4) for op in (15, 28)),
+        Point(512, 256, 7, units=4, own=True),
+    ]
+
+
+def _blocks(units: int, block_pages: int) -> int:
+    """Return the blocks of a drive with several units a page."""
+    return max(FEW_BLOCKS, FEW_UNITS // (units * block_pages))
 
 
 def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
