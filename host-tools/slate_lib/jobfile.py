@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import account, jobcheck, names, paths
+from . import account, estimate, jobcheck, names, paths
 from .errors import SlateError, quoted
 
 # A job file may always use these variables; run-fio in the guest sets them.
@@ -103,6 +103,11 @@ def check_on_drives(
     known = [one or [capacity] for one, capacity in zip(namespaces, capacities)]
     given = [file.name for file in files]
     jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known, given, state)
+
+
+def goal(job: JobFile, environment: dict[str, str], capacity: int) -> estimate.Goal:
+    """Return what the job asks for on a drive of this size."""
+    return estimate.of(jobcheck.sections(job.path, job.text), {**GUEST_ENVIRONMENT, **environment}, capacity)
 
 
 def _add_hints(job: JobFile, text: str, number: int) -> None:

@@ -16,6 +16,7 @@ from . import (
     apps,
     content,
     drives,
+    estimate,
     guests,
     jobfile,
     load,
@@ -90,6 +91,7 @@ class RunOptions(Drive):
     keep: bool = False
     verbose: bool = False
     dry_run: bool = False
+    goal: estimate.Goal | None = None  # what the job asks for, if the drive's size is known
 
     @property
     def drives(self) -> list[Drive]:

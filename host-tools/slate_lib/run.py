@@ -99,7 +99,9 @@ class Run:
     def _new_watcher(self) -> Watcher:
         options, folder = self.options, self.run_dir
         kvm = options.accel == "kvm"
-        return Watcher(folder.console, folder.results, options.timeout, self.progress, options.verbose, kvm)
+        watcher = Watcher(folder.console, folder.results, options.timeout, self.progress, options.verbose, kvm)
+        watcher.goal = options.goal
+        return watcher
 
     # ---- the steps of a run
 
@@ -555,6 +557,8 @@ def check_job(options: RunOptions) -> None:
         sizes, several = sizes[:1], [sizes]
     state = jobcheck.Drives(options.frontend != "nvme", any(drive.drive_kept for drive in options.drives))
     jobfile.check_on_drives(options.job, options.environment, sizes, several, options.files, state)
+    if sizes and sizes[0]:
+        options.goal = jobfile.goal(options.job, options.environment, sizes[0])
 
 
 def _namespaces(drive: Drive, derived: Json) -> list[int | None]:
@@ -622,6 +626,8 @@ def run(options: RunOptions) -> int:
         f"{units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
     )
+    if options.goal and options.goal.words():
+        print(f"{'job':<9} {options.goal.words()}")
     if options.own:
         print("          its console is here; the guest powers off by itself, Ctrl-A x ends QEMU")
     elif options.shell:

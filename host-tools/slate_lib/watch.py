@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
+from . import estimate
 from .errors import MachineError, quoted
 from .process import KVM_FIX
 
@@ -34,6 +35,8 @@ _LABELS = {
     "job-end": "job ended",
     "output-sent": "results sent",
 }
+_RUNNING = "running the job"
+
 
 
 class Progress:
@@ -83,6 +86,9 @@ class Watcher:
         self.wall: dict[str, float] = {}  # name -> host seconds since the start
         self.guest_began = self.progress.started
         self.job_rc: int | None = None
+        self.goal: estimate.Goal | None = None  # what the job asks for
+        self._job: tuple[int, int, float] | None = None  # the guest's time, I/Os and the host's time when it began
+        self._ios = 0
         self.live = ""  # text that only a terminal shows after the phase
         self._tail = b""
         self._position = 0
@@ -105,6 +111,7 @@ class Watcher:
         self.cpu = busy_seconds
         self._read(now)
         at_ns, ios = clock or (0, 0)
+        self._ios = max(self._ios, ios)
         if at_ns > self._clock_ns:
             self._clock_ns, self._moved = at_ns, now
         sizes = (self._position, self.results.stat().st_size if self.results.exists() else 0, ios)
@@ -195,10 +202,20 @@ class Watcher:
         self.progress.line("guest", text, self.wall[name] - before)
 
     def _show(self, now: float) -> None:
-        doing = {0: "booting", 1: "starting the job", 2: "running the job", 3: "sending results"}.get(
+        doing = {0: "booting", 1: "starting the job", 2: _RUNNING, 3: "sending results"}.get(
             sum(not name.startswith("app-") for name in self.phases), "powering off"
         )
+        left = self._left(now) if doing == _RUNNING else ""
         if not self.progress.live and self.live and now - self._told > TELL_SECONDS:
-            self.progress.line("guest", f"{doing}{self.live}", now - self.progress.started)
+            self.progress.line("guest", f"{doing}{self.live}{left}", now - self.progress.started)
             self._told = now
-        self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s{self.live}")
+        self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s{self.live}{left}")
+
+    def _left(self, now: float) -> str:
+        """Return how long the job will still take at its speed so far."""
+        if not self.goal or not self._clock_ns:
+            return ""
+        if not self._job:
+            self._job = (self._clock_ns, self._ios, now)
+        began_ns, ios, began = self._job
+        return self.goal.left((self._clock_ns - began_ns) / 1e9, self._ios - ios, now - began)
