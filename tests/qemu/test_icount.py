@@ -69,6 +69,7 @@ class BareTest(MachineTest):
     """Run scenes of the program."""
 
     accel: tuple[str, ...] = ICOUNT
+    program = "nvme"
 
     def blockdev(self, **settings: Any) -> Json:
         """Return the options of the drive."""
@@ -89,7 +90,7 @@ class BareTest(MachineTest):
             "-device",
             "nvme,id=nvme0,serial=slate,drive=ssd0,addr=4",
             "-kernel",
-            str(program()),
+            str(program(self.program)),
             "-append",
             scene,
             accel=self.accel,
@@ -201,6 +202,45 @@ class Scenes(BareTest):
         """After another large page has been mapped, its code is executed and not that of the page before."""
         self.play("large-page")
         self.assertEqual(self.numbers("function"), [1, 2])
+
+
+class Pages(BareTest):
+    """Run scenes of bare/pages.c: Intel's manual, volume 3, 4.10.4.1, says what an instruction flushes."""
+
+    program = "pages"
+
+    def look(self, scene: str, **expected: list[int]) -> None:
+        """Play a scene; what it executes and what it reads is of the same page."""
+        self.play(scene)
+        for name, frames in expected.items():
+            self.assertEqual(self.numbers(name), [11 * frame for frame in frames], name)
+
+    def test_global_pages_are_kept(self) -> None:
+        """A write to CR3 leaves them; INVLPG and a change of CR4.PGE do not."""
+        self.look("kept", large=[1, 1, 2, 1], small=[1, 1, 2, 1])
+
+    def test_other_pages_are_flushed(self) -> None:
+        self.look("local", large=[1, 2] * 3, small=[1, 2] * 3)
+
+    def test_no_page_is_global_without_the_bit_of_cr4(self) -> None:
+        self.look("disabled", large=[1, 2] * 3, small=[1, 2] * 3)
+
+    def test_address_spaces_share_global_pages_alone(self) -> None:
+        self.look("spaces", large=[1] * 4, small=[1] * 4, other=[1, 2, 1, 2])
+
+    def test_a_page_becomes_global_and_ceases_to_be(self) -> None:
+        self.look("changed", large=[1, 1, 2, 1], small=[1, 1, 2, 1])
+
+    def test_written_code_is_executed(self) -> None:
+        self.look("written", large=[1, 3, 4, 5], small=[1, 3, 4, 5])
+
+    def test_an_instruction_across_two_pages(self) -> None:
+        """Its operand is 7 in the first page, and 1 or 2 times 256 in the second."""
+        self.play("across")
+        self.assertEqual(self.numbers("across"), [7 + 256, 7 + 512] * 2)
+
+    def test_a_nested_guest_has_pages_of_its_own(self) -> None:
+        self.look("nested", host=[1] * 4, nested=[2] * 3)
 
 
 class Interference(BareTest):

@@ -238,6 +238,19 @@ class RealTime(unittest.TestCase):
         self.assertEqual(play("maps", *devices, rate=4), [6, 0])
 
 
+class PageTables(unittest.TestCase):
+    """One processor writes code and page tables, the other executes; pages of 4 MiB, all global."""
+
+    # after: start, code written, CR3 and code written, entry and CR3 written, INVLPG, the old page and the new written
+    EXECUTED: ClassVar = [1, 3, 4, 4, 2, 2, 6]
+
+    def test_in_threads(self) -> None:
+        self.assertEqual(play("pages", accel=("-accel", "tcg,thread=multi")), self.EXECUTED)
+
+    def test_at_a_rate(self) -> None:
+        self.assertEqual(play("pages", rate=4), self.EXECUTED)
+
+
 class Monitor(MachineTest):
     """Test a machine that QMP stops, resets and extends while it runs."""
 

@@ -462,6 +462,87 @@ static void scene_key(void)
 		__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
+/* ---- page tables that both processors write, and one has loaded ---- */
+
+enum { PAGE_AT = 0x40000000, FIRST_FRAME = 0x2000000, SECOND_FRAME = 0x2400000, GLOBAL_LARGE = 0x1e3 };
+
+static volatile uint32_t directory[1024] __attribute__((aligned(4096)));
+static volatile enum { NOTHING, CALL, WRITE_CR3, FLUSH_PAGE } order;
+static volatile uint32_t returned;
+
+static void put_function(uint32_t at, uint32_t value)	/* mov $value, %eax; ret */
+{
+	volatile uint8_t *code = (volatile uint8_t *)at;
+
+	code[0] = 0xb8;
+	*(volatile uint32_t *)(code + 1) = value;
+	code[5] = 0xc3;
+}
+
+static void write_cr3(void) { __asm__ volatile("mov %0, %%cr3" : : "r"(directory) : "memory"); }
+
+/* Processor 1 has paging, with pages of 4 MiB that are all global, and does what it is ordered. */
+static void pager(void)
+{
+	uint32_t (*volatile function)(void) = (uint32_t(*)(void))PAGE_AT;
+
+	write_cr3();
+	__asm__ volatile("mov %%cr4, %%eax; or $0x90, %%eax; mov %%eax, %%cr4;"
+			 "mov %%cr0, %%eax; or $0x80000000, %%eax; mov %%eax, %%cr0" : : : "eax", "memory");
+	ready = true;
+	while (!go) {
+		if (order == NOTHING)
+			continue;
+		if (order == CALL)
+			returned = function();
+		else if (order == WRITE_CR3)
+			write_cr3();
+		else if (order == FLUSH_PAGE)
+			__asm__ volatile("invlpg (%0)" : : "r"(PAGE_AT) : "memory");
+		order = NOTHING;
+	}
+}
+
+static void give_order(uint32_t what)
+{
+	order = what;
+	while (order != NOTHING)
+		;
+}
+
+static void print_returned(void)
+{
+	give_order(CALL);
+	print_signed((int32_t)returned);
+}
+
+/* Processor 0 writes code and page table; prints what processor 1 executes then. */
+static void scene_pages(void)
+{
+	for (uint32_t i = 0; i < 1024; i++)
+		directory[i] = i << 22 | GLOBAL_LARGE;
+	directory[PAGE_AT >> 22] = FIRST_FRAME | GLOBAL_LARGE;
+	put_function(FIRST_FRAME, 1);
+	put_function(SECOND_FRAME, 2);
+	give(pager);
+	print_returned();
+	put_function(FIRST_FRAME, 3);
+	print_returned();
+	give_order(WRITE_CR3);
+	put_function(FIRST_FRAME, 4);
+	print_returned();
+	directory[PAGE_AT >> 22] = SECOND_FRAME | GLOBAL_LARGE;
+	give_order(WRITE_CR3);
+	print_returned();			/* the page is global, so the old one */
+	give_order(FLUSH_PAGE);
+	print_returned();
+	put_function(FIRST_FRAME, 5);
+	print_returned();
+	put_function(SECOND_FRAME, 6);
+	print_returned();
+	finish();
+}
+
 __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 {
 	const char *scene = (const char *)(uint32_t)info->command_line;
@@ -470,7 +551,7 @@ __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 		{ "store", scene_store, true }, { "init", scene_init, true }, { "hpet", scene_hpet, true },
 		{ "nmi", scene_nmi, true }, { "maps", scene_maps, true }, { "clock", scene_clock, false },
 		{ "sleep", scene_sleep, false }, { "key", scene_key, false }, { "ticks", scene_ticks, false },
-		{ "wakes", scene_wakes, false },
+		{ "wakes", scene_wakes, false }, { "pages", scene_pages, true },
 	};
 	__asm__ volatile("lgdt bare_gdt_at; ljmpl $8, $1f; 1: movl $16, %%eax; movw %%ax, %%ds; movw %%ax, %%es; "
 			 "movw %%ax, %%ss" : : : "eax", "memory");
