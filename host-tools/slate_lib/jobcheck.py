@@ -10,7 +10,7 @@ reads them: options of [global] apply to the jobs after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from . import names, units
 from .errors import SlateError
 
 _INCLUDE = re.compile(r"include.(.+)")
+_ORIGIN = re.compile(r"# line (\d+) of (.+)")  # written by flat(); a comment for fio
 _ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
@@ -47,6 +48,7 @@ class Section:
     name: str
     line: int
     options: dict[str, str]
+    path: object = ""  # of the file that has the line
 
 
 def bare(line: str) -> str:
@@ -57,7 +59,8 @@ def bare(line: str) -> str:
 def flat(path: Path, text: str, depth: int = 0) -> str:
     """Return a job with the files that it includes in their places, since the guest has no such files.
 
-    As in fio, a line that begins with "include" names a file, relative to the file that includes it.
+    As in fio, a line that begins with "include" names a file, relative to the file that includes it. Comments tell
+    numbered() where lines are from.
     """
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -74,8 +77,19 @@ def flat(path: Path, text: str, depth: int = 0) -> str:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise SlateError(f"{path}, line {number}: can not read the file {found[1]} that it includes: {reason}",
                              f"name a text file, relative to {path.parent}/") from None
-        lines.append(flat(other, inside, depth + 1))
+        lines += [f"# line 1 of {other}", flat(other, inside, depth + 1), f"# line {number + 1} of {path}"]
     return "\n".join(lines) + "\n"
+
+
+def numbered(path: object, text: str) -> Iterator[tuple[object, int, str]]:
+    """Return each line of a job that flat() made, with the file that it is from and its number there."""
+    number = 0
+    for line in text.splitlines():
+        if origin := _ORIGIN.fullmatch(line):
+            path, number = origin[2], int(origin[1]) - 1
+            continue
+        number += 1
+        yield path, number, line
 
 
 def sections(path: object, text: str) -> list[Section]:
@@ -87,19 +101,19 @@ def sections(path: object, text: str) -> list[Section]:
     common: dict[str, str] = {}
     found: list[Section] = []
     current = common
-    for number, raw in enumerate(text.splitlines(), 1):
+    for place, number, raw in numbered(path, text):
         line = bare(raw)
         if not line:
             continue
         if line[0] == "[":
             if line[-1] != "]":
-                raise SlateError(f"{path}, line {number}: '{line[:40]}' begins a section and has no ']'",
+                raise SlateError(f"{place}, line {number}: '{line[:40]}' begins a section and has no ']'",
                                  "write it as [NAME]")
             name = line[1 : 1 + NAME_MAX][:-1]
             if name.startswith("global"):
                 current = common
             else:
-                found.append(Section(name, number, dict(common)))
+                found.append(Section(name, number, dict(common), place))
                 current = found[-1].options
         else:
             key, _, value = line.partition("=")
@@ -132,7 +146,7 @@ def check(
             key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value)
             for key, value in section.options.items()
         }
-        where = f"{path}, line {section.line}: the job [{section.name}]"
+        where = f"{section.path}, line {section.line}: the job [{section.name}]"
         engine = options.get("ioengine", "psync").partition(",")[0]
         _check_engine(where, engine, known)
         prepared = prepared or "exec_prerun" in options

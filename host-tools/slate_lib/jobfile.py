@@ -75,9 +75,9 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
             f"{path} is for a server and its null_blk", "run it there, then 'slate calibrate fio.json' here"
         )
     job.sections = [section.name for section in jobcheck.sections(path, job.text)]
-    for number, line in enumerate(job.text.splitlines(), 1):
+    for place, number, line in jobcheck.numbered(path, job.text):
         if match := _HINT_LINE.match(line):
-            _add_hints(job, match[1], number)
+            _add_hints(job, match[1], f"{place}, line {number}")
     if not job.sections:
         raise SlateError(
             f"{path} has no job: it needs a section such as [randread] beside [global]",
@@ -110,12 +110,12 @@ def goal(job: JobFile, environment: dict[str, str], capacity: int) -> estimate.G
     return estimate.of(jobcheck.sections(job.path, job.text), {**GUEST_ENVIRONMENT, **environment}, capacity)
 
 
-def _add_hints(job: JobFile, text: str, number: int) -> None:
+def _add_hints(job: JobFile, text: str, where: str) -> None:
     for word in text.split():
         key, equals, value = word.partition("=")
         if not equals or key not in HINTS:
             raise SlateError(
-                f"{job.path}, line {number}: '{word}' is not a hint{names.nearest(key, HINTS)}",
+                f"{where}: '{word}' is not a hint{names.nearest(key, HINTS)}",
                 f"write '# slate: KEY=VALUE ...' with KEY one of {', '.join(HINTS)}",
             )
         job.hints[key] = value

@@ -282,6 +282,22 @@ class Jobs(unittest.TestCase):
                 self.assertIn("--name=a b --rw=read --size=1m --name=two --bs=8k --rw=write", told)
                 self.assertIn("--name=last --rw=trim --offset=4k --size=2m", told)
 
+    def test_faults_are_named_in_their_own_file(self) -> None:
+        """An included file has two lines; the job after it begins at line 3 of the file that includes it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.fio"
+            (Path(folder) / "part.fio").write_text("bs=4k\n[inside]\nfilename=/etc/x\n", encoding="utf-8")
+            text = jobcheck.flat(path, "[global]\ninclude part.fio\n[outside]\nfilename=/dev/nvme0n1\n[half\n")
+            places = [(str(place), number) for place, number, line in jobcheck.numbered(path, text) if line]
+            part = str(Path(folder) / "part.fio")
+            mine = [(str(path), number) for number in (1, 3, 4, 5)]
+            self.assertEqual(places, [mine[0], *((part, number) for number in (1, 2, 3)), *mine[1:]])
+            with self.assertRaisesRegex(SlateError, "a.fio, line 5: '\\[half' begins a section"):
+                jobcheck.sections(path, text)
+            text = text.replace("[half", "")
+            with self.assertRaisesRegex(SlateError, "part.fio, line 2: the job \\[inside\\]: filename=/etc/x"):
+                jobcheck.check(path, text, {}, (), [[1 << 28]])
+
     def test_includes(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a.fio"
