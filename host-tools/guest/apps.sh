@@ -38,7 +38,7 @@ MODULES="md_mod raid0 raid1 raid10 raid456 dm_mod btrfs"
 # scripts and their tools, services, sanitizers, Perl (git's and PostgreSQL's core programs are C).
 LEAVE_OUT="libegl-mesa* libgl1-mesa* mesa-* libllvm* libz3-* libsensors-config libdrm-amdgpu* libdrm-intel*
 libdrm-nouveau* libdrm-radeon*
-libpciaccess* pci.ids libx11-6 libx11-data libwayland-client* libglib2.0-* libdbus-1-* python3-dbus
+libpciaccess* pci.ids libx11-6 libx11-data libwayland-client* libglib2.0-* libdbus-1-dev python3-dbus
 locales libc-l10n perl perl-base perl-modules-* libperl* *-perl usrmerge init-system-helpers sysvinit-utils lsb-base
 debconf debianutils libdebconfclient0 adduser base-passwd passwd login.defs libsemanage* ucf ssl-cert openssl*
 postgresql-common* postgresql-client-common sensible-utils netbase uuid-runtime libpam-modules* mount procps libproc2-*
