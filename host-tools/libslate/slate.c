@@ -691,7 +691,8 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
 	if (SSD_UNLIKELY(d->sanitizing)) {
-		refuse(d, now_ns, io, SSD_E_BUSY);
+		/* Nothing is left to be flushed. */
+		refuse(d, now_ns, io, io->op == FTL_FLUSH ? SSD_OK : SSD_E_BUSY);
 		return;
 	}
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))

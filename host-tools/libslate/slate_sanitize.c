@@ -62,6 +62,18 @@ static uint64_t duration_ns(const struct slate_dev *d)
 	return rows(d) * (commands * t->cmd_ns + t->erase_ns[0]);
 }
 
+/* Returns the programmed pages of bad blocks, which nothing erases. */
+static uint64_t pages_of_bad_blocks(const struct slate_dev *d)
+{
+	const struct nand_geometry *g = &d->profile.array.geo;
+	uint64_t pages = 0;
+
+	for (uint32_t b = 0; b < geo_blocks(g); b++)
+		for (uint32_t p = 0; d->nand->ops->is_bad(d->nand, (pbn_t){ b }) && p < g->pages_per_block; p++)
+			pages += d->nand->ops->peek(d->nand, geo_ppn(g, (pbn_t){ b }, p), NULL, NULL) != NAND_ERASED;
+	return pages;
+}
+
 void slate_sanitize_status(const struct slate_dev *d, struct slate_sanitize_status *out)
 {
 	struct nand_stats s;
@@ -71,7 +83,8 @@ void slate_sanitize_status(const struct slate_dev *d, struct slate_sanitize_stat
 		.state = state_of(d), .tag = (uint32_t)(d->note[SLATE_NOTE_SANITIZE] >> 32), .row = next_row(d),
 		.rows = rows(d), .erase_ns = duration_ns(d),
 	};
-	out->blank = out->state != SLATE_SANITIZE_RUNNING && !s.programmed_pages;
+	out->blank = (out->state == SLATE_SANITIZE_NEVER || out->state == SLATE_SANITIZE_DONE) &&
+		     s.programmed_pages == pages_of_bad_blocks(d);
 }
 
 int slate_sanitize(struct slate_dev *d, uint64_t now_ns, uint32_t tag)
@@ -85,6 +98,8 @@ int slate_sanitize(struct slate_dev *d, uint64_t now_ns, uint32_t tag)
 	d->note[SLATE_NOTE_SANITIZE_ROW] = 0;
 	d->note[SLATE_NOTE_SANITIZE] = (uint64_t)tag << 32 | SLATE_SANITIZE_RUNNING;
 	d->sanitizing = SLATE_SANITIZE_WAITS;
+	if (d->profile.ops->zones)
+		d->zones_before = d->ftl->ops->zones(d->ftl);
 	return SSD_OK;
 }
 
@@ -109,8 +124,6 @@ static void drop_ftl(struct slate_dev *d, uint64_t core_ns)
 	int result = slate_keep_counts(d);
 
 	SSD_ASSERT(!result);
-	if (d->profile.ops->zones)
-		d->zones_before = d->ftl->ops->zones(d->ftl);
 	d->ftl = NULL;
 	d->sanitizing = SLATE_SANITIZE_ERASES;
 	d->sanitize_next_ns = sanitize_idle_ns(d->nand, core_ns);

@@ -5,7 +5,8 @@
  * States: idle -> (slate_sanitize) waiting, until the requests in flight have ended, and then until all dies are
  * idle -> erasing, a row of blocks after the other (sanitize.h) -> a mount of the blank array -> idle, with
  * SLATE_SANITIZE_DONE, or with SLATE_SANITIZE_FAILED if an erase failed. Requests that are submitted meanwhile end
- * with SSD_E_BUSY, orders are refused, and the FTL is gone with all that it held in memory, as by a power cut.
+ * with SSD_E_BUSY (flushes: at once, without an error), orders are refused, and the FTL is gone with all that it
+ * held in memory, as by a power cut.
  *
  * The state and the next row are numbers that the image keeps (SPEC.md, head), so a power cut does not end the
  * operation: slate_power_on() goes on with the row that was interrupted. slate_open() of a file ends it before time
@@ -26,7 +27,7 @@ struct slate_sanitize_status {
 	enum slate_sanitize_state state;	/* of the last operation of the drive's life */
 	uint32_t tag;			/* as slate_sanitize() or slate_set_sanitize_tag() was given it */
 	uint32_t row, rows;		/* RUNNING: next row of blocks to be erased, of how many */
-	bool blank;			/* not RUNNING, and no page of the array is programmed */
+	bool blank;			/* NEVER or DONE, and no page is programmed, but for those of bad blocks */
 	uint64_t erase_ns;		/* duration of the erases of a whole operation */
 };
 
