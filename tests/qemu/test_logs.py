@@ -403,15 +403,19 @@ class SelfTest(LogsTest):
         self.begin(self.EXTENDED)
         self.begin(self.ABORT)
         self.assertEqual(self.results(), [(self.EXTENDED, self.ABORTED, 0, 1, ANY, 0, 0)])
+        self.vm.step(1_000_000)
         for kind in (self.SHORT, self.EXTENDED):
             self.begin(kind)
             self.nvme.admin.put(FORMAT, 1)
             self.nvme.admin.ring()
             self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
             self.assertEqual(self.results()[0], (kind, self.FORMATTED, 0, 1, ANY, 0, 0))
+        self.vm.step(1_000_000)
         for _ in range(20):
             self.begin(self.EXTENDED)
             self.begin(self.ABORT)
+            self.begin(self.EXTENDED, code=self.IN_PROGRESS)  # the read of the one that ended is under way
+            self.vm.step(1_000_000)
         self.assertEqual({row[1] for row in self.results()}, {self.ABORTED})
         self.assertEqual(len(self.results()), 20)
 
