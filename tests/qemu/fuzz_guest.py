@@ -78,7 +78,7 @@ IO_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0C, 0x0D, 0x12, 0x19, 
 ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x10, 0x11, 0x14, 0x15, 0x19,
                  0x1A, 0x1C, 0x7C, 0x80, 0x81, 0x82, 0x84, 0x86, 0xC0, 0xC1, 0xC4)
 REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
-ABORT, MANAGEMENT, ATTACHMENT, FORMAT = 0x08, 0x0D, 0x15, 0x80
+ABORT, MANAGEMENT, ATTACHMENT, FORMAT, SANITIZE = 0x08, 0x0D, 0x15, 0x80, 0x84
 ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
 ZONE, ZONES = 2048, 12  # blocks of a zone of the drive that has them
 ZONE_RESET, ALL_ZONES = 4, 1 << 8
@@ -176,8 +176,10 @@ class Sequence:
         elif opcode == 0x02:
             words[10] = rng.choice((1, 2, 3, 4, 5, 9, 0x20, *range(0xCF, 0xD9))) | self.number(10) << 16
             if words[10] & 0xFF == 9:  # drawn without rng, so that ids of failures keep their sequences
-                words[10] += (0, 0x00 - 9, 0x06 - 9, 0x12 - 9, 0x13 - 9, 0xC0 - 9)[words[15] % 6]
+                words[10] += (9, 0x00, 0x06, 0x07, 0x107, 0x08, 0x12, 0x13, 0x81, 0xC0)[words[15] % 10] - 9
             words[11:14] = rng.choice((0, 1 << 16)), rng.choice((0, 4, 64, 4096, 0xFFFFFFFC)), rng.choice((0, 0, 0, 1))
+        elif opcode == SANITIZE and words[15] % 4 == 0:  # seldom, because it keeps all other commands away
+            words[1], words[10] = 0, (1, 2, 2, 2 | 1 << 3, 2 | 1 << 9, 3, 4, 7)[words[14] % 8]
         elif opcode in (0x00, 0x04):
             words[10] = rng.choice((0, 1, 2, 64, 65))
         elif opcode in (0x01, 0x05):
@@ -326,6 +328,23 @@ class Sequence:
         if self.nvme.get32(CSTS) & 1:
             raise Broken("CC.EN = 0, and the controller is ready")
         self.nvme.enable(css=6 if self.zoned else 0)
+        if not self.table:
+            self.end_sanitizing()
+
+    def end_sanitizing(self) -> None:
+        """Wait until a sanitize operation has ended; begin another until one succeeds."""
+        for _ in range(1000):
+            state = self.nvme.get_log(0x81, 8, nsid=0xFFFFFFFF)[2] & 7
+            if state == 3:
+                self.nvme.do_admin(SANITIZE, dwords={10: 2})
+            elif state != 2:
+                return
+            if self.threaded:
+                time.sleep(0.005)
+                self.vm.settle()
+            else:
+                self.vm.step(5_000_000)
+        raise Broken("a sanitize operation does not end")
 
     def complete(self, queue: Queue) -> int:
         """Return the status of the next command."""

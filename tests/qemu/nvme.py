@@ -111,7 +111,7 @@ def power_on(machine: Machine, later_ns: int = 0, grain_ns: int = GRAIN_NS, css:
     """Switch ssd0 on; return its controller, running, later_ns after the drive is ready. grain_ns: as the field."""
     machine.qmp("x-nand-ssd-power-on", node_name="ssd0")
     power = machine.qmp("x-query-nand-ssd-power", node_name="ssd0")
-    machine.step(power["ready-ns"] - power["on-ns"] + later_ns)
+    machine.step(power["ready-ns"] - power["on-ns"] + later_ns or 1)
     nvme = Nvme(machine)
     nvme.grain_ns = grain_ns
     nvme.enable(css=css)

@@ -13,6 +13,7 @@ from nvme import FLUSH, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, powe
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
 SUPPORTED, ERRORS, SMART, EFFECTS, SELF_TEST, GROUP, FEATURES, MANAGEMENT, OCP = 0, 1, 2, 5, 6, 9, 0x12, 0x13, 0xC0
+BY_HOST, BY_CONTROLLER, SANITIZE = 0x07, 0x08, 0x81
 GET_FEATURES, FORMAT, WRITE_UNCORRECTABLE, VERIFY = 0x0A, 0x80, 0x04, 0x0C
 THRESHOLD, WRITE_CACHE, ATOMICITY, EVENTS, TIMESTAMP, BEHAVIOUR = 0x04, 0x06, 0x0A, 0x0B, 0x0E, 0x16
 ANY = 0xFFFFFFFF
@@ -24,6 +25,7 @@ ENTRIES, ENTRY = 64, 64
 LBA = 512
 OTHER: Json = {"driver": "null-co", "node-name": "ssd0", "size": 1 << 20}
 SLATE_LOGS = {*range(0xD0, 0xD8)}
+DRIVE_LOGS = {SELF_TEST, BY_HOST, BY_CONTROLLER, SANITIZE, OCP} | SLATE_LOGS
 PLAIN_LOGS = {*range(6), FEATURES, MANAGEMENT}
 
 
@@ -197,9 +199,9 @@ class Tables(LogsTest):
 
     def test_logs(self) -> None:
         self.start()
-        self.assertEqual(self.logs(), PLAIN_LOGS | {SELF_TEST, OCP} | SLATE_LOGS)
+        self.assertEqual(self.logs(), PLAIN_LOGS | DRIVE_LOGS)
         self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
-        self.assertEqual(self.vm.read(SCRATCH + 261, 1)[0], 1 | 1 << 1 | 1 << 2 | 1 << 5, "LPA")
+        self.assertEqual(self.vm.read(SCRATCH + 261, 1)[0], 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5, "LPA")
         for number, size in ((SUPPORTED, 1024), (FEATURES, 1024), (MANAGEMENT, 4096)):
             self.nvme.get_log(number, 4, size, code=INVALID_FIELD)
             self.nvme.get_log(number, 4, size - 4)
@@ -213,7 +215,7 @@ class Tables(LogsTest):
         self.vm = self.machine([test_fdp.with_handles()], *test_fdp.machine_args())
         self.nvme = Nvme(self.vm)
         self.nvme.enable()
-        self.assertEqual(self.logs(), PLAIN_LOGS | {SELF_TEST, GROUP, 0x20, 0x21, 0x22, 0x23, OCP} | SLATE_LOGS)
+        self.assertEqual(self.logs(), PLAIN_LOGS | DRIVE_LOGS | {GROUP, 0x20, 0x21, 0x22, 0x23})
 
     def test_features(self) -> None:
         self.start()
@@ -236,6 +238,14 @@ class Tables(LogsTest):
         self.assertEqual((words[256 + READ], words[256 + WRITE]), (1 | namespace, 1 | 1 << 1 | namespace))
         for number, word in enumerate(words[:256]):
             self.assertEqual(word & 1, word >> 20 != 0, hex(number))
+
+    def test_options_of_the_controller(self) -> None:
+        self.start(device=f"{CONTROLLER},mdts=5,aerl=7,max_ioqpairs=2")
+        self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
+        data = self.vm.read(SCRATCH, 4096)
+        self.assertEqual((data[77], data[259]), (5, 7), "MDTS, AERL")
+        self.assertEqual(struct.unpack_from("<I", data, 80)[0], 1 << 16 | 4 << 8, "NVMe 1.4")
+        self.assertEqual(self.feature(7), 1 << 16 | 1, "queues, counted from 0")
 
     def test_a_namespace_is_ready(self) -> None:
         for node in (drive(), OTHER):

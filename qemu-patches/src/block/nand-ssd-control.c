@@ -99,6 +99,15 @@ ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
     return len;
 }
 
+void *nand_ssd_copy_log(BlockDriverState *bs, uint32_t id, size_t *bytes)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    return slate_log(s->dev, s->now_ns, id, bytes);
+}
+
 /* Commands */
 
 /*
@@ -214,6 +223,68 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
     sizes->lost = z.lost;
     sizes->metadata = MIN(z.metadata, NAND_SSD_METADATA_MAX);
     sizes->write_cache = slate_has_write_cache(s->dev);
+}
+
+/* Sanitize operations */
+
+QEMU_BUILD_BUG_ON(NAND_SSD_SANITIZE_FAILED != (int)SLATE_SANITIZE_FAILED);
+
+bool nand_ssd_can_sanitize(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    return slate_sanitizes(s->dev);
+}
+
+int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    int result;
+
+    WITH_QEMU_LOCK_GUARD(&s->lock) {
+        nand_ssd_update_now(s);
+        result = slate_sanitize(s->dev, s->now_ns, tag);
+        if (slate_powered(s->dev) || !s->off) {
+            nand_ssd_run_order(s);
+        }
+    }
+    if (!result) {
+        notifier_list_notify(&s->sanitized, NULL);
+    }
+    return nand_ssd_errno(result);
+}
+
+void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_set_sanitize_tag(s->dev, tag);
+}
+
+void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    struct slate_sanitize_status now;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_sanitize_status(s->dev, &now);
+    *out = (NandSsdSanitize) {
+        .state = (NandSsdSanitizeState)now.state,
+        .tag = now.tag,
+        .row = now.row,
+        .rows = now.rows,
+        .blank = now.blank,
+        .erase_ns = now.erase_ns,
+    };
+}
+
+void nand_ssd_add_sanitize_notifier(BlockDriverState *bs, Notifier *notifier)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    notifier_list_add(&s->sanitized, notifier);
 }
 
 /* Arbitration */

@@ -24,6 +24,7 @@
 
 #include "slate_control.h"
 #include "slate_power.h"
+#include "slate_sanitize.h"
 
 typedef struct NandSsdRequest {
     struct ftl_io io;
@@ -72,6 +73,9 @@ typedef struct BDRVNandSsdState {
     bool off_news;                  /* `power` is still to be notified */
     uint32_t lost;                  /* requests of the last cut */
     NotifierList power;
+    bool sanitizing;                /* as of the last call into the drive */
+    bool sanitize_news;             /* `sanitized` is still to be notified */
+    NotifierList sanitized;
     NandSsdCutFunc *cut_then;
     void *cut_opaque;
     bool on_at_reset;
@@ -187,6 +191,7 @@ int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
 /* nand-ssd-power.c: the caller of nand_ssd_check_power() holds the lock. */
 void nand_ssd_check_power(BDRVNandSsdState *s);
 void nand_ssd_tell_news(BDRVNandSsdState *s);
+void nand_ssd_forget_followers(BDRVNandSsdState *s);
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
                         uint32_t *lost);
 

@@ -88,6 +88,18 @@ static void nand_ssd_lose(BDRVNandSsdState *s, NandSsdRequest *req)
     nand_ssd_queue_done(s, req);
 }
 
+/* After a sanitize operation the FTL has mounted, and zones count from that. */
+static void nand_ssd_check_sanitize(BDRVNandSsdState *s)
+{
+    bool sanitizing = slate_is_sanitizing(s->dev);
+
+    if (s->sanitizing && !sanitizing && slate_powered(s->dev)) {
+        s->sanitize_news = true;
+        s->zones.changes = 0;
+    }
+    s->sanitizing = sanitizing;
+}
+
 /* The driver calls this after each call into the drive. */
 void nand_ssd_check_power(BDRVNandSsdState *s)
 {
@@ -96,6 +108,7 @@ void nand_ssd_check_power(BDRVNandSsdState *s)
     struct slate_power power;
     bool cut = !s->off;
 
+    nand_ssd_check_sanitize(s);
     if (slate_powered(s->dev)) {
         return;
     }
@@ -123,12 +136,17 @@ void nand_ssd_check_power(BDRVNandSsdState *s)
 
 void nand_ssd_tell_news(BDRVNandSsdState *s)
 {
-    bool on = false, news, zones;
+    bool on = false, news, zones, sanitized;
 
     WITH_QEMU_LOCK_GUARD(&s->lock) {
         news = s->off_news;
         s->off_news = false;
         zones = nand_ssd_zones_news(s);
+        sanitized = s->sanitize_news;
+        s->sanitize_news = false;
+    }
+    if (sanitized) {
+        notifier_list_notify(&s->sanitized, NULL);
     }
     if (zones) {
         notifier_list_notify(&s->zones_changed, NULL);
@@ -206,6 +224,7 @@ int nand_ssd_power_on(BlockDriverState *bs, Error **errp)
             return -EIO;
         }
         s->off = false;
+        s->sanitizing = slate_is_sanitizing(s->dev);
         s->zones.changes = 0;           /* they count from the mount */
         nand_ssd_arm(s, slate_step(s->dev, s->now_ns));
     }
@@ -222,6 +241,18 @@ bool nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier)
 
     QEMU_LOCK_GUARD(&s->lock);
     return !s->off;
+}
+
+void nand_ssd_forget_followers(BDRVNandSsdState *s)
+{
+    NotifierList *lists[] = { &s->power, &s->sanitized };
+    Notifier *notifier;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(lists); i++) {
+        while ((notifier = QLIST_FIRST(&lists[i]->notifiers))) {
+            QLIST_SAFE_REMOVE(notifier, node);
+        }
+    }
 }
 
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,

@@ -334,7 +334,7 @@ static void *thread_main(void *opaque)
 
         WITH_QEMU_LOCK_GUARD(&s->lock) {
             advance(t);
-            if (s->off_news || nand_ssd_zones_pending(s)) {
+            if (s->off_news || s->sanitize_news || nand_ssd_zones_pending(s)) {
                 qemu_bh_schedule(t->news);
             }
             if (s->off_news) {

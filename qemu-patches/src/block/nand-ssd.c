@@ -644,6 +644,7 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     QTAILQ_INIT(&s->done);
     QTAILQ_INIT(&s->submitted);
     notifier_list_init(&s->power);
+    notifier_list_init(&s->sanitized);
     s->dev = nand_ssd_new_drive(s, opts, &ret, errp);
     if (s->dev) {
         ret = nand_ssd_zones_open(bs, errp);
@@ -677,7 +678,6 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
 static void nand_ssd_close(BlockDriverState *bs)
 {
     BDRVNandSsdState *s = bs->opaque;
-    Notifier *notifier;
 
     if (s->thread) {
         nand_ssd_thread_stop(s);
@@ -685,9 +685,7 @@ static void nand_ssd_close(BlockDriverState *bs)
         nand_ssd_stop_timers(s);
     }
     g_assert(QTAILQ_EMPTY(&s->done) && !slate_inflight(s->dev));
-    while ((notifier = QLIST_FIRST(&s->power.notifiers))) {
-        QLIST_SAFE_REMOVE(notifier, node);
-    }
+    nand_ssd_forget_followers(s);
     nand_ssd_zones_close(bs);
     nand_ssd_end(s);
 }

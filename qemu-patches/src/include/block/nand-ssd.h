@@ -323,6 +323,55 @@ static inline uint64_t nand_ssd_renew_handle(BlockDriverState *bs,
 }
 #endif
 
+/*
+ * Sanitize operations. While one is under way, requests end with -EBUSY. The
+ * notifier is called when one has begun, and like that of the power when it has
+ * ended.
+ */
+typedef enum NandSsdSanitizeState {     /* enum slate_sanitize_state */
+    NAND_SSD_SANITIZE_NEVER,
+    NAND_SSD_SANITIZE_RUNNING,
+    NAND_SSD_SANITIZE_DONE,
+    NAND_SSD_SANITIZE_FAILED,
+} NandSsdSanitizeState;
+
+typedef struct NandSsdSanitize {
+    NandSsdSanitizeState state;         /* of the last operation */
+    uint32_t tag;                       /* as it was begun with, or set since */
+    uint32_t row, rows;                 /* RUNNING: how far it is */
+    bool blank;                         /* nothing is stored in the drive */
+    uint64_t erase_ns;                  /* duration of a whole operation */
+} NandSsdSanitize;
+
+#ifdef CONFIG_SLATE
+bool nand_ssd_can_sanitize(BlockDriverState *bs);
+/* Begin an operation. Returns 0 or a negative errno. */
+int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag);
+void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag);
+void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out);
+void nand_ssd_add_sanitize_notifier(BlockDriverState *bs, Notifier *notifier);
+#else
+static inline bool nand_ssd_can_sanitize(BlockDriverState *bs)
+{
+    return false;
+}
+
+static inline int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag)
+{
+    return -ENOTSUP;
+}
+
+static inline void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag)
+{
+}
+
+static inline void nand_ssd_get_sanitize(BlockDriverState *bs,
+                                         NandSsdSanitize *out)
+{
+    *out = (NandSsdSanitize) { 0 };
+}
+#endif
+
 #ifdef CONFIG_SLATE
 /*
  * Option guest-control: may a guest read logs and set marks, and may it give
@@ -339,6 +388,8 @@ bool nand_ssd_guest_orders(BlockDriverState *bs);
 ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
                           uint32_t id, uint64_t offset, void *buf, size_t len,
                           uint64_t *log_bytes);
+/* Returns a new picture of a log, to be freed with free(). */
+void *nand_ssd_copy_log(BlockDriverState *bs, uint32_t id, size_t *bytes);
 uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
                           uint32_t *result);
 /* Note a refusal by the front end, which log 0xd6 reports. */
@@ -366,6 +417,13 @@ static inline ssize_t nand_ssd_read_log(BlockDriverState *bs,
                                         uint64_t *log_bytes)
 {
     return -ENOENT;
+}
+
+static inline void *nand_ssd_copy_log(BlockDriverState *bs, uint32_t id,
+                                      size_t *bytes)
+{
+    *bytes = 0;
+    return NULL;
 }
 
 static inline uint32_t nand_ssd_command(BlockDriverState *bs,

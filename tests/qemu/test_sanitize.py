@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test the command Sanitize of a controller whose namespaces are drives, and its log.
+
+The drive has 80 blocks in each plane, two planes on each of two channels of one die. A row of blocks takes the commands
+of a die's planes, 300 ns each, and an erase of 3.5 ms.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import SMALL, Json, drive
+
+from nvme import DSM, FLUSH, IDENTIFY, READ, WRITE, WRITE_ZEROES, Nvme, power_cycle
+from test_logs import (
+    ANY,
+    DNR,
+    EFFECTS,
+    ERRORS,
+    FORMAT,
+    INVALID_FIELD,
+    INVALID_OPCODE,
+    OTHER,
+    SELF_TEST,
+    SMART,
+    SUPPORTED,
+    LogsTest,
+)
+from test_nvme import CONTROLLER, PAGE, SCRATCH
+
+SANITIZE, LOG, SELF_TEST_COMMAND, EVENT_REQUEST = 0x84, 0x81, 0x14, 0x0C
+EXIT, BLOCK_ERASE, OVERWRITE, CRYPTO_ERASE = 1, 2, 3, 4
+UNRESTRICTED, NO_DEALLOCATE = 1 << 3, 1 << 9
+FAILED, IN_PROGRESS = 0x1C, 0x1D
+NEVER, DONE, RUNNING, STATE_FAILED, BLANK = 0, 1, 2, 3, 0x100
+TWO = ("-device", "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4", "-device", "nvme-ns,drive=ssd0,bus=nvme0",
+       "-device", "nvme-ns,drive=ssd1,bus=nvme0")
+ROWS, ROW_NS = 80, 2 * 300 + 3_500_000
+NONE = 0xFFFFFFFF
+
+
+class SanitizeTest(LogsTest):
+    """Sanitize drives."""
+
+    def sanitize(self, action: int = BLOCK_ERASE, code: int = 0, nsid: int = 0) -> None:
+        """Send the command."""
+        self.nvme.do_admin(SANITIZE, code, nsid=nsid, dwords={10: action})
+
+    def state(self) -> tuple[int, int, int]:
+        """Return how far it is, of 65536, its state, and the command's Dword 10."""
+        progress, state, command = struct.unpack_from("<HHI", self.log(LOG, 512))
+        return progress, state, command
+
+    def until_done(self) -> None:
+        """Let time pass until no operation is under way."""
+        for _ in range(ROWS + 10):
+            if self.state()[1] & 7 != RUNNING:
+                return
+            self.vm.step(ROW_NS)
+        self.fail("the operation does not end")
+
+    def fill(self) -> None:
+        """Write two pages, one of which is on flash."""
+        self.assertEqual(self.nvme.do_write(0, PAGE).code, 0)
+        self.nvme.start(FLUSH)
+        self.assertEqual(self.nvme.finish().code, 0)
+        self.assertEqual(self.nvme.do_write(1 << 20, PAGE).code, 0)
+
+    def expect_empty(self) -> None:
+        """The drive is empty, and takes data."""
+        for offset in (0, 1 << 20):
+            self.assertEqual(self.nvme.do_read(offset, 4096), bytes(4096))
+        self.assertEqual(self.nvme.do_write(4096, PAGE).code, 0)
+        self.assertEqual(self.nvme.do_read(4096, 4096), PAGE)
+
+    def identify(self) -> bytes:
+        """Return the controller's data."""
+        self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
+        return self.vm.read(SCRATCH, 4096)
+
+
+class Sanitize(SanitizeTest):
+    """Test the operation from its begin to its end."""
+
+    def test_what_is_offered(self) -> None:
+        self.start()
+        self.assertEqual(struct.unpack_from("<I", self.identify(), 328)[0], 1 << 1 | 1 << 29 | 1 << 30, "SANICAP")
+        words = struct.unpack("<512I", self.log(EFFECTS, 2048))
+        self.assertEqual(words[SANITIZE], 1 | 1 << 1 | 2 << 16 | 1 << 25, "content; alone; subsystem")
+        self.assertEqual(self.log(SUPPORTED, 1024)[4 * LOG], 1)
+        data = self.log(LOG, 512)
+        self.assertEqual(struct.unpack_from("<HHI6I", data), (0xFFFF, NEVER | BLANK, 0, NONE, 1, *[NONE] * 4),
+                         "80 rows take 0.28 s")
+        self.assertEqual(data[32:], bytes(480))
+        self.nvme.get_log(LOG, 4, 512, nsid=ANY, code=INVALID_FIELD)
+        self.assertEqual(self.nvme.get_log(LOG, 4, 508, nsid=ANY), bytes(4))
+
+    def test_time_and_content(self) -> None:
+        self.start()
+        self.fill()
+        self.assertEqual(self.state(), (0xFFFF, NEVER, 0))
+        self.sanitize()
+        self.assertEqual(self.state(), (0, RUNNING, BLOCK_ERASE))
+        self.vm.step(10 * ROW_NS - 1)
+        self.assertEqual(self.state(), (9 * 65536 // ROWS, RUNNING, BLOCK_ERASE))
+        self.vm.step(1)
+        self.assertEqual(self.state(), (10 * 65536 // ROWS, RUNNING, BLOCK_ERASE))
+        self.vm.step(70 * ROW_NS - 1)
+        self.assertEqual(self.state(), (79 * 65536 // ROWS, RUNNING, BLOCK_ERASE))
+        self.vm.step(1)
+        self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
+        self.assertEqual(self.vm.stats()["total"]["nand"]["by-source"]["meta"]["erases"], 4 * ROWS)
+        self.expect_empty()
+        self.nvme.start(FLUSH)
+        self.assertEqual(self.nvme.finish().code, 0)
+        self.assertEqual(self.state(), (0xFFFF, DONE, BLOCK_ERASE), "something is on flash again")
+
+    def test_commands_meanwhile(self) -> None:
+        self.start()
+        self.fill()
+        self.sanitize()
+        for opcode in (READ, WRITE, WRITE_ZEROES, DSM, FLUSH, 0x04, 0x05, 0x0C):
+            self.assertEqual(self.io(opcode), IN_PROGRESS, hex(opcode))
+        for opcode in (FORMAT, SELF_TEST_COMMAND):
+            self.nvme.do_admin(opcode, IN_PROGRESS, nsid=1, dwords={10: 1 if opcode != FORMAT else 0})
+        self.sanitize(code=IN_PROGRESS)
+        self.sanitize(EXIT, code=IN_PROGRESS)
+        self.identify()
+        for number in (ERRORS, SMART, EFFECTS, SELF_TEST, SUPPORTED, 0xC0, 0xD0, 0xD1):
+            self.log(number, 4)
+        self.set(6, 0)
+        self.assertEqual(self.feature(6), 0)
+        self.until_done()
+        self.expect_empty()
+
+    def test_a_command_under_way(self) -> None:
+        """A read that the drive has ends as ever."""
+        self.start()
+        self.fill()
+        at = self.nvme.start(READ, 0, 4096)
+        self.nvme.io.ring()
+        self.sanitize()
+        self.assertEqual(self.nvme.wait(self.nvme.io).code, 0)
+        self.assertEqual(self.vm.read(at, 4096), PAGE)
+        self.until_done()
+        self.expect_empty()
+
+    def test_the_event(self) -> None:
+        self.start()
+        self.nvme.admin.put(EVENT_REQUEST)
+        self.nvme.admin.ring()
+        self.sanitize()
+        self.vm.step(80 * ROW_NS - 1)
+        self.assertEqual(self.nvme.admin.drain(), [])
+        self.vm.step(1)
+        self.assertEqual(self.nvme.wait(self.nvme.admin).result, LOG << 16 | 1 << 8 | 6, "Sanitize Operation Completed")
+
+    def test_a_self_test_ends(self) -> None:
+        self.start()
+        self.fill()
+        self.nvme.do_admin(SELF_TEST_COMMAND, nsid=ANY, dwords={10: 2})
+        self.sanitize()
+        self.assertEqual(self.log(SELF_TEST, 564)[4], 2 << 4 | 9, "ended by a sanitize operation")
+        self.until_done()
+
+    def test_wrong_ones(self) -> None:
+        self.start()
+        for action in (0, OVERWRITE, CRYPTO_ERASE, 5, 6, 7, BLOCK_ERASE | NO_DEALLOCATE):
+            self.sanitize(action, INVALID_FIELD)
+        for nsid in (1, 2, ANY):
+            self.sanitize(nsid=nsid, code=INVALID_FIELD)
+        self.sanitize(EXIT)  # there is no failure
+        self.assertEqual(self.state(), (0xFFFF, NEVER | BLANK, 0))
+
+    def test_drives_without_it(self) -> None:
+        one, other, table = ("-device", CONTROLLER), {**OTHER, "node-name": "ssd1"}, drive(drive__namespaces=2)
+        for nodes, device in (([OTHER], one), ([drive(), other], TWO), ([table], one)):
+            self.vm = self.machine(nodes, *device)
+            self.nvme = Nvme(self.vm)
+            self.nvme.enable()
+            self.assertEqual(struct.unpack_from("<I", self.identify(), 328)[0], 0, "SANICAP")
+            self.sanitize(code=INVALID_OPCODE)
+            self.nvme.get_log(LOG, 4, nsid=ANY, code=INVALID_FIELD)
+            self.vm.close()
+
+    def test_two_drives(self) -> None:
+        self.vm = self.machine([drive(), drive("ssd1", geometry__blocks_per_plane=100)], *TWO)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.sanitize()
+        self.vm.step(90 * ROW_NS)
+        self.assertEqual(self.state()[:2], (170 * 65536 // 180, RUNNING))
+        self.assertEqual(self.io(READ), IN_PROGRESS)
+        self.vm.step(10 * ROW_NS)
+        self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
+        self.expect_empty()
+
+
+class Survives(SanitizeTest):
+    """Test resets, cuts and failures."""
+
+    def test_a_reset(self) -> None:
+        self.start()
+        self.fill()
+        self.sanitize()
+        self.vm.step(10 * ROW_NS)
+        self.reset()
+        self.assertEqual(self.state()[1], RUNNING)
+        self.assertEqual(self.io(READ), IN_PROGRESS)
+        self.until_done()
+        self.expect_empty()
+
+    def test_cuts(self) -> None:
+        """What was erased is not erased again, but for the row that was interrupted."""
+        self.start()
+        self.fill()
+        self.sanitize(BLOCK_ERASE | UNRESTRICTED)
+        self.vm.step(10 * ROW_NS + ROW_NS // 2)
+        for row in (10, 20):
+            self.nvme = power_cycle(self.vm, 1_000_000)
+            self.assertEqual(self.state(), (row * 65536 // ROWS, RUNNING, BLOCK_ERASE | UNRESTRICTED))
+            self.assertEqual(self.io(READ), IN_PROGRESS)
+            self.vm.step(10 * ROW_NS)
+        self.vm.step(50 * ROW_NS)
+        self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE | UNRESTRICTED))
+        self.expect_empty()
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        self.assertEqual(self.state()[1] & 7, DONE)
+
+    def fail_once(self, how: int) -> None:
+        """Sanitize the drive, whose next erase fails."""
+        self.start()
+        self.fill()
+        self.nvme.control(3, 2, 1)
+        self.sanitize(BLOCK_ERASE | how)
+        self.until_done()
+        self.assertEqual(self.state()[:2], (0xFFFF, STATE_FAILED))
+        self.assertEqual(self.io(READ), FAILED | DNR)
+        self.nvme.do_admin(FORMAT, FAILED, nsid=1)
+
+    def test_a_restricted_failure(self) -> None:
+        """Only another operation ends it, which leaves the bad block out."""
+        self.fail_once(0)
+        self.sanitize(EXIT, FAILED)
+        self.sanitize(BLOCK_ERASE | UNRESTRICTED, FAILED)
+        self.vm.step(100_000_000)  # no cut falls into the mount at its end
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        self.assertEqual(self.io(READ), FAILED | DNR)
+        self.sanitize()
+        self.until_done()
+        self.assertEqual(self.state()[1], DONE | BLANK)
+        self.expect_empty()
+
+    def test_an_unrestricted_failure(self) -> None:
+        """The host may leave the failure mode."""
+        self.fail_once(UNRESTRICTED)
+        self.sanitize(EXIT)
+        self.assertEqual(self.state(), (0xFFFF, STATE_FAILED, BLOCK_ERASE | UNRESTRICTED))
+        self.expect_empty()
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        self.assertEqual(self.io(READ), 0)
+        self.sanitize(BLOCK_ERASE | UNRESTRICTED)
+        self.until_done()
+        self.assertEqual(self.state()[1], DONE | BLANK)
+
+    def test_a_drive_file(self) -> None:
+        """QEMU ends in the middle: the next one ends the operation before it starts its clock."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder, "drive.slate"))
+            node: Json = {"driver": "nand-ssd", "node-name": "ssd0", "drive-file": path, "profile": str(SMALL)}
+            self.start([node])
+            self.fill()
+            self.sanitize()
+            self.vm.step(10 * ROW_NS)
+            self.vm.close()
+            del node["profile"]
+            self.start([node])
+            self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
+            self.expect_empty()
+            self.vm.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
