@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sanitize a drive, and read its telemetry, by nvme-cli in a guest."""
+
+import json
+import unittest
+
+from support import HERE, GuestTest, Result
+
+
+class Sanitize(GuestTest):
+    """Boot once; sanitize.sh stores the output of nvme-cli."""
+
+    def state(self, result: Result, name: str) -> tuple[int, str, int]:
+        """Return progress, state and the bit Global Data Erased of a log."""
+        log = json.loads(result.text(name))["nvme0"]
+        return log["sprog"], log["sstat"]["status"][:3], log["sstat"]["global_erased"]
+
+    def test_by_nvme_cli(self) -> None:
+        result = self.slate("--profile", "small", "--fill", "0", "--cmd", HERE / "sanitize.sh")
+        self.assertEqual(self.state(result, "before.json"), (65535, "(0)", 0))
+        self.assertEqual(self.state(result, "during.json"), (0, "(2)", 0), "a row takes 3.5 ms")
+        self.assertEqual(self.state(result, "after.json"), (65535, "(1)", 1))
+        self.assertEqual(result.text("sanitize.txt"), "")
+        self.assertIn("Sanitize In Progress", result.text("read.txt"))
+        self.assertEqual(result.text("cmp.txt"), "empty\n")
+        self.assertEqual(result.text("refused.txt").count("Invalid Field in Command"), 2)
+        telemetry = (result.folder / "telemetry.bin").read_bytes()
+        self.assertEqual((telemetry[0], telemetry[512:516]), (7, b"SLOG"))
+
+
+if __name__ == "__main__":
+    unittest.main()
