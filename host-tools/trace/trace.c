@@ -221,12 +221,25 @@ static bool first_line_is(const struct trace *t, const char *what)
 	       (t->in.end == len || t->in.buf[len] == '\n' || t->in.buf[len] == '\r');
 }
 
+/*
+ * Has enough been read to tell the format? A format that is given needs the first line alone: a program may write
+ * the rest into a pipe while it is replayed.
+ */
+static bool has_head(const struct trace *t)
+{
+	enum trace_format given = t->format != TRACE_AUTO ? t->format : t->o.format;
+
+	if (t->in.over || t->in.end == WINDOW_BYTES)
+		return true;
+	return given != TRACE_AUTO && given != TRACE_CONTENT && memchr(t->in.buf, '\n', t->in.end);
+}
+
 /* Find the format, and its version, from the first lines, without consuming them. */
 static int find_format(struct trace *t)
 {
 	const char *why = "";
 
-	while (!t->in.over && t->in.end < WINDOW_BYTES)
+	while (!has_head(t))
 		if (more(t))
 			return -1;
 	if (t->format == TRACE_AUTO)	/* the same format in each pass */

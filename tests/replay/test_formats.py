@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from typing import Any
 
-from support import RAND, TINY, TRACES, Case
+from support import RAND, REPLAY, TINY, TRACES, Case
 
 MSR = (
     "128166372003061629,usr,0,Read,4096,8192,1331\n"
@@ -253,6 +253,19 @@ class Formats(Case):
             code=1,
         )
         self.refused("--profile", TINY, "--format", "xml", "a", words=("--format xml", "blkparse"))
+
+
+class LivePipe(Case):
+    """A program writes a trace into a pipe while it is replayed: with --format the first line is enough to begin."""
+
+    def test_the_head_is_judged_while_the_pipe_is_open(self) -> None:
+        words = [REPLAY, "--profile", TINY, "--format", "native", "-"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+            assert program.stdin and program.stderr
+            program.stdin.write("# of another program\n")
+            program.stdin.flush()
+            self.assertIn("does not begin with '# slate-trace 1'", program.stderr.read())  # to its end
+            self.assertEqual(program.wait(), 2)
 
 
 class Packed(Case):
