@@ -30,7 +30,7 @@ examples:
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._+-]*")
 _RELEASE = re.compile(r"12|13|[a-z]+")
 _WORD = re.compile(r"^# (\w+) (.*)$", re.M)
-IMAGES = {"small": "small/vmlinux", "apps": "apps.img", "content": "content.img"}
+IMAGES = {"small": "small/vmlinux", "apps": "apps.img", "content": "content.img", "debian": "image/debian.qcow2"}
 
 
 def made() -> list[str]:
