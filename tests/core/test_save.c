@@ -338,8 +338,7 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	printf("# %" PRIu64 " commands, %" PRIu64 " losses of power survived, %" PRIu64 " failed programs and erases, "
 	       "%" PRIu64 " saves with an erase, at most %" PRIu64 " programs in one; atomic: %u bytes, "
 	       "%" PRIu64 " found\n", run_of.commands, cuts - before, run_of.failed, run_of.collected, run_of.busiest,
-	       atomic_of(&first),
-	       run_of.seen);
+	       atomic_of(&first), run_of.seen);
 	drive_free(&first);
 	drive_free(&second);
 	drive_free(&third);
