@@ -473,11 +473,13 @@ class Marks(NvmeTest):
         nvme.mark(0, b"x", nsid=2, code=0x02)
 
     def test_too_many(self) -> None:
-        """The 1,025th mark is refused (SPEC.md)."""
+        """The 1,024th mark is refused: in its place a point says that marks are missing from there on (slate.h)."""
         nvme = self.start()
-        for _ in range(1024):
+        for _ in range(1023):
             nvme.mark(0, b"x")
         nvme.mark(0, b"x", code=0x81)
+        labels = [mark["label"] for mark in self.vm.stats()["marks"]]
+        self.assertEqual(labels, ["x"] * 1023 + ["(marks are full)"])
 
     def test_other_drives_do_not_know_it(self) -> None:
         self.start([{"driver": "null-co", "node-name": "ssd0", "size": 1 << 20}]).mark(0, b"x", code=0x01)
