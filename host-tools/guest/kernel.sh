@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # kernel.sh [small | small-smp]: make the small guest kernels for 'slate run --kernel small', or
-# one of them: build/guest/small/{vmlinux,kernel.json} for one processor, build/guest/small-smp
-# for several.
+# one of them: build/guest/small/{vmlinux,kernel.json,build.tar.gz} for one processor,
+# build/guest/small-smp for several. build.tar.gz has what modules for it are compiled with
+# (kunit.sh).
 #
-# They are compiled from the Debian archive's linux-source package, of the version that
-# the packaged kernel has (build/guest-cache/versions) or, if the archive no longer has
-# it, of the newest. kernel.config says what they contain.
+# They are compiled from the package linux-source of the guest's release, of the version that
+# its packaged kernel has or, if the archive no longer has it, of the newest, in a root of that
+# release, by its compiler. kernel.config says what they contain.
 #
 # A hash of source version, config, compiler and build commands is a kernel's name in two
 # caches: build/guest-cache, and ${XDG_CACHE_HOME:-~/.cache}/slate, from where another clone
@@ -34,7 +35,7 @@ case ${1:-} in
 '') ;;
 small | small-smp) VARIANTS=$1 ;;
 -h | --help)
-	sed -n '4,15s/^# \{0,1\}//p' "$0"
+	sed -n '4,/^[^#]/s/^# \{0,1\}//p' "$0"
 	exit 0
 	;;
 *)
@@ -44,11 +45,7 @@ small | small-smp) VARIANTS=$1 ;;
 esac
 
 # With SMP the kernel tracks load, so that an I/O costs more now and then. The kernel for one processor has no SMP.
-smp_config()
-{
-	sed -e '/^# One processor, no preemption/,/^# decay/c# Up to 16 processors, no preemption.' \
-		-e 's/^CONFIG_SMP=n$/CONFIG_SMP=y\nCONFIG_NR_CPUS=16\nCONFIG_SCHED_MC=n/' "$here/kernel.config"
-}
+smp_config() { sed 's/^CONFIG_SMP=n$/CONFIG_SMP=y\nCONFIG_NR_CPUS=16\nCONFIG_SCHED_MC=n/' "$here/kernel.config"; }
 
 mkdir -p "$cache"
 smp_config >"$cache/kernel-smp.config.$$"
@@ -65,19 +62,13 @@ take() # VARIANT
 
 # ---- is there anything to do? ----------------------------------------------
 
-compiler()
-{
-	gcc --version 2>/dev/null | sed -n 1p
-	ld --version 2>/dev/null | sed -n 1p
-}
-
 # Print one hash of all inputs of the kernel and of the products.
 current_stamp()
 {
 	{
-		cat "$cache/versions" "$config" "$here/kernel.sh"
-		compiler
-		(cd "$small" && stat -c '%n %s %Y' vmlinux kernel.json)
+		grep -E '^(build|kernel)' "$lock"
+		cat "$config" "$here/kernel.sh"
+		(cd "$small" && stat -c '%n %s %Y' vmlinux kernel.json build.tar.gz)
 	} 2>/dev/null | sha256sum
 }
 
@@ -93,32 +84,30 @@ up_to_date()
 up_to_date && exit 0
 versions=$(installed_versions)
 need_packages
-[ -e "$cache/versions" ] || die "no kernel version has been chosen yet: run 'make guest-kernel', or build.sh first"
 if ! take_lock && up_to_date; then
 	exit 0
 fi
 make_work
-
-kernel='' kernel_version=''
-# shellcheck source=/dev/null
-. "$cache/versions"
-# linux-image-6.1.0-56-amd64 -> linux-source-6.1
-series=$(sed -nE 's/^linux-image-([0-9]+\.[0-9]+).*/\1/p' <<<"$kernel")
-[ -n "$series" ] || die "$cache/versions names no Debian kernel: '$kernel'; run build.sh --update"
-source_package=linux-source-$series
+guest_release
+# The packaged kernel's version, 6.12.118-1, comes of linux-source-6.12.
+kernel_version=$(sed -nE 's/.*"linux-(image|binary)-[^"]*": "([^"]*)".*/\2/p' "$out/guest.json" 2>/dev/null | sed -n 1p)
+[ -n "$kernel_version" ] || die "the guest has no kernel yet: run 'make guest-kernel', or build.sh first"
+source_package=linux-source-$(sed -E 's/^([0-9]+\.[0-9]+).*/\1/' <<<"$kernel_version")
+phase kernel-root "having the compiler of Debian $release" build_root
+compiler=$(in_root "$work/build" "$work" sh -c 'gcc --version; ld --version' | grep -E '^(gcc|GNU ld)')
 
 # ---- caches -----------------------------------------------------------------
 
 # Print the name of a kernel from this version of the source.
 cache_name() # VERSION
 {
-	echo "small-$1-$({ echo "$source_package $1"; compiler; cat "$config"; declare -f kmake configure compile; } | key)"
+	echo "${small##*/}-$suite-$1-$({ echo "$source_package $1 $compiler"; cat "$config"; declare -f kmake configure compile pack_build; } | key)"
 }
 
 # Does DIR hold a kernel, with the checksum that it had when it was made?
 whole() # DIR
 {
-	[ -e "$1/kernel.json" ] && [ -e "$1/vmlinux" ] &&
+	[ -e "$1/kernel.json" ] && [ -e "$1/vmlinux" ] && [ -e "$1/build.tar.gz" ] &&
 		grep -qF "\"$(sha256sum <"$1/vmlinux" | cut -d' ' -f1)\"" "$1/kernel.json"
 }
 
@@ -143,27 +132,6 @@ all_cached() # VERSION
 
 # ---- source -----------------------------------------------------------------
 
-# Print the packaged kernel's version if the archive has it, or else the newest.
-choose_source()
-{
-	local found
-	[ -d "$apt_state/lists" ] || update_lists
-	found=$(offered "$source_package")
-	if ! grep -qxF "$kernel_version" <<<"$found"; then
-		update_lists
-		found=$(offered "$source_package")
-	fi
-	echo "offered: $(tr '\n' ' ' <<<"$found")"
-	if grep -qxF "$kernel_version" <<<"$found"; then
-		echo "$kernel_version" >"$work/source-version"
-	elif [ -n "$found" ]; then
-		candidate "$source_package" >"$work/source-version"
-	else
-		echo "the package lists offer no $source_package"
-		return 1
-	fi
-}
-
 unpack_source()
 {
 	local pattern words=()
@@ -173,7 +141,7 @@ unpack_source()
 	done
 	set +f
 	mkdir "$work/linux"
-	dpkg-deb --fsys-tarfile "$deb" |
+	dpkg-deb --fsys-tarfile "$work/debs"/*.deb |
 		tar -xO "./usr/src/$source_package.tar.xz" |
 		tar -xJ -C "$work/linux" --strip-components=1 "${words[@]}"
 }
@@ -182,40 +150,47 @@ unpack_source()
 
 kmake()
 {
-	local cc=gcc
-	! command -v ccache >/dev/null || cc='ccache gcc'
-	make -C "$work/linux" -s CC="$cc" HOSTCC="$cc" KBUILD_BUILD_VERSION=1 KBUILD_BUILD_USER=slate \
-		KBUILD_BUILD_HOST=slate KBUILD_BUILD_TIMESTAMP='2024-01-01 00:00:00 UTC' "$@"
+	in_root "$work/build" "$work/linux" make -s KBUILD_BUILD_VERSION=1 \
+		KBUILD_BUILD_USER=slate KBUILD_BUILD_HOST=slate KBUILD_BUILD_TIMESTAMP='2024-01-01 00:00:00 UTC' "$@"
 }
 
-# Kconfig silently drops what it does not know or whose dependencies are missing.
 configure()
 {
-	local line bad='' made=$work/linux/.config
-	kmake KCONFIG_ALLCONFIG="$config" allnoconfig
-	while read -r line; do
-		case $line in
-		CONFIG_*=n) ! grep -q "^${line%n}" "$made" || bad+="  ${line%=n} is on" ;;
-		CONFIG_*) grep -qxF -e "$line" "$made" || bad+="  $line was dropped" ;;
-		esac
-	done <"$config"
+	local bad
+	sed 's/ # if known$//' "$config" >"$work/linux/small.config"
+	kmake KCONFIG_ALLCONFIG=small.config allnoconfig
+	bad=$(dropped "$config" "$work/linux")
 	[ -z "$bad" ] || {
-		echo "kernel.config asks for what this source can not give:$bad"
+		printf "%s\n" "kernel.config asks for what this source can not give:" "$bad"
 		echo "look up the dependencies of these options, and correct kernel.config"
 		return 1
 	}
 }
 
+# Print the files that modules are compiled with: Kbuild, headers, what was made of the config, and KUnit.
+build_files()
+{
+	find include scripts arch/x86/include ! -type d ! -name '*.o' ! -name '*.cmd'
+	find Makefile arch/x86 -maxdepth 1 -name 'Makefile*'
+	find tools/objtool -maxdepth 1 -name objtool
+	echo .config
+	echo Module.symvers
+	echo lib/kunit/kunit.ko
+}
+
+pack_build() { (cd "$work/linux" && build_files | tar -cz --sort=name --owner=0 --group=0 -T -) >"$work/small/build.tar.gz"; }
+
 compile()
 {
-	kmake -j"$(nproc)" vmlinux
+	kmake -j"${JOBS:-$(nproc)}" vmlinux modules
 	mkdir "$work/small"
 	mv "$work/linux/vmlinux" "$work/small/vmlinux"
+	pack_build
 	cat >"$work/small/kernel.json" <<-END
 		{
 		  "kernel": "$(<"$work/linux/include/config/kernel.release")",
 		  "source": "$source_package $source_version",
-		  "compiler": "$(compiler | sed -n 1p)",
+		  "compiler": "$(sed -n 1p <<<"$compiler")",
 		  "sha256": "$(sha256sum <"$work/small/vmlinux" | cut -d' ' -f1)"
 		}
 	END
@@ -225,16 +200,12 @@ compile()
 
 source_version=$kernel_version
 if ! all_cached "$source_version"; then
-	phase kernel-source "looking up $source_package" choose_source
-	source_version=$(<"$work/source-version")
-	[ "$source_version" = "$kernel_version" ] ||
-		say "the archive has no $source_package $kernel_version; taking $source_version"
+	need_space $MIN_FREE_MB
+	phase kernel-source-fetch "fetching $source_package, 150 MB" plan_version kernel-source "$source_package" "$kernel_version"
+	source_version=$(awk '{ print $2 }' "$work/kernel-source.plan")
 fi
 if ! all_cached "$source_version"; then
-	need_space $MIN_FREE_MB
-	deb=$cache/${source_package}_${source_version//:/%3a}_all.deb
-	[ -e "$deb" ] ||
-		phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_anew "$source_package" "$source_version"
+	named_files "$work/kernel-source.plan" "$work/debs"
 	minutes=$(((CPU_SECONDS / $(nproc) + 59) / 60))
 	for variant in $VARIANTS; do
 		take "$variant"
@@ -254,9 +225,9 @@ for variant in $VARIANTS; do
 	share "$name" "$cache/$name"/*
 	mkdir -p "$small"
 	rm -f "$stamp"
-	cp "$cache/$name/vmlinux" "$work/vmlinux"
-	cp "$cache/$name/kernel.json" "$work/kernel.json"
-	mv "$work/vmlinux" "$work/kernel.json" "$small/"
+	mkdir "$work/$variant"
+	cp "$cache/$name"/* "$work/$variant/"
+	mv "$work/$variant"/* "$small/"
 	current_stamp >"$stamp"
 	say "ready: $variant, $(sed -n 's/.*"kernel": "\(.*\)",/\1/p' "$small/kernel.json"), from $source_package $source_version"
 done

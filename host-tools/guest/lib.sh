@@ -50,7 +50,8 @@ guest_release()
 # other packages, where a release has moved one: those of the lock's line "# also" (build.sh writes it).
 IN_GUEST="nvme-cli e2fsprogs xfsprogs f2fs-tools util-linux blktrace busybox-static coreutils dash"
 COMPILER="gcc make libc6-dev binutils bash sed grep diffutils findutils mawk patch tar gzip xz-utils zstd lz4 kmod
-squashfs-tools ccache pkgconf libaio-dev zlib1g-dev libzstd-dev libgcrypt20-dev libjansson-dev liburing-dev libnvme-dev"
+squashfs-tools ccache pkgconf libaio-dev zlib1g-dev libzstd-dev libgcrypt20-dev libjansson-dev liburing-dev libnvme-dev
+bc bison flex libelf-dev perl-base"
 
 # Make the guest's root, $work/build.
 build_root()
@@ -59,6 +60,34 @@ build_root()
 	also=$(lock_word also) || also=''
 	# shellcheck disable=SC2086 # one word per package
 	make_root build $IN_GUEST $COMPILER $also
+}
+
+# Plan a package of this version or, if the archive no longer has it, of the newest.
+plan_version() # PART PACKAGE VERSION
+{
+	part_plan --keep named "$1" "$2=$3" && return
+	! lock_is_exact || return
+	note "the archive has no $2 $3 any more: taking the newest"
+	part_plan --keep named "$1" "$2"
+}
+
+# Print what Kconfig dropped of a config when it made SOURCE/.config: it is silent about options that it does not
+# know, or whose dependencies are missing. A line with "# if known" counts only where a Kconfig file has the option.
+dropped() # CONFIG SOURCE
+{
+	local line option
+	while read -r line; do
+		option=${line%%=*}
+		case $line in *' # if known')
+			line=${line% # if known}
+			grep -rqxE --include='Kconfig*' "[[:space:]]*(menu)?config ${option#CONFIG_}" "$2" || continue
+			;;
+		esac
+		case $line in
+		CONFIG_*=n) ! grep -q "^$option=" "$2/.config" || echo "  $option is on" ;;
+		CONFIG_*) grep -qxF -e "$line" "$2/.config" || echo "  $line was dropped" ;;
+		esac
+	done <"$1"
 }
 
 # ---- packages of this machine -----------------------------------------------
