@@ -308,8 +308,8 @@ guest-kernel-one: packages-all guest ## the small kernel for one processor alone
 	@$(PHASE) kernel "the small guest kernel for one processor" \
 		host-tools/guest/kernel.sh $(if $(wildcard build/guest/*/small-smp/vmlinux),,small)
 
-guest-kunit: packages-all guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
-	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh
+guest-kunit: packages-all guest-kernel-one ## KUnit's suites as modules for the small kernel (a minute, once)
+	@$(PHASE) kunit "KUnit's suites, for the small guest kernel" host-tools/guest/kunit.sh
 
 guest-content: packages-all guest-apps ## what the content workloads work on, for --content (two minutes, once)
 	@$(PHASE) content "what the content workloads work on" host-tools/guest/content.sh

@@ -132,7 +132,7 @@ def suites() -> list[Suite]:
             "kunit",
             "the core and the drive, in a Linux kernel",
             [sys.executable, "tests/kunit/run.py"],
-            ROOT / "build/kunit/release",
+            ROOT / "build/kunit/kernel.json",
             "python3 tests/kunit/run.py --only {test}",
             "--only={word}",
         ),

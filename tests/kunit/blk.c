@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 
 #include "suite.h"
 
@@ -26,7 +27,6 @@
 #define BUFFER_ORDER 6		/* pages of a buffer: WINDOW sectors */
 #define BASE (64u << 11)	/* the window's first sector: 64 MiB */
 #define WORKERS 4u
-#define MODE (FMODE_READ | FMODE_WRITE)
 
 static char *suite = "blk";
 module_param(suite, charp, 0444);
@@ -597,23 +597,55 @@ static struct kunit_suite *find(const char *name)
 	return NULL;
 }
 
+/* Linux 6.9 and later open a block device as a file. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+static struct file *opened;
+
+static int open_drive(void)
+{
+	opened = bdev_file_open_by_path(dev, BLK_OPEN_READ | BLK_OPEN_WRITE, NULL, NULL);
+	if (IS_ERR(opened))
+		return PTR_ERR(opened);
+	bdev = file_bdev(opened);
+	return 0;
+}
+
+static void close_drive(void)
+{
+	bdev_fput(opened);
+}
+#else
+#define MODE (FMODE_READ | FMODE_WRITE)
+
+static int open_drive(void)
+{
+	bdev = blkdev_get_by_path(dev, MODE, NULL);
+	return PTR_ERR_OR_ZERO(bdev);
+}
+
+static void close_drive(void)
+{
+	blkdev_put(bdev, MODE);
+}
+#endif
+
 static int __init blk_init(void)
 {
 	struct kunit_suite *chosen = find(suite);
+	int err;
 
 	if (!chosen)
 		return -EINVAL;
 	out = (u8 *)__get_free_pages(GFP_KERNEL, BUFFER_ORDER);
 	in = (u8 *)__get_free_pages(GFP_KERNEL, BUFFER_ORDER);
-	bdev = blkdev_get_by_path(dev, MODE, NULL);
-	if (out && in && !IS_ERR(bdev))
+	err = open_drive();
+	if (out && in && !err)
 		suite_run(chosen);
 	free_pages((unsigned long)out, BUFFER_ORDER);
 	free_pages((unsigned long)in, BUFFER_ORDER);
-	if (IS_ERR(bdev))
-		return PTR_ERR(bdev);
-	blkdev_put(bdev, MODE);
-	return 0;
+	if (!err)
+		close_drive();
+	return err;
 }
 
 static void __exit blk_exit(void)

@@ -15,10 +15,12 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* The tests define these names themselves. */
+/* The tests define these names themselves. The files that include core.h need the kernel's. */
+#ifndef SLATE_KUNIT_CORE_H
 #undef BIT
 #undef READ
 #undef WRITE
+#endif
 
 /* inttypes.h: uint64_t is long long here */
 #define PRIu64 "llu"

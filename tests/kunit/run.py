@@ -46,15 +46,15 @@ def programs() -> list[str]:
 
 
 def check_built() -> None:
-    """Check that the guest exists, and modules for its kernel."""
-    command.check_built(RunOptions(profile=None))
-    release = MODULES / "release"
-    if not release.exists():
+    """Check that the small kernel exists, and modules for it."""
+    command.check_built(RunOptions(profile=None, kernel="small"))
+    made_for, boots = MODULES / "kernel.json", paths.KERNELS["small"].with_name("kernel.json")
+    if not made_for.exists():
         raise SlateError(f"{paths.short(MODULES)} has no modules", "run 'make kunit'")
-    wanted = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))["kernel"]
-    got = release.read_text(encoding="utf-8").strip()
-    if wanted != got:
-        raise SlateError(f"the modules are for kernel {got}, and the guest boots {wanted}", "run 'make kunit'")
+    if made_for.read_bytes() != boots.read_bytes():
+        got, wanted = (json.loads(path.read_text(encoding="utf-8"))["kernel"] for path in (made_for, boots))
+        said = f"the modules are for a kernel {got}, and the guest boots {wanted}"
+        raise SlateError(said if got != wanted else f"the modules are for another {got}", "run 'make kunit'")
 
 
 def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[str, bytes]]:
@@ -63,6 +63,7 @@ def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[s
     folder.mkdir(parents=True)
     script = HERE / "guest.sh"
     options = RunOptions(
+        kernel="small",
         profile=PROFILE if not (drive and drive.exists()) else None,
         drive=drive,
         fill=100 if drive and not drive.exists() else None,
@@ -70,7 +71,7 @@ def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[s
         script_text=script.read_text(encoding="utf-8"),
         script_args=what,
         programs={f"{name}.ko": (MODULES / f"{name}.ko").read_bytes() for name in ("kunit", module)},
-        kernel_args=["log_buf_len=2M"],
+        kernel_args=["log_buf_len=2M", "printk.time=1"],
         timeout=LIMIT_S,
     )
     end = boot(options, folder)
