@@ -13,7 +13,7 @@
 #   named_files PLAN DIR        give a plan's files their names: links in DIR
 #   unpack_source PLAN DIR      unpack a source package, with Debian's patches, into a new folder
 #   make_root NAME PACKAGE...   a root to run programs in (below); $work/NAME is a link to it
-#   in_root ROOT DIR COMMAND... run COMMAND in that root, in DIR, which is /work there; equal bytes from any host
+#   in_root ROOT DIR COMMAND... run COMMAND in that root, in DIR, /slate-build there; equal bytes from any host
 #
 # A *plan* is what apt chooses for some packages on an empty machine, sorted, one line a file:
 #     NAME VERSION ARCH SHA256 BYTES PATH
@@ -615,7 +615,7 @@ named_files() # PLAN DIR
 base_tree() # ROOT
 {
 	local name
-	mkdir -p "$1"/{dev,proc,sys,run,tmp,root,etc,work,ccache} \
+	mkdir -p "$1"/{dev,proc,sys,run,tmp,root,etc,slate-build,ccache} \
 		"$1"/{var/tmp,var/lib/dpkg/info,var/lib/dpkg/updates,usr/bin,usr/sbin,usr/lib,usr/lib64}
 	for name in bin sbin lib lib64; do
 		ln -s "usr/$name" "$1/$name"
@@ -705,14 +705,14 @@ in_root() # ROOT DIR COMMAND...
 	shift 2
 	env=(env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C TZ=UTC CCACHE_DIR=/ccache)
 	[ "$(id -u)" = 0 ] || how=(--map-root-user)
-	if unshare "${how[@]}" --mount mount --bind "$dir" "$root/work" 2>/dev/null; then
+	if unshare "${how[@]}" --mount mount --bind "$dir" "$root/slate-build" 2>/dev/null; then
 		local compiled=${CCACHE_DIR:-${user_cache:+${user_cache%/*}/ccache}}
 		mkdir -p "${compiled:=$dir/.ccache}" 2>/dev/null || compiled=$dir
 		# shellcheck disable=SC2016 # for the inner shell
 		unshare "${how[@]}" --mount sh -ec '
 			mount --bind "$1" "$1"
 			mount -o remount,bind,ro "$1"
-			mount --bind "$2" "$1/work"
+			mount --bind "$2" "$1/slate-build"
 			mount --bind "$3" "$1/ccache"
 			mount --rbind /proc "$1/proc"
 			mount --rbind /dev "$1/dev"
@@ -720,17 +720,17 @@ in_root() # ROOT DIR COMMAND...
 			root=$1
 			shift 3
 			exec "$@"' sh "$root" "$dir" "$compiled" \
-			"${env[@]}" chroot "$root" sh -c 'cd /work && exec "$@"' sh "$@"
+			"${env[@]}" chroot "$root" sh -c 'cd /slate-build && exec "$@"' sh "$@"
 	elif [ "$(id -u)" = 0 ]; then # a container that may not mount: a copy of DIR
 		(
 			exec 8>"$root.lock"
 			flock 8
 			[ -c "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
-			trap 'find "$root/work" -mindepth 1 -delete' EXIT
-			cp -a "$dir/." "$root/work/"
+			trap 'find "$root/slate-build" -mindepth 1 -delete' EXIT
+			cp -a "$dir/." "$root/slate-build/"
 			status=0
-			"${env[@]}" CCACHE_DISABLE=1 chroot "$root" sh -c 'cd /work && exec "$@"' sh "$@" 8>&- || status=$?
-			cp -a "$root/work/." "$dir/"
+			"${env[@]}" CCACHE_DISABLE=1 chroot "$root" sh -c 'cd /slate-build && exec "$@"' sh "$@" 8>&- || status=$?
+			cp -a "$root/slate-build/." "$dir/"
 			exit $status
 		)
 	else

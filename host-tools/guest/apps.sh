@@ -76,7 +76,7 @@ unpack()
 {
 	local root=$work/root path
 	unpack_plan "$work/apps.plan" "$root"
-	rmdir "$root/work" "$root/ccache"
+	rmdir "$root/slate-build" "$root/ccache"
 	mkdir -p "$root/job" "$root/mnt/ssd"
 	echo 'postgres:x:101:101:postgres:/tmp:/bin/sh' >>"$root/etc/passwd"
 	echo 'postgres:x:101:' >>"$root/etc/group"

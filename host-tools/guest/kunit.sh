@@ -59,7 +59,7 @@ compile()
 {
 	lay_out
 	build_root
-	in_root "$work/build" "$modules" make -C linux M=/work/src CC='ccache gcc' -j"$(nproc)" modules
+	in_root "$work/build" "$modules" make -C linux M=/slate-build/src CC='ccache gcc' -j"$(nproc)" modules
 }
 
 install_modules()
