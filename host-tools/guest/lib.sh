@@ -8,8 +8,6 @@
 # build/guest/NAME. The lock in it (debian.sh) says how it is made, by lines "# release R", "# kernel PACKAGE",
 # "# with PACKAGE..." ('slate guest make'), and which packages and sources it is made of.
 #
-# The functions below "the host's archive" are of the release that this machine runs, not of the guest's.
-#
 # The script sets, before it sources this: who=NAME (begins every message), here=DIR of the
 # scripts, package_list=FILE below packages.d.
 : "${who:?}" "${here:?}" "${package_list:?}"
@@ -23,7 +21,6 @@ guest=${SLATE_GUEST:-$(<"$here/default-release")}
 out=$build/guest/$guest
 lock=$out/lock
 cache=$repo/build/guest-cache
-apt_state=$repo/build/apt-guest
 log_dir=$repo/build/log
 versions='' # what installed_versions printed
 
@@ -34,7 +31,7 @@ die()
 	exit 1
 }
 
-# Set the release that the guest is made of. debian.sh's functions take the place of those of the host's archive below.
+# Set the release that the guest is made of.
 guest_release()
 {
 	local word
@@ -264,70 +261,6 @@ share() # NAME FILE...
 		say "not shared with other clones: cannot write to $user_cache"
 	fi 2>/dev/null
 	rm -rf "${new:-}"
-}
-
-# ---- the host's archive -------------------------------------------------------
-
-apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/cache"
-	-o "Dir::Etc::SourceList=$apt_state/sources.list"
-	-o "Dir::Etc::SourceParts=$apt_state/sources.list.d"
-	-o "APT::Sandbox::User=$(id -un)" -o Acquire::Retries=2 -o Acquire::Languages=none)
-
-# Copy the system's list of sources, with source packages added, in both of apt's formats.
-derive_sources()
-{
-	local f
-	rm -rf "$apt_state/sources.list.d"
-	mkdir -p "$apt_state"/{lists/partial,cache/archives/partial,sources.list.d}
-	: >"$apt_state/sources.list"
-	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-		[ -r "$f" ] || continue
-		sed -nE 's/^[ \t]*deb[ \t]+(.*)/deb \1\ndeb-src \1/p' "$f" >>"$apt_state/sources.list"
-	done
-	for f in /etc/apt/sources.list.d/*.sources; do
-		[ -r "$f" ] || continue
-		sed -E 's/^Types:.*/Types: deb deb-src/I' "$f" >"$apt_state/sources.list.d/${f##*/}"
-	done
-}
-
-update_lists()
-{
-	derive_sources
-	# A package source that is not used here may fail; candidate() detects the failure of one that is.
-	apt-get "${apt_options[@]}" update || echo "apt-get update: status $?"
-}
-
-candidate() # PACKAGE
-{
-	apt-cache "${apt_options[@]}" policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
-}
-
-# The newest version of a source package that the lists offer.
-source_version() # SOURCE
-{
-	apt-cache "${apt_options[@]}" showsrc --only-source "$1" | awk '$1 == "Version:" { print $2 }' |
-		sort -V | tail -n 1
-}
-
-# Every version of a package that the lists offer, newest first.
-offered() # PACKAGE
-{
-	apt-cache "${apt_options[@]}" madison "$1" | awk '$5 != "" && / Packages$/ { print $3 }'
-}
-
-# Download a .deb into the cache. apt checks it against the signed lists.
-fetch_package() # PACKAGE VERSION
-{
-	cd "$work" || return
-	apt-get "${apt_options[@]}" download "$1=$2"
-	mv ./*.deb "$cache/"
-}
-
-# Likewise, with new lists if it fails: old ones may name files that the archive no longer has.
-fetch_anew() # PACKAGE VERSION
-{
-	[ -d "$apt_state/lists" ] || update_lists
-	fetch_package "$1" "$2" || { update_lists && fetch_package "$1" "$2"; }
 }
 
 # ---- options ------------------------------------------------------------------
