@@ -693,7 +693,6 @@ void page_ftl_begin(struct ftl *base)
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
-	f->buf.atomic = page_ftl_atomic_bytes(c, &n->geo) > c->unit_bytes ? page_ftl_atomic_bytes(c, &n->geo) : 0;
 	f->turn.watched = f->read.suspends || c->namespaces > 1;
 	metadata_begin(f);
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);

@@ -100,13 +100,6 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 	return unit;
 }
 
-static inline void read_over(struct page_ftl *f, struct ftl_io *io)
-{
-	if (SSD_UNLIKELY(f->buf.atomic))
-		atomic_read_over(f, io);
-	host_finish(&f->host, io, io->done_ns, io->status);
-}
-
 /* End a part at now_ns without a flash read. */
 static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, bool buffered,
 			 uint64_t gc_ns, uint64_t map_ns, enum ssd_err status)
@@ -120,10 +113,7 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 	};
 
 	w.host_queue_ns = waited - w.gc_queue_ns;
-	if (host_part_decides(io, now_ns + w.buffer_ns + host_front_ns(&f->host)))
-		ftl_breakdown_set(&io->where, &w);
-	if (host_part_over(io, status))
-		read_over(f, io);
+	host_part(&f->host, io, now_ns + w.buffer_ns + host_front_ns(&f->host), &w, status);
 }
 
 /* Returns the unit's address. A cached map's was looked up before: NONE if the unit is not there any more. */
@@ -293,8 +283,6 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t unwritten = f->host.stats.unwritten_units, units;
 
-	if (SSD_UNLIKELY(f->buf.atomic))
-		atomic_read_begins(f, io);
 	if (f->read.waiting.first || !read_units(f, now_ns, io)) {
 		io_list_add(&f->read.waiting, io);
 		return;
@@ -567,7 +555,7 @@ static inline void deliver(struct page_ftl *f, const struct die *d, const struct
 	if (host_part_decides(u->io, c->done_ns + host_front_ns(&f->host)))
 		set_where(f, d, u, c);
 	if (host_part_over(u->io, lost ? SSD_E_UNCORR : SSD_OK))
-		read_over(f, u->io);
+		host_finish(&f->host, u->io, u->io->done_ns, u->io->status);
 }
 
 static uint32_t queue_pop(struct page_ftl *f, struct die *d)

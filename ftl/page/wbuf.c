@@ -12,8 +12,6 @@
  * (never written, trimmed), or is read from flash: then a base read is queued, and the page is not
  * issued before it ends.
  *
- * With power_protected writes of some units are atomic: they are accepted as a whole (atomic.c).
- *
  * Invariants:
  *   W1  hash finds exactly the slots with hashed set, one per LPN at most;
  *   W2  the queue holds the W_OPEN and W_QUEUED pages in ascending sequence,
@@ -243,8 +241,6 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 	uint32_t lpn = byte_lpn(f, byte);
 	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->host.c.unit_bytes);
 
-	if (SSD_UNLIKELY(f->buf.atomic) && !io->at && !atomic_may_begin(f, io))
-		return false;
 	for (; io->at < io->bytes; lpn++, from = 0) {
 		uint32_t bytes = f->host.c.unit_bytes - from;
 

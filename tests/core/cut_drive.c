@@ -6,7 +6,6 @@ struct drive first, second, third;
 uint64_t cuts, by_ckpt;
 const char *other_ftl;
 bool protect;
-void (*when_read)(const struct drive *d, const struct host_io *h);
 
 /* The result depends on the page, so that a run can be replayed from any of its commands. */
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
@@ -35,8 +34,6 @@ static void on_done(void *opaque, struct ftl_io *io)
 			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	h->busy = false;
-	if (when_read && io->op == FTL_READ && io->status == SSD_OK)
-		when_read(d, h);
 	SSD_ASSERT(io->status == SSD_OK || (io->op == FTL_READ && io->status == SSD_E_UNCORR && d->ops->writes_lost));
 	if (d->shape->ways & QUEUES) {
 		d->events++;
