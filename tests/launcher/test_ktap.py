@@ -124,7 +124,7 @@ class Runner(unittest.TestCase):
         """Return the names of the cases that failed."""
         files = {
             "fault.json": b'{"nand": {"program_fails": 1}}',
-            "lost.json": json.dumps({"nand": {"uncorrectable": kunit.LOST_READS * kunit.TRIES}}).encode(),
+            "lost.json": json.dumps({"nand": {"uncorrectable": kunit.LOST_READS}}).encode(),
         }
 
         def guest(what: list[str], _module: object, drive: Any) -> Any:

@@ -259,7 +259,7 @@ class LivePipe(Case):
     """A program writes a trace into a pipe while it is replayed: with --format the first line is enough to begin."""
 
     def test_the_head_is_judged_while_the_pipe_is_open(self) -> None:
-        words = [REPLAY, "--profile", TINY, "--format", "native", "-"]
+        words = [str(REPLAY), "--profile", str(TINY), "--format", "native", "-"]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
             assert program.stdin and program.stderr
             program.stdin.write("# of another program\n")
