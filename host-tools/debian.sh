@@ -696,8 +696,8 @@ make_root() # NAME PACKAGE...
 		cut -d' ' -f2- | while read -r root; do rm -rf "$root"; done
 }
 
-# Run a command in a root. Of the host it sees DIR (as /work), /dev, /proc, the network, ccache and the time; its
-# programs, libraries and environment are those of the root alone.
+# Run a command in a root. Of the host it sees DIR (as /slate-build), /dev, /proc, the network, ccache and the time;
+# its programs, libraries and environment are those of the root alone.
 in_root() # ROOT DIR COMMAND...
 {
 	local root dir how=() env

@@ -9,6 +9,7 @@ of fewer than six rows has no verdict.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -114,16 +115,20 @@ def _steady(device: Device, job: JobAccount, series: Series | None) -> str:
     last = Part(series, inside[-1] + 1 - third, inside[-1] + 1)
     middle = Part(series, inside[-1] + 1 - 2 * third, inside[-1] + 1 - third)
     changes = [(name, change) for name, change in _changes(device, middle, last) if abs(change) > STEADY]
-    told = ", ".join(f"{name} {100 * change:+.0f} %" for name, change in changes)
+    told = ", ".join(
+        f"{name} {100 * change:+.0f} %" if change < math.inf else f"{name} from none" for name, change in changes
+    )
     return f"no: {told}" if told else "yes"
 
 
 def _changes(device: Device, middle: Part, last: Part) -> Iterator[tuple[str, float]]:
-    """Return the relative changes of IOPS and WAF from one third to the next."""
+    """Return the relative changes of IOPS and WAF from one third to the next; infinity from none to some."""
     for name, figure in (("IOPS", _ios), ("WAF", _amplification)):
         before, after = figure(device, middle), figure(device, last)
         if before and after is not None:
             yield name, round(after / before - 1, 9)
+        elif after:
+            yield name, math.inf
 
 
 def _ios(_: Device, part: Part) -> float | None:

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apps, content, fioseed, load, namespaces, paths
+from . import apps, content, fioseed, jobcheck, load, namespaces, paths
 from .drives import Drive
 from .errors import SlateError
 from .options import RunOptions
@@ -122,7 +122,7 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
         ]
     entries.append(("job/env", text, "".join(line + "\n" for line in environment).encode()))
     if options.job:
-        job = options.job.text.replace("/dev/nvme0n1", options.device)
+        job = jobcheck.for_guest(options.job.text).replace("/dev/nvme0n1", options.device)
         entries.append(("job/job.fio", text, job.encode()))
     if options.script:
         entries.append(("job/run.sh", script, options.script_text.encode()))

@@ -18,7 +18,7 @@ from . import names, units
 from .errors import SlateError
 
 _INCLUDE = re.compile(r"include.(.+)")
-_ORIGIN = re.compile(r"# line (\d+) of (.+)")  # written by flat(); a comment for fio
+_ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # written by flat(); for_guest() takes it out
 _ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
@@ -77,7 +77,8 @@ def flat(path: Path, text: str, depth: int = 0) -> str:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise SlateError(f"{path}, line {number}: can not read the file {found[1]} that it includes: {reason}",
                              f"name a text file, relative to {path.parent}/") from None
-        lines += [f"# line 1 of {other}", flat(other, inside, depth + 1), f"# line {number + 1} of {path}"]
+        whole = flat(other, inside, depth + 1)
+        lines += [f"# slate: line 1 of {other}", whole, f"# slate: line {number + 1} of {path}"]
     return "\n".join(lines) + "\n"
 
 
@@ -90,6 +91,11 @@ def numbered(path: object, text: str) -> Iterator[tuple[object, int, str]]:
             continue
         number += 1
         yield path, number, line
+
+
+def for_guest(text: str) -> str:
+    """Return a job that flat() made without the comments that name files of the host."""
+    return "".join(line + "\n" for line in text.splitlines() if not _ORIGIN.fullmatch(line))
 
 
 def sections(path: object, text: str) -> list[Section]:

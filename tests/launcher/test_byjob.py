@@ -112,6 +112,10 @@ class Steady(ByJob):
         # (10 + 5) / 10 = 1.5, then (10 + 20) / 10 = 3: +100 %.
         self.assertEqual(self.verdict([10] * 13, [5] * 9 + [20] * 4), "no: WAF +100 %")
 
+    def test_a_job_that_begins_late(self) -> None:
+        # Nothing in rows 6 to 8, so neither IOPS nor a WAF, and 10 units in each of rows 9 to 11.
+        self.assertEqual(self.verdict([0] * 9 + [10] * 4, [0] * 13), "no: IOPS from none, WAF from none")
+
     def test_too_few_rows(self) -> None:
         self.assertEqual(self.found(series([10] * 7, [0] * 7, 10))[1].steady, "-")
 

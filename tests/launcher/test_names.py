@@ -292,6 +292,7 @@ class Jobs(unittest.TestCase):
             part = str(Path(folder) / "part.fio")
             mine = [(str(path), number) for number in (1, 3, 4, 5)]
             self.assertEqual(places, [mine[0], *((part, number) for number in (1, 2, 3)), *mine[1:]])
+            self.assertNotIn(folder, jobcheck.for_guest(text))  # no bytes of the guest's job depend on the host's paths
             with self.assertRaisesRegex(SlateError, "a.fio, line 5: '\\[half' begins a section"):
                 jobcheck.sections(path, text)
             text = text.replace("[half", "")

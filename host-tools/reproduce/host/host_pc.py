@@ -25,21 +25,25 @@ SOURCE = "tree"
 DOCUMENTS, SHEETS = 24, 8
 BUILDS, TREES = 3, 2
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm", "config")
-# apt uses this machine's archive with its source packages, as the build of the guest does.
-FETCH = """. "$here/lib.sh"
+# The packages are of Debian 12, whatever the host is, and apt's state is that of the guests' build.
+RELEASE = "bookworm"
+FETCH = """say() { echo "pc: $*"; }
+die() { say "$*" >&2; exit 1; }
+. "$tools/debian.sh"
+release_init "$release"
 update_lists
 apt-get "${apt_options[@]}" -q source --download-only "$1"
 shift
 apt-get "${apt_options[@]}" -q download "$@"
 """
-GUEST = Path(__file__).resolve().parents[2] / "guest"
+TOOLS = Path(__file__).resolve().parents[2]
 
 
 def download() -> tuple[list[Path], Path]:
     """Fetch packages and the source package; nothing of it is recorded. Return the packages and the .dsc file."""
     folder = SCRATCH / "archive"
     folder.mkdir(parents=True)
-    env = {"who": "pc", "here": str(GUEST), "package_list": "none"}
+    env = {"tools": str(TOOLS), "release": RELEASE, "build": str(TOOLS.parent / "build")}
     run("bash", "-euo", "pipefail", "-c", FETCH, "pc", SOURCE, *PACKAGES, cwd=folder, env=env)
     return [without_scripts(deb) for deb in sorted(folder.glob("*.deb"))], next(iter(folder.glob("*.dsc")))
 
