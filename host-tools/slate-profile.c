@@ -2,7 +2,7 @@
 /*
  * slate-profile.c - check a profile and say in JSON what follows from it.
  *
- *     slate-profile FILE [section.key=value ...]	FILE "-": none, the settings are all given
+ *     slate-profile FILE [section.key=value ...]	FILE "-": no file; the settings that follow are all
  *     slate-profile --keys		every key, its range, its default, the FTLs that
  *						alone have it ("": all) and what it is, by tabs
  *     slate-profile --counters		every counter of a drive: its group, its name, its kind and what
@@ -194,8 +194,9 @@ static void print_rate(const char *name, double bytes, double ns)
 }
 
 /*
- * Print what GC keeps, and the effective over-provisioning: by how much the blocks among which GC chooses exceed the
- * units in them. null: the FTL does not choose among all blocks, or these do not hold the units.
+ * Print the pages without room for the host's data, and the effective over-provisioning: by how much the blocks among
+ * which GC chooses exceed the units in them. It is null if the FTL's GC does not choose among all blocks, or if the
+ * blocks cannot hold the units.
  */
 static void print_kept(void)
 {

@@ -176,8 +176,8 @@ struct ftl_block {
 };
 
 /*
- * Pages that are no room for the host's data when GC chooses a block, on average. The effective over-provisioning
- * follows from them (slate-profile.c).
+ * How many pages, on average, have no room for the host's data at the moment when GC chooses a block. slate-profile.c
+ * computes the effective over-provisioning from them.
  */
 struct ftl_kept {
 	uint64_t free_pages;	/* in free blocks and blocks of parity pages, and what SLC mode takes: without units */
@@ -233,7 +233,10 @@ struct ftl_ops {
 	uint32_t (*oob_bytes)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/* Returns NULL, or a sentence that names a knob and says which value it must have. */
 	const char *(*fault)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
-	/* Returns what GC keeps. NULL, or `open_pages` 0: GC does not choose among all blocks that are full. */
+	/*
+	 * Returns the pages without room for the host's data. If the member is NULL or open_pages is 0, GC does not
+	 * choose among all full blocks, so the drive has no effective over-provisioning.
+	 */
 	struct ftl_kept (*kept)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/*
 	 * Divide the memory at mem: the FTL's struct, which begins with a struct host (host.h), and its

@@ -3,11 +3,11 @@
  * sanitize.h - erase every block of an array, below any FTL.
  *
  * Row k has block k of every plane. sanitize_row() starts its erases on all dies at once, one group of all planes
- * for each die, so the dies must be idle; it skips bad blocks, which the array refuses to erase (R3). A row of
- * whole blocks takes, on the channel with the most planes, planes * cmd_ns + erase_ns (nand.h); the commands of a
- * channel's dies follow each other. A block whose erase fails is marked bad.
+ * for each die, so the dies must be idle; it skips bad blocks, which the array refuses to erase (R3). Blocks are
+ * erased whole. A row takes planes * cmd_ns + erase_ns (nand.h), planes being those of the channel that has the most
+ * to erase, because the commands of a channel's dies follow each other. A block whose erase fails is marked bad.
  *
- * The caller keeps the number of the next row where a power cut leaves it, and repeats a row that a cut interrupted.
+ * The caller keeps the number of the next row where it survives a power cut, and repeats a row that a cut interrupted.
  * When all rows are erased, a mount finds an empty drive (ftl.h).
  */
 #ifndef SLATE_SANITIZE_H

@@ -373,7 +373,7 @@ static struct front_config front_config_of(const struct ftl_config *c)
 	};
 }
 
-/* All planes of a die share their free blocks. A block of parity pages in use, and the one before it, hold no unit. */
+/* All planes of a die share their free blocks. The block of parity pages in use and the one before it hold no units. */
 static struct ftl_kept kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const struct front_config fc = front_config_of(c);

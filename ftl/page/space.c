@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * space.c - which blocks and units a configuration takes beside the exported ones: those without which the drive is
- * refused, and those that are never room for the host's data (the effective over-provisioning).
+ * space.c - how many blocks and units a configuration needs beside the exported ones. space_blocks_needed() counts
+ * those without which the configuration is refused, page_ftl_kept() those that never have room for the host's data
+ * (the effective over-provisioning).
  *
- * It knows settings and geometry, and no state.
+ * These functions read settings and geometry, and no state.
  */
 #include "page_ftl.h"
 #include "handles.h"
@@ -16,7 +17,7 @@ uint32_t space_bitmaps(const struct ftl_config *c)
 	return (uint32_t)((lpns + per - 1) / per);
 }
 
-/* Returns the free blocks of a plane that only GC may open. One more is for parity pages. */
+/* Returns the free blocks of a plane that only GC may open. An FTL with parity pages reserves one more for them. */
 uint32_t space_urgent_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	return c->gc_urgent_blocks + (policy->group > 0);
@@ -62,8 +63,8 @@ uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl
 }
 
 /*
- * GC begins when fewer than gc_start_blocks are free and ends at gc_stop_blocks, so it chooses with one block fewer
- * than either, on average of both. A block in SLC mode holds one bit of each cell.
+ * GC begins when gc_start_blocks - 1 blocks are free and ends at gc_stop_blocks, so it chooses its last victim when
+ * gc_stop_blocks - 1 are free; the average of the two is taken. A block in SLC mode holds one bit of each cell.
  */
 struct ftl_kept page_ftl_kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {

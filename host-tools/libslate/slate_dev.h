@@ -124,9 +124,9 @@ struct slate_dev {
 
 	/* slate_sanitize.c */
 	enum slate_sanitizing sanitizing;
-	bool sanitize_row_runs;		/* ERASES: the row was begun */
+	bool sanitize_row_runs;		/* ERASES: the erases of the next row have been submitted */
 	uint64_t sanitize_next_ns;	/* ERASES: time of the next step; the core's clock */
-	struct ftl_zones zones_before;	/* with zones: their numbers, while there is no FTL */
+	struct ftl_zones zones_before;	/* zns: what zones() returned when the operation began */
 };
 
 static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io *io)
@@ -150,7 +150,7 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 bool slate_guarded(void (*call)(void *), void *arg);
 /* Do the same as slate_guarded() for a drive from a file; after a failed assertion it loses its power permanently. */
 bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg);
-/* The memory is zeroed. Times are the core's. d->ftl is NULL on failure. */
+/* The FTL's memory must be zeroed. Times are the core's. d->ftl is NULL on failure. */
 int slate_start_ftl(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 const char *slate_mount_fault(const struct slate_dev *d, int result);
 /* slate_fill.c. Run an I/O of the drive's own; returns its status. */
@@ -192,8 +192,9 @@ void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
 void slate_breaks(struct slate_dev *d, uint64_t now_ns);	/* The drive loses its power for good. */
 /*
- * slate_sanitize.c. After the array's power came on: does a sanitize operation go on? Then the FTL is not to be mounted
- * now. slate_sanitize_to_end() ends it at once. slate_sanitize_step() is slate_step() of a drive that is sanitized.
+ * slate_sanitize.c. slate_sanitize_goes_on() is called when the array has power again. It returns true if a sanitize
+ * operation was interrupted and now goes on; then the caller must not mount the FTL. slate_sanitize_to_end() runs the
+ * rest of the operation at once. slate_sanitize_step() stands in for slate_step() while the drive is sanitized.
  */
 bool slate_sanitize_goes_on(struct slate_dev *d);
 int slate_sanitize_to_end(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;

@@ -2,9 +2,9 @@
 /*
  * slate_sanitize.c - see slate_sanitize.h
  *
- * The image has two numbers of it: SLATE_NOTE_SANITIZE, the state in bits 0 to 7, bit 8 if an erase failed, and the
- * tag in bits 32 to 63; SLATE_NOTE_SANITIZE_ROW, the next row. A row is counted when it has ended, so after a cut at
- * most one is repeated. d->sanitizing is the state in memory, which the next step finds.
+ * The image keeps two numbers about the operation. SLATE_NOTE_SANITIZE has the state in bits 0 to 7, bit 8 if an erase
+ * failed, and the tag in bits 32 to 63. SLATE_NOTE_SANITIZE_ROW is the next row; a row is counted when it has ended, so
+ * after a cut at most one is repeated. d->sanitizing is the phase in memory, by which slate_sanitize_step() acts.
  */
 #define _GNU_SOURCE
 #include "slate_sanitize.h"
@@ -52,7 +52,7 @@ bool slate_is_sanitizing(const struct slate_dev *d)
 	return d->sanitizing != SLATE_NOT_SANITIZING;
 }
 
-/* Of a row, the command cycles of a channel's planes follow each other; then the last die erases. */
+/* In each row the command cycles of a channel's planes follow each other, and then the channel's last die erases. */
 static uint64_t duration_ns(const struct slate_dev *d)
 {
 	const struct nand_geometry *g = &d->profile.array.geo;
@@ -62,7 +62,7 @@ static uint64_t duration_ns(const struct slate_dev *d)
 	return rows(d) * (commands * t->cmd_ns + t->erase_ns[0]);
 }
 
-/* Returns the programmed pages of bad blocks, which nothing erases. */
+/* Returns the number of programmed pages in bad blocks, which no operation erases. */
 static uint64_t pages_of_bad_blocks(const struct slate_dev *d)
 {
 	const struct nand_geometry *g = &d->profile.array.geo;
@@ -118,7 +118,7 @@ bool slate_sanitize_goes_on(struct slate_dev *d)
 	return true;
 }
 
-/* The FTL goes, and its counters stay. The dies end what they execute. */
+/* Drop the FTL, but keep its counters. The first erases begin when all dies have ended what they execute. */
 static void drop_ftl(struct slate_dev *d, uint64_t core_ns)
 {
 	int result = slate_keep_counts(d);
@@ -148,7 +148,7 @@ static void erase_row(struct slate_dev *d, uint64_t core_ns)
 	d->sanitize_row_runs = true;
 }
 
-/* Do what is due in the core's time. Returns true when all rows are erased. */
+/* Do what is due at core_ns. Returns true when all rows are erased. */
 static bool erase(struct slate_dev *d, uint64_t core_ns)
 {
 	if (core_ns < d->sanitize_next_ns)

@@ -3,14 +3,14 @@
  * slate_sanitize.h - a sanitize operation: the drive erases every block that it can erase, and is empty afterwards.
  *
  * States: idle -> (slate_sanitize) waiting, until the requests in flight have ended, and then until all dies are
- * idle -> erasing, a row of blocks after the other (sanitize.h) -> a mount of the blank array -> idle, with
+ * idle -> erasing, one row of blocks after the other (sanitize.h) -> a mount of the blank array -> idle, with
  * SLATE_SANITIZE_DONE, or with SLATE_SANITIZE_FAILED if an erase failed. Requests that are submitted meanwhile end
- * with SSD_E_BUSY (flushes: at once, without an error), orders are refused, and the FTL is gone with all that it
- * held in memory, as by a power cut.
+ * with SSD_E_BUSY (flushes: at once, without an error); orders to collect or to change a setting are refused. While the
+ * drive erases, the FTL is gone with all that it held in memory, as after a power cut.
  *
  * The state and the next row are numbers that the image keeps (SPEC.md, head), so a power cut does not end the
- * operation: slate_power_on() goes on with the row that was interrupted. slate_open() of a file ends it before time
- * begins.
+ * operation: slate_power_on() goes on with the row that was interrupted. slate_open() of a drive file runs the rest of
+ * an operation before the drive's time begins.
  *
  * Blocks that were bad before stay as they are: the array refuses to erase them.
  */
@@ -25,9 +25,9 @@ enum slate_sanitize_state {
 
 struct slate_sanitize_status {
 	enum slate_sanitize_state state;	/* of the last operation of the drive's life */
-	uint32_t tag;			/* as slate_sanitize() or slate_set_sanitize_tag() was given it */
-	uint32_t row, rows;		/* RUNNING: next row of blocks to be erased, of how many */
-	bool blank;			/* NEVER or DONE, and no page is programmed, but for those of bad blocks */
+	uint32_t tag;			/* argument of the last slate_sanitize() or slate_set_sanitize_tag() */
+	uint32_t row, rows;		/* RUNNING: the next row to be erased, and the number of rows */
+	bool blank;			/* NEVER or DONE, and no page of a good block is programmed */
 	uint64_t erase_ns;		/* duration of the erases of a whole operation */
 };
 
@@ -38,7 +38,7 @@ bool slate_sanitizes(const struct slate_dev *d);
  * caller then calls slate_step().
  */
 int slate_sanitize(struct slate_dev *d, uint64_t now_ns, uint32_t tag) SSD_MUST_CHECK;
-void slate_set_sanitize_tag(struct slate_dev *d, uint32_t tag);	/* the shell's note, kept with the state */
+void slate_set_sanitize_tag(struct slate_dev *d, uint32_t tag);	/* kept with the state for the shell */
 bool slate_is_sanitizing(const struct slate_dev *d);
 void slate_sanitize_status(const struct slate_dev *d, struct slate_sanitize_status *out);
 

@@ -3,8 +3,8 @@
 
 The drive's marks divide a run: the time before the first job, each job, and the time after the last one, in which
 the drive programs what its buffer still holds. A job is STEADY if its IOPS and its write amplification changed by at
-most 5 % between its middle third and its last one. Thirds are of the whole rows of series.json within the job; a job
-of fewer than six rows has no verdict.
+most 5 % between its middle third and its last one. The thirds are made of the rows of series.json that lie wholly
+within the job; a job of fewer than six such rows has no verdict.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Flash:
 
 
 def of(device: Device, fio: Json | None, series: Series | None) -> list[Flash]:
-    """Return the parts of a run with marks, in their order; [] if flash was not written."""
+    """Return the parts of a run with marks, in their order; [] if no job wrote to the drive or to flash."""
     if not device.marks or device.marks_full_ns() is not None:
         return []
     parts = [_flash(device, BEFORE, Account([device.marks[0]["account"]]))]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says before the boot how much a fio job asks for, and while it runs how much of that is left.
 
-A job's sections run together, and after a `stonewall` the next ones do. The time is the sum over these groups of the
-longest `runtime` with its `ramp_time`, the number of I/Os that of all sections and their clones. Either is unknown if
-a section does not bound it. A job with both ends with what comes first.
+A job's sections run at once up to a `stonewall`; then the sections behind it run at once, and so on. The job's time is
+the sum, over these groups, of the longest `runtime` plus `ramp_time` in each; its number of I/Os is that of all
+sections and their clones. Either is unknown if a section does not bound it. If both are known, the job ends with the
+one that is reached first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .jobcheck import Section, in_bytes
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _TIME = re.compile(r"(\d+)\s*(us|ms|s|m|h|d)?")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
-LEAST = 0.02  # share of a job from which on its end can be told
+LEAST = 0.02  # the rest is estimated once this share of a job is done
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Goal:
     ios: int | None
 
     def words(self) -> str:
-        """Return what the job asks for; empty: it does not say."""
+        """Return what the job asks for; empty: neither is known."""
         told = [f"{units.count(self.ios)} I/Os"] if self.ios else []
         told += [f"{self.seconds:g} s of the guest's time"] if self.seconds else []
         return f"asks for {' or '.join(told)}" if told else ""
@@ -69,7 +70,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _runtime(options: dict[str, str]) -> float | None:
-    """Return a section's time in seconds; None: it has no limit, or one that is not read here."""
+    """Return a section's time in seconds; None: it has no limit, or one that this function cannot read."""
     times = [_TIME.fullmatch(options.get(key, "0")) for key in ("runtime", "ramp_time")]
     if times[0] is None or times[1] is None or int(times[0][1]) == 0:
         return None

@@ -94,7 +94,7 @@ def _read(folder: Path) -> Json:
 
 
 def make(args: argparse.Namespace) -> int:
-    """Execute 'slate guest make'. A guest that cannot be made leaves the one of its name as it was."""
+    """Execute 'slate guest make'. If a guest cannot be made, an older one of its name stays as it was."""
     if paths.INSTALLED:
         raise SlateError("guests are made in the clone", "run 'slate guest make' there, then 'make install' again")
     given = _lock(args)
@@ -112,7 +112,7 @@ def make(args: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[int]:
-    """Take the lock of the guest's build (take_lock() of lib.sh), which build.sh then has from here."""
+    """Take the lock of the guest's build (take_lock() of lib.sh), which build.sh then inherits."""
     path = paths.BUILD / "guest-cache" / ".lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab") as file:
@@ -125,7 +125,7 @@ def _alone() -> Iterator[int]:
 
 
 def _make(args: argparse.Namespace, name: str, release: str, given: str, lock: int) -> None:
-    """Write the guest's lock file and have it made; if that fails, the guest is again as it was."""
+    """Write the guest's lock file and build the guest; if that fails, restore what was there before."""
     folder = paths.GUESTS / name
     kept = (folder / "lock").read_bytes() if (folder / "lock").exists() else None
     new = not folder.exists()

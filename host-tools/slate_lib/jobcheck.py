@@ -18,7 +18,7 @@ from . import names, units
 from .errors import SlateError
 
 _INCLUDE = re.compile(r"include.(.+)")
-_ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # written by flat(); for_guest() takes it out
+_ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # flat() writes it, and for_guest() takes it out
 _ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
@@ -48,7 +48,7 @@ class Section:
     name: str
     line: int
     options: dict[str, str]
-    path: object = ""  # of the file that has the line
+    path: object = ""  # the file that the line is in
 
 
 def bare(line: str) -> str:
@@ -60,7 +60,7 @@ def flat(path: Path, text: str, depth: int = 0) -> str:
     """Return a job with the files that it includes in their places, since the guest has no such files.
 
     As in fio, a line that begins with "include" names a file, relative to the file that includes it. Comments tell
-    numbered() where lines are from.
+    numbered() which file and line each line comes from.
     """
     lines = []
     for number, line in enumerate(text.splitlines(), 1):

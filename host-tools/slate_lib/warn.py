@@ -30,7 +30,8 @@ def of_marks(device: Device) -> list[str]:
 def of_the_map(device: Device) -> list[str]:
     """Warn of a cached map whose memory has room for fewer loads at a time than the drive has dies.
 
-    ftl/page/map_size.c: beside the frames of MAP.md's M4, every second one is for a load of a read.
+    As in ftl/page/map_size.c: reads may load one map page at a time, and one more for every two frames beyond the least
+    number of frames (M4 of ftl/page/map.c).
     """
     frames, page_bytes, of_die = (device.setting(key) for key in ("map_cache_pages", "page_bytes", "planes_per_die"))
     dies = device.dies()

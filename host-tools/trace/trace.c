@@ -222,8 +222,8 @@ static bool first_line_is(const struct trace *t, const char *what)
 }
 
 /*
- * Has enough been read to tell the format? A format that is given needs the first line alone: a program may write
- * the rest into a pipe while it is replayed.
+ * Has enough been read to tell the format? If the format was given, the first line is enough: a program may write
+ * the rest into a pipe while the replay goes on.
  */
 static bool has_head(const struct trace *t)
 {
