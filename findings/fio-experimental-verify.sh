@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# fio: experimental_verify with a randseed of one's own reports errors of good data.
+# fio: experimental_verify together with randseed reports errors although the data are good.
 #
 # A job that writes 1 MiB at random and verifies it passes with experimental_verify=1, and with randseed=7. With both
 # fio 3.33 says "verify: bad header numberio" and ends with status 1, although the data are as written: a second job
-# verifies the same file without an error. It reads like a fault of the drive.
+# verifies the same file without an error. The message looks like a fault of the drive.
 set -euo pipefail
 . "$(dirname "$(realpath "$0")")/fio-of-debian"
 

@@ -3,9 +3,9 @@
 # fio, iolog version 2: `wait N` means "until N ms after the job's start".
 #
 # fio's manual (3.33, "Trace file format v2"): "wait: Wait for `offset` microseconds. Everything below 100 is
-# discarded. The time is relative to the previous `wait` statement." With that reading the log below takes 0.003 s,
-# and with milliseconds since the wait before 3 s. fio takes 1.5 s or little less. A replayer that follows the manual
-# submits a thousand times too fast.
+# discarded. The time is relative to the previous `wait` statement." By that text the log below would take 0.003 s; if
+# waits were milliseconds since the wait before, it would take 3 s. fio takes 1.5 s or a little less. A replayer that
+# follows the manual submits a thousand times too fast.
 set -euo pipefail
 . "$(dirname "$(realpath "$0")")/fio-of-debian"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fio: with random_generator=lfsr each loop repeats the first one's order, whatever randrepeat says.
 #
-# The default generator has another order in each loop with randrepeat=0. With lfsr the second pass over a drive
+# With randrepeat=0 the default generator has another order in each loop. With lfsr the second pass over a drive
 # overwrites it in the order in which the first wrote it, so an SSD's garbage collection finds blocks that are wholly
 # invalid: a drive that such a job "preconditions" has a write amplification near 1.
 set -euo pipefail

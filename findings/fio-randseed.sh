@@ -4,8 +4,8 @@
 #
 # fio's manual: "randseed: Seed the random number generators based on this seed value, to be able to control what
 # sequence of output is being generated. If not set, the random sequence depends on the randrepeat setting." In 3.33
-# randrepeat, whose default is 1, counts although a seed is set: every seed gives one order. With randrepeat=0 the
-# seed counts. Runs with three seeds are otherwise one run three times.
+# randrepeat, whose default is 1, counts although a seed is set: every seed gives the same order. The seed counts only
+# with randrepeat=0; without it, runs with three seeds are the same run three times.
 set -euo pipefail
 . "$(dirname "$(realpath "$0")")/fio-of-debian"
 

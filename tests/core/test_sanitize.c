@@ -3,8 +3,9 @@
  * Test sanitize operations (slate_sanitize.h) of each FTL: their times, worked out by hand, a power cut at every kind
  * of moment, and what is left on flash.
  *
- * The drive has two channels of one die with two planes of 24 blocks. Of a row the commands of both planes follow each
- * other on the die's channel, 100 ns each, and then the die erases for 1000000 ns, as the other one does.
+ * The drive has two channels of one die with two planes of 24 blocks. In each row the commands of a die's two planes
+ * follow each other on its channel, 100 ns each, and then the die erases for 1000000 ns; the other die does the same at
+ * the same time.
  */
 #define _GNU_SOURCE
 #include <sys/wait.h>
@@ -124,7 +125,7 @@ static void expect_blank(uint32_t bad)
 	EXPECT_EQ(found, bad);
 }
 
-/* The drive is empty, and works. */
+/* Expect that the drive is empty and works. */
 static void expect_usable(void)
 {
 	memset(version, 0, sizeof(version));
@@ -202,7 +203,7 @@ static void exact(const struct kind *k)
 	slate_close(dev);
 }
 
-/* A request that is under way ends as ever; the operation waits for it. */
+/* A request that is under way ends as usual; the operation waits for it. */
 static void waits(const struct kind *k)
 {
 	struct ftl_io io = { .op = FTL_READ, .bytes = 4096 };
@@ -321,7 +322,7 @@ static void put_setting(FILE *out, const char *s)
 	fprintf(out, "[%.*s]\n%s\n", (int)(dot - s), s, dot + 1);
 }
 
-/* Has the kind a value of its own for this setting? */
+/* Does the kind have a value of its own for this setting? */
 static bool own_value(const struct kind *k, const char *setting)
 {
 	size_t key = strcspn(setting, "=") + 1;

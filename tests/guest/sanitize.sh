@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # sanitize.sh - in the guest: write a MiB, sanitize the drive by nvme-cli, and store what the logs say before, during
-# and after it, with the status of a read meanwhile; then compare the drive with zeroes.
+# and after the operation, and the status of a read during it; then compare the drive with zeroes.
 ctrl=/dev/nvme0 drive=/dev/nvme0n1
 dd if=/dev/urandom of=$drive bs=64k count=16 oflag=direct 2>/dev/null
 nvme sanitize-log $ctrl -o json >"$OUT/before.json"

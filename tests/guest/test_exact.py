@@ -22,10 +22,11 @@ _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
 WARM_UP = 100
 # These are ns at the default rate of 4 instructions a ns. Two parts of Debian's kernel cause
 # the differences: the scheduler's load averages (every 2^20 ns, 60 to 200 instructions) and
-# its tick (every 4 ms). A third one has a test of its own: in Linux 6.12, mq-deadline looks for
-# a request above the last one's sector, to go on with its batch, and begins another batch
-# without one, which takes some 40 instructions more (deadline_next_request(),
-# __dd_dispatch_request()). Linux 6.1 remembered a request, and never had one at depth 1.
+# its tick (every 4 ms). A third cause is Linux 6.12's mq-deadline: to go on with its batch, it
+# looks for a request above the last one's sector; if there is none, it begins another batch,
+# which takes some 40 instructions more (deadline_next_request(), __dd_dispatch_request()).
+# Linux 6.1 remembered the next request instead, and at depth 1 never had one. So the test
+# looks at reads above and below the read before separately.
 DEBIAN_NS = 130
 # The small kernel has no load averages. These differences remain in 1,000 reads of 124 us:
 # - 3 ns once in every tick of 10 ms (1 read in 80): the block layer counts its I/O;

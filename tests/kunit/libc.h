@@ -15,7 +15,7 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* The tests define these names themselves. The files that include core.h need the kernel's. */
+/* The tests define these names themselves; files that include core.h need the kernel's definitions. */
 #ifndef SLATE_KUNIT_CORE_H
 #undef BIT
 #undef READ

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * suite.h - runs a suite of KUnit when a module asks for it. The module loader would run the suites
- * that a module declares, all of them and at once; here the module chooses or lists them first.
+ * suite.h - runs a suite of KUnit when a module asks for it. If a module declared its suites, the
+ * module loader would run all of them at once; here the module chooses or lists them first.
  */
 #ifndef SLATE_KUNIT_SUITE_H
 #define SLATE_KUNIT_SUITE_H

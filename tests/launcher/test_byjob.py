@@ -92,7 +92,7 @@ class ByJob(unittest.TestCase):
 
 
 class Steady(ByJob):
-    """Job a lasts from 1 to 61 ms: rows 1 to 5 of 10 ms each are whole, of 5 ms rows 1 to 11."""
+    """Job a lasts from 1 to 61 ms, so of rows of 10 ms rows 1 to 5 lie wholly within it, and of 5 ms rows 1 to 11."""
 
     def verdict(self, ios: list[int], gc: list[int]) -> str:
         return self.found(series(ios, gc, 5))[1].steady

@@ -53,7 +53,7 @@ class Goals(unittest.TestCase):
 
 
 class Left(unittest.TestCase):
-    """A rest takes as long as the part that is done, in proportion."""
+    """The time left is in proportion to the time that the part done has taken."""
 
     def test_by_time(self) -> None:
         self.assertEqual(Goal(60.0, None).left(15.0, 0, 100.0), " · about 5 min left")  # a quarter: 300 s

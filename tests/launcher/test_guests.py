@@ -153,7 +153,7 @@ class Guests(unittest.TestCase):
                 self.assertFalse(self.guests.exists())
 
     def test_one_build_at_a_time(self) -> None:
-        """The guest's lock file changes only under the lock of builds, which build.sh then has by take_lock()."""
+        """The guest's lock file changes only while the lock of builds is held; build.sh inherits that (take_lock())."""
         cache, lib = self.folder / "guest-cache", ROOT / "host-tools/guest/lib.sh"
         script = f"""#!/bin/bash
             who=guest here={ROOT}/host-tools/guest package_list=/dev/null

@@ -234,7 +234,7 @@ class Showing(Case):
             self.assertNotIn("effective", slate("show", name)[1])
 
     def test_over_provisioning_from_settings(self) -> None:
-        """Reports have the settings alone."""
+        """Reports know only the settings, not the profile's file."""
         found = facts("small")
         lines = [f"{key}={value}" for key, value in found["settings"].items()]
         self.assertEqual(profiles.over_provisioning(lines), found["over_provisioning"])

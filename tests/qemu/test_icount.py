@@ -210,13 +210,13 @@ class Pages(BareTest):
     program = "pages"
 
     def look(self, scene: str, **expected: list[int]) -> None:
-        """Play a scene; what it executes and what it reads is of the same page."""
+        """Play a scene; it must execute and read the expected frames, and both from the same frame each time."""
         self.play(scene)
         for name, frames in expected.items():
             self.assertEqual(self.numbers(name), [11 * frame for frame in frames], name)
 
     def test_global_pages_are_kept(self) -> None:
-        """A write to CR3 leaves them; INVLPG and a change of CR4.PGE do not."""
+        """A write to CR3 keeps global pages; INVLPG and a change of CR4.PGE flush them."""
         self.look("kept", large=[1, 1, 2, 1], small=[1, 1, 2, 1])
 
     def test_other_pages_are_flushed(self) -> None:
@@ -235,7 +235,7 @@ class Pages(BareTest):
         self.look("written", large=[1, 3, 4, 5], small=[1, 3, 4, 5])
 
     def test_an_instruction_across_two_pages(self) -> None:
-        """Its operand is 7 in the first page, and 1 or 2 times 256 in the second."""
+        """The instruction's operand has the byte 7 in the first page, and 1 or 2 as its next byte in the second."""
         self.play("across")
         self.assertEqual(self.numbers("across"), [7 + 256, 7 + 512] * 2)
 

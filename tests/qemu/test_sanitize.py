@@ -50,7 +50,7 @@ class SanitizeTest(LogsTest):
         self.nvme.do_admin(SANITIZE, code, nsid=nsid, dwords={10: action})
 
     def state(self) -> tuple[int, int, int]:
-        """Return how far it is, of 65536, its state, and the command's Dword 10."""
+        """Return the operation's progress, of 65536, its state, and the command's Dword 10."""
         progress, state, command = struct.unpack_from("<HHI", self.log(LOG, 512))
         return progress, state, command
 
@@ -137,7 +137,7 @@ class Sanitize(SanitizeTest):
         self.expect_empty()
 
     def test_a_command_under_way(self) -> None:
-        """A read that the drive has ends as ever."""
+        """A read that the drive already has ends as usual."""
         self.start()
         self.fill()
         at = self.nvme.start(READ, 0, 4096)
@@ -214,7 +214,7 @@ class Survives(SanitizeTest):
         self.expect_empty()
 
     def test_cuts(self) -> None:
-        """What was erased is not erased again, but for the row that was interrupted."""
+        """Rows that were erased before the cut are not erased again; the row that it interrupted is."""
         self.start()
         self.fill()
         self.sanitize(BLOCK_ERASE | UNRESTRICTED)
@@ -242,7 +242,7 @@ class Survives(SanitizeTest):
         self.nvme.do_admin(FORMAT, FAILED, nsid=1)
 
     def test_a_restricted_failure(self) -> None:
-        """Only another operation ends it, which leaves the bad block out."""
+        """Only another operation, which leaves the bad block out, ends the failure mode."""
         self.fail_once(0)
         self.sanitize(EXIT, FAILED)
         self.sanitize(BLOCK_ERASE | UNRESTRICTED, FAILED)
@@ -267,7 +267,7 @@ class Survives(SanitizeTest):
         self.assertEqual(self.state()[1], DONE | BLANK)
 
     def test_a_drive_file(self) -> None:
-        """QEMU ends in the middle: the next one ends the operation before it starts its clock."""
+        """QEMU ends in the middle: the next QEMU runs the rest of the operation before it starts its clock."""
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder, "drive.slate"))
             node: Json = {"driver": "nand-ssd", "node-name": "ssd0", "drive-file": path, "profile": str(SMALL)}

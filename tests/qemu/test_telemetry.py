@@ -84,7 +84,7 @@ class Telemetry(LogsTest):
         self.assertEqual(self.head(BY_HOST), second)
 
     def test_the_controller_s(self) -> None:
-        """One is made at the first unrecovered read, and another after the host has read that."""
+        """The controller makes a capture at the first unrecovered read, and no other before the host has read it."""
         self.start_drive()
         self.set(EVENTS, TELEMETRY_NOTICES)
         self.nvme.admin.put(EVENT_REQUEST)

@@ -149,7 +149,7 @@ HOW = {
     "ftl.zone_dies": How(("1",)),
     "ftl.zone_blocks": How(("2",)),
 }
-# These replays cannot show the effect. It is a matter of the tests that are named.
+# These replays cannot show the effect of these keys. The tests named show it.
 ELSEWHERE = {
     "ftl.type": "test_digests.py",
     "ftl.payload": "tests/core/test_model.c",
@@ -221,7 +221,7 @@ class Settings(Case):
         others = [need.split("=")[0] for need in how.needs]
         needs = tuple(need for need, name in zip(how.needs, others) if ftl in listed().get(name, [ftl]))
         base, why = replay(ftl, needs, how.load)
-        if not base:  # what the key needs is refused, and so the key
+        if not base:  # what the key needs is refused, and thus the key, too
             return "" if any(f"{name} =" in why for name in others) else why
         for value in how.values:
             found, why = replay(ftl, (*needs, f"{key}={value}"), how.load)

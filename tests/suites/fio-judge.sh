@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# fio-judge.sh PROGRAM [ARGUMENT...] - in the guest with the image of applications (docs/judges.md): run one of fio's
-# judges of a drive, a Python program of its folder t/, which came with --file beside fiotestlib.py and
-# fiotestcommon.py. FIO: another fio than the guest's. DUT: the drive (/dev/ng0n1). LBAF: its format is changed to this
-# one first. judge.txt has the output.
+# fio-judge.sh PROGRAM [ARGUMENT...] - run in the guest, with the image of applications, one of fio's own tests of a
+# drive (docs/judges.md): PROGRAM is a Python program of fio's folder t/, which --file brought, with fiotestlib.py and
+# fiotestcommon.py. FIO names another fio than the guest's. DUT is the drive to test (default /dev/ng0n1). If LBAF is
+# set, the drive is first formatted with this LBA format. judge.txt has the output.
 #
-# The judges call nvme by sudo. The guest has no sudo, and its programs run as root.
+# These programs call nvme by sudo. The guest has no sudo, and its programs run as root, so a script takes sudo's place.
 program=$1
 shift
 dut=${DUT:-/dev/ng0n1}

@@ -3,11 +3,12 @@
  * pages.c - a program for the bare machine: which translations a processor keeps when its page
  * tables change.
  *
- * Its command line names the scene. Paging is 32-bit, and maps all memory where it is, but for
- * the addresses that the scenes use: LARGE is a page of 4 MiB, the others are pages of 4 KiB. Two
- * frames, of each size, have a function that returns their number, 1 or 2, and as data the word
- * before the function. A scene writes an entry and prints what executing and reading find then. No
- * entry is ever written with another flush than the one that the scene is about.
+ * Its command line names the scene. Paging is 32-bit and maps all memory to its own addresses, but
+ * for the addresses that the scenes use: LARGE is a page of 4 MiB, the others are pages of 4 KiB.
+ * There are two frames of each size, numbered 1 and 2. Each has a function that returns the frame's
+ * number, and the same number as data in the word before the function. A scene writes an entry of
+ * the page tables and prints what is found by executing and by reading after that. Nothing is
+ * flushed but by the instruction that the scene is about.
  */
 #include "machine.h"
 
@@ -110,7 +111,7 @@ static void scene_kept(void)
 	look_at_both();
 }
 
-/* What is not global does not outlive a write to CR3: the pages, or all pages without CR4.PGE. */
+/* Pages that are not global do not outlive a write to CR3; nor does any page without CR4.PGE. */
 static void flushed(uint32_t bits)
 {
 	for (int round = 0; round < 3; round++) {
@@ -153,7 +154,7 @@ static void scene_spaces(void)
 	}
 }
 
-/* A page that becomes global is so when it is loaded next, and one that ceases to be after INVLPG. */
+/* A page becomes global when it is loaded next after the change, and ceases to be global after INVLPG. */
 static void scene_changed(void)
 {
 	begin(GLOBAL);
@@ -191,8 +192,8 @@ static void scene_written(void)
 }
 
 /*
- * A function begins in a page that stays and ends in the next, which a write to CR3 exchanges: the
- * second half of the instruction is of the page that is mapped.
+ * An instruction begins in a page that stays and ends in the next page, which is exchanged by a
+ * write to CR3: its second half must come from the page that is mapped then.
  */
 static void scene_across(void)
 {
@@ -272,8 +273,8 @@ static void run_nested(void)
 }
 
 /*
- * A processor with SVM executes a guest whose CR0 and CR4 are its own: the same address is another
- * page there, and global in both, which is nothing that one may tell the other.
+ * A processor with SVM executes a nested guest with its own CR0 and CR4. The same address is another
+ * page in the guest than in the host, and global in both; neither may see the other's page.
  */
 static void scene_nested(void)
 {

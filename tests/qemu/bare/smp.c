@@ -462,7 +462,7 @@ static void scene_key(void)
 		__asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
-/* ---- page tables that both processors write, and one has loaded ---- */
+/* ---- page tables: processor 0 writes them, processor 1 has them loaded ---- */
 
 enum { PAGE_AT = 0x40000000, FIRST_FRAME = 0x2000000, SECOND_FRAME = 0x2400000, GLOBAL_LARGE = 0x1e3 };
 
@@ -481,7 +481,7 @@ static void put_function(uint32_t at, uint32_t value)	/* mov $value, %eax; ret *
 
 static void write_cr3(void) { __asm__ volatile("mov %0, %%cr3" : : "r"(directory) : "memory"); }
 
-/* Processor 1 has paging, with pages of 4 MiB that are all global, and does what it is ordered. */
+/* Processor 1 has paging, with pages of 4 MiB that are all global, and executes the orders of processor 0. */
 static void pager(void)
 {
 	uint32_t (*volatile function)(void) = (uint32_t(*)(void))PAGE_AT;
@@ -516,7 +516,7 @@ static void print_returned(void)
 	print_signed((int32_t)returned);
 }
 
-/* Processor 0 writes code and page table; prints what processor 1 executes then. */
+/* Processor 0 writes code and a page table, and prints what processor 1 executes after that. */
 static void scene_pages(void)
 {
 	for (uint32_t i = 0; i < 1024; i++)
