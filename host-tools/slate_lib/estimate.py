@@ -18,6 +18,7 @@ from .jobcheck import Section, in_bytes
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _TIME = re.compile(r"(\d+)\s*(us|ms|s|m|h|d)?")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
+WHOLE = 512 << 10  # bytes of the largest I/O that Linux gives to the drive whole: the controller's MDTS
 LEAST = 0.02  # the rest is estimated once this share of a job is done
 
 
@@ -78,14 +79,17 @@ def _runtime(options: dict[str, str]) -> float | None:
 
 
 def _ios(options: dict[str, str], capacity: int) -> int | None:
-    """Return the I/Os of a section and its clones; None: it runs for a time, or its sizes differ."""
+    """Return the I/Os of a section and its clones; None: it runs for a time, its sizes differ, or Linux splits them."""
     if options.get("time_based", "0") != "0" or {"bsrange", "bssplit", "read_iolog", "filesize"} & options.keys():
         return None
     block = in_bytes(options.get("bs", "4k"), capacity)
     size = in_bytes(options.get("io_size", options.get("size", "100%")), capacity)
+    offset = in_bytes(options.get("offset", "0"), capacity)
+    if size and offset and not {"io_size", "size"} & options.keys():
+        size = max(size - offset, 0)
     counts = [options.get(key, "1") for key in ("numjobs", "loops")]
     most = options.get("number_ios", "0")
-    if not block or not size or not all(word.isdigit() for word in (*counts, most)):
+    if not block or block > WHOLE or not size or offset is None or not all(word.isdigit() for word in (*counts, most)):
         return None
     each = size // block
     if int(most):

@@ -28,6 +28,14 @@ class Goals(unittest.TestCase):
         self.assertEqual(goal("[a]\nsize=64m\nnumber_ios=100\n"), Goal(None, 100))
         self.assertEqual(goal("[a]\nsize=1m\nio_size=8m\n"), Goal(None, 2048))
 
+    def test_behind_an_offset(self) -> None:
+        self.assertEqual(goal("[a]\noffset=64m\nbs=64k\n"), Goal(None, 3072))  # 192 of the 256 MiB
+        self.assertEqual(goal("[a]\noffset=64m\nsize=1m\nbs=64k\n"), Goal(None, 16))
+
+    def test_blocks_that_linux_splits_are_not_counted(self) -> None:
+        self.assertEqual(goal("[a]\nsize=64m\nbs=512k\n"), Goal(None, 128))
+        self.assertEqual(goal("[a]\nsize=64m\nbs=1m\n"), Goal(None, None))
+
     def test_time_based_jobs_have_no_number(self) -> None:
         self.assertEqual(goal("[a]\ntime_based\nruntime=60\nramp_time=5s\n"), Goal(65.0, None))
         self.assertEqual(goal("[a]\ntime_based=1\nruntime=300ms\n"), Goal(0.3, None))
