@@ -152,8 +152,9 @@ class Pen:
         return math.floor(blocks / self.scale * (1000 - lost) / 1000 + 0.5)
 
     def config(self, name: str, *sets: str, blocks: int = 1888, pages: int = 576, levels: int = 6,
-               lost: int = 0, stripe: int | None = None, args: tuple[str, ...] = ("--open",)) -> Config:  # fmt: skip
-        """Return a configuration. lost: permille of the blocks that are missing."""
+               lost: int = 0, stripe: int | None = None, args: tuple[str, ...] = ("--open",),
+               stops: bool = False) -> Config:  # fmt: skip
+        """Return a configuration. lost: permille of the blocks that are missing. stops: GC ends where it begins."""
         here = self.blocks(blocks, lost)
         start = free_blocks(here, 8)  # a U-block, or host data, only while more than these are free
         drive = (
@@ -165,6 +166,7 @@ class Pen:
             "ftl.unit_bytes=16384",
             "ftl.buffer_units=0",
             f"ftl.gc_start_blocks={start}",
+            *([f"ftl.gc_stop_blocks={start}"] if stops else []),
             "ftl.gc_urgent_blocks=2",
         )
         return Config(name, "pen", drive + sets, args + FILL)
@@ -184,7 +186,7 @@ class Pen:
     def superblock(self, name: str, m: int, n: int, *sets: str, **how: Any) -> Config:
         """Return the Superblock FTL; m = 0 is page mapping."""
         shape = (f"ftl.superblock_blocks={m}", f"ftl.superblock_max_blocks={n}")
-        return self.config(name, "ftl.type=superblock", *shape, *sets, **how)
+        return self.config(name, "ftl.type=superblock", *shape, *sets, stops=True, **how)
 
     def all(self) -> dict[str, Config]:
         """Return all configurations, by name."""

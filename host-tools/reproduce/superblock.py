@@ -16,6 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import measures
+import points
 import realtrace
 import validate
 from compare import number
@@ -35,7 +36,8 @@ KINDS: dict[str, validate.Line] = {
 
 def line(pen: str, more: validate.Line = ()) -> validate.Line:
     """Return the options of slate-replay for the Superblock FTL."""
-    shape = ("ftl.superblock_blocks=4", "ftl.superblock_max_blocks=5", f"ftl.pen={pen}", *more)
+    stop = f"ftl.gc_stop_blocks={points.free_blocks(validate.PEN_BLOCKS, 8)}"  # where GC begins; NFTL has no such key
+    shape = (stop, "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=5", f"ftl.pen={pen}", *more)
     return validate.line("pen", (*validate.PEN_DRIVE, "ftl.type=superblock", *shape), (*validate.HOW, "--fill", "95"))
 
 
