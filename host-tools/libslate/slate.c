@@ -727,8 +727,10 @@ static SSD_HOT uint64_t step(struct slate_dev *d, uint64_t now_ns)
 	if (SSD_UNLIKELY(d->record))
 		record_step(d->record, now_ns);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
-	if (SSD_UNLIKELY(d->sanitizing))
-		return earlier(slate_sanitize_step(d, now_ns), d->cut_ns);
+	if (SSD_UNLIKELY(d->sanitizing)) {
+		next = slate_sanitize_step(d, now_ns);	/* it may set the time of a cut */
+		return earlier(next, d->cut_ns);
+	}
 	next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
 	if (next != FTL_IDLE)
 		next -= d->skipped_ns;

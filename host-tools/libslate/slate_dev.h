@@ -188,6 +188,7 @@ void slate_power_fails(struct slate_dev *d) SSD_SELDOM;
 void slate_note_power_loss(struct slate_dev *d);
 void slate_save_at_close(struct slate_dev *d);
 int slate_mount(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+void slate_power_mounted(struct slate_dev *d);	/* A planned cut within the mount is moved to its end. */
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
 void slate_breaks(struct slate_dev *d, uint64_t now_ns);	/* The drive loses its power for good. */

@@ -84,6 +84,12 @@ static int check_plan(const struct slate_dev *d, uint64_t now_ns, const struct s
 	return SSD_OK;
 }
 
+void slate_power_mounted(struct slate_dev *d)
+{
+	if (d->cut_ns < d->ready_ns)
+		d->power.planned_ns = d->cut_ns = d->ready_ns;
+}
+
 int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
 		    char err[SLATE_ERR_BYTES])
 {
@@ -101,9 +107,8 @@ int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut
 		return SSD_OK;
 	}
 	d->cut_ns = plan->when == SLATE_CUT_NOW ? now_ns : plan->value;
-	if (d->cut_ns < d->ready_ns)
-		d->cut_ns = d->ready_ns;
 	d->power.planned_ns = d->cut_ns;
+	slate_power_mounted(d);
 	return SSD_OK;
 }
 

@@ -188,5 +188,6 @@ uint64_t slate_sanitize_step(struct slate_dev *d, uint64_t now_ns)
 		return FTL_IDLE;
 	}
 	d->ready_ns = ready_ns - d->skipped_ns;
+	slate_power_mounted(d);
 	return d->ready_ns;
 }

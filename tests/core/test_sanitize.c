@@ -8,6 +8,7 @@
  * the same time.
  */
 #define _GNU_SOURCE
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -285,6 +286,119 @@ static void cuts(const struct kind *k)
 	cut(k, ROWS * (uint64_t)ROW_NS);
 }
 
+static struct slate_power power(void)
+{
+	struct slate_power p;
+
+	slate_get_power(dev, &p);
+	return p;
+}
+
+/* The power is cut while the operation waits for a request, which is lost; with capacitors, the buffer is saved. */
+static void cut_in_wait(const struct kind *k)
+{
+	struct ftl_io io = { .op = FTL_READ, .bytes = 4096 };
+	bool waiting;
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(1);
+	if (!zoned())
+		EXPECT_EQ(write_unit(0), SSD_OK);
+	settle(false);
+	finished = false;
+	slate_submit(dev, now, &io);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	(void)slate_step(dev, now);
+	waiting = !finished;
+	EXPECT_EQ(dev->sanitizing, waiting ? SLATE_SANITIZE_WAITS : SLATE_SANITIZE_ERASES);
+	EXPECT(waiting || !dev->profile.ftl.power_protected);
+	cut_and_on(now + 500);
+	EXPECT_EQ(finished, !waiting);
+	EXPECT_EQ(power().lost_ios, waiting);
+	EXPECT(slate_is_sanitizing(dev));
+	EXPECT_EQ(state().row, 0);
+	run_to_end();
+	if (!zoned())
+		expect_blank(0);
+	expect_usable();
+	slate_close(dev);
+}
+
+/* Sanitize with a cut planned. It falls into the mount at the end, and occurs when that has ended. */
+static void cut_mount(const struct kind *k, enum slate_cut_when when, uint64_t value, uint64_t mount_ns)
+{
+	struct slate_cut_plan plan = { when, value, 3 };
+	uint64_t end;
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(1);
+	end = now + ROWS * (uint64_t)ROW_NS;
+	plan.value += when == SLATE_CUT_AT_NS ? end : BLOCKS;
+	EXPECT_EQ(slate_power_cut(dev, now, &plan, err), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	run_until(end);
+	EXPECT(slate_powered(dev));
+	EXPECT_EQ(power().planned_ns, end + mount_ns);
+	EXPECT_EQ(next, end + mount_ns);
+	run_until(end + mount_ns);
+	EXPECT(!slate_powered(dev));
+	EXPECT_EQ(power().cut_ns, end + mount_ns);
+	now += 5000;
+	EXPECT_EQ(slate_power_on(dev, now, err), SSD_OK);
+	EXPECT(!slate_is_sanitizing(dev));
+	EXPECT_EQ(state().state, SLATE_SANITIZE_DONE);
+	expect_usable();
+	slate_close(dev);
+}
+
+static void cuts_in_mount(const struct kind *k)
+{
+	uint64_t mount_ns, commands = 0;
+
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(1);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	run_to_end();
+	mount_ns = dev->ready_ns - now;
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		commands += power().mount_ops[op];
+	slate_close(dev);
+	EXPECT(mount_ns > 1 && commands);
+	cut_mount(k, SLATE_CUT_AT_NS, 1, mount_ns);
+	cut_mount(k, SLATE_CUT_AT_NS, mount_ns / 2, mount_ns);
+	cut_mount(k, SLATE_CUT_AT_NS, mount_ns, mount_ns);
+	cut_mount(k, SLATE_CUT_AFTER_COMMANDS, 1, mount_ns);
+	cut_mount(k, SLATE_CUT_AFTER_COMMANDS, (commands + 1) / 2, mount_ns);
+}
+
+/*
+ * A cut by commands during the erases. The second die of a channel gets its commands 200 ns after the first, which
+ * ends before the row does.
+ */
+static void cut_by_commands(void)
+{
+	static const char *const two[] = { "geometry.dies_per_chip=2", "ftl.type=page", "ftl.gc_stop_blocks=5", NULL };
+	const struct slate_cut_plan plan = { SLATE_CUT_AFTER_COMMANDS, 2, 1 };
+	uint64_t start;
+
+	if (open_with(NULL, shape, two))
+		exit(1);
+	use(1);
+	start = now;
+	EXPECT_EQ(slate_power_cut(dev, now, &plan, err), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_step(dev, now), start + ROW_NS);
+	EXPECT_EQ(dev->sanitize_next_ns - dev->skipped_ns, start + ROW_NS + 200);
+	now = start + ROW_NS;
+	EXPECT_EQ(slate_step(dev, now), FTL_IDLE);
+	EXPECT(!slate_powered(dev));
+	EXPECT_EQ(power().cut_ns, start + ROW_NS);
+	slate_close(dev);
+}
+
 /* A block whose erase fails is bad from then on, and the operation fails; the next one leaves it out. */
 static void failure(const struct kind *k)
 {
@@ -362,9 +476,13 @@ static void open_file(bool new_drive)
 /* The shell is killed in the middle: the next one ends the operation before it uses the drive. */
 static void killed(const struct kind *k, uint32_t row)
 {
+	uint32_t *before = mmap(NULL, BLOCKS * sizeof(*before), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+				0);
+	uint32_t after[BLOCKS];
 	int how;
 	pid_t child;
 
+	SSD_ASSERT(before != MAP_FAILED);
 	unlink(path);
 	write_profile(k);
 	fflush(stdout);
@@ -374,6 +492,7 @@ static void killed(const struct kind *k, uint32_t row)
 		failures = 0;
 		open_file(true);
 		use(1);
+		counts(before);
 		EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
 		run_until(now + row * (uint64_t)ROW_NS + 1000);
 		fflush(stdout);
@@ -385,6 +504,10 @@ static void killed(const struct kind *k, uint32_t row)
 	EXPECT(!slate_is_sanitizing(dev));
 	if (!zoned())
 		expect_blank(0);
+	counts(after);
+	for (uint32_t b = 0; b < BLOCKS; b++)	/* the row that was interrupted may be erased twice */
+		EXPECT(after[b] == before[b] + 1 || (b % ROWS == row && after[b] == before[b] + 2));
+	munmap(before, BLOCKS * sizeof(*before));
 	expect_usable();
 	slate_close(dev);
 	open_file(false);
@@ -398,7 +521,9 @@ static void whole(const struct kind *k)
 {
 	exact(k);
 	waits(k);
+	cut_in_wait(k);
 	cuts(k);
+	cuts_in_mount(k);
 	failure(k);
 	killed(k, 0);
 	killed(k, 11);
@@ -411,6 +536,7 @@ int main(void)
 	snprintf(ini, sizeof(ini), "%s/profile.ini", dir);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		RUN_AS(kinds[i].name, whole(&kinds[i]));
+	RUN(cut_by_commands);
 	unlink(path);
 	unlink(ini);
 	rmdir(dir);
