@@ -707,6 +707,8 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 		record_io(d, now_ns, io);
 	if (SSD_UNLIKELY(!d->note[SLATE_NOTE_IN_USE]) && (io->op == FTL_WRITE || io->op == FTL_TRIM))
 		d->note[SLATE_NOTE_IN_USE] = 1;
+	if (SSD_UNLIKELY(!(d->note[SLATE_NOTE_SANITIZE] & SLATE_WRITTEN)) && io->op == FTL_WRITE)
+		d->note[SLATE_NOTE_SANITIZE] |= SLATE_WRITTEN;
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }

@@ -64,6 +64,8 @@ enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 	SLATE_NOTE_SANITIZE, SLATE_NOTE_SANITIZE_ROW,	/* slate_sanitize.c */
 };
 
+#define SLATE_WRITTEN 0x200u	/* in SLATE_NOTE_SANITIZE: a write was accepted since the last operation began */
+
 enum slate_sanitizing { SLATE_NOT_SANITIZING, SLATE_SANITIZE_WAITS, SLATE_SANITIZE_ERASES };
 
 struct slate_dev {

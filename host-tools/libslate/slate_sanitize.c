@@ -3,8 +3,9 @@
  * slate_sanitize.c - see slate_sanitize.h
  *
  * The image keeps two numbers about the operation. SLATE_NOTE_SANITIZE has the state in bits 0 to 7, bit 8 if an erase
- * failed, and the tag in bits 32 to 63. SLATE_NOTE_SANITIZE_ROW is the next row; a row is counted when it has ended, so
- * after a cut at most one is repeated. d->sanitizing is the phase in memory, by which slate_sanitize_step() acts.
+ * failed, bit 9 (SLATE_WRITTEN), and the tag in bits 32 to 63. SLATE_NOTE_SANITIZE_ROW is the next row; a row is
+ * counted when it has ended, so after a cut at most one is repeated. d->sanitizing is the phase in memory, by which
+ * slate_sanitize_step() acts.
  */
 #define _GNU_SOURCE
 #include "slate_sanitize.h"
@@ -84,7 +85,7 @@ void slate_sanitize_status(const struct slate_dev *d, struct slate_sanitize_stat
 		.rows = rows(d), .erase_ns = duration_ns(d),
 	};
 	out->blank = (out->state == SLATE_SANITIZE_NEVER || out->state == SLATE_SANITIZE_DONE) &&
-		     s.programmed_pages == pages_of_bad_blocks(d);
+		     !(d->note[SLATE_NOTE_SANITIZE] & SLATE_WRITTEN) && s.programmed_pages == pages_of_bad_blocks(d);
 }
 
 int slate_sanitize(struct slate_dev *d, uint64_t now_ns, uint32_t tag)

@@ -399,6 +399,28 @@ static void cut_by_commands(void)
 	slate_close(dev);
 }
 
+/* A write ends the drive's being blank, even if nothing is on flash, until the next operation; a trim does not. */
+static void written(const struct kind *k)
+{
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	if (!zoned()) {
+		EXPECT_EQ(run_io(FTL_TRIM, 0), SSD_OK);
+		settle(false);
+		EXPECT(state().blank || dev->profile.ftl.map_cache_pages);	/* such a map is on flash */
+		for (int round = 0; round < 2; round++) {
+			EXPECT_EQ(write_unit(0), SSD_OK);
+			EXPECT(!state().blank);
+			cut_and_on(now + 1);
+			EXPECT(!state().blank);
+			EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+			run_to_end();
+			expect_blank(0);
+		}
+	}
+	slate_close(dev);
+}
+
 /* A block whose erase fails is bad from then on, and the operation fails; the next one leaves it out. */
 static void failure(const struct kind *k)
 {
@@ -524,6 +546,7 @@ static void whole(const struct kind *k)
 	cut_in_wait(k);
 	cuts(k);
 	cuts_in_mount(k);
+	written(k);
 	failure(k);
 	killed(k, 0);
 	killed(k, 11);
