@@ -526,6 +526,7 @@ class Errors(NvmeTest):
         self.assertEqual(self.status("write", 5, WRITE), 0x280)
         self.assertEqual(self.status("write", 28, WRITE), 0x81)
         self.assertEqual(self.status("write", 30, WRITE), 0x20)
+        self.assertEqual(self.status("write", 16, WRITE), 0x280, "EBUSY tells of no sanitize operation")
 
     def test_flush(self) -> None:
         self.assertEqual(self.status("flush", 5, FLUSH), 0x280)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from support import SMALL, Json, drive
 
-from nvme import DSM, FLUSH, IDENTIFY, READ, WRITE, WRITE_ZEROES, Nvme, power_cycle
+from nvme import DSM, FLUSH, IDENTIFY, READ, WRITE, WRITE_ZEROES, Nvme, power_cycle, power_on
 from test_logs import (
     ANY,
     DNR,
@@ -32,6 +32,7 @@ from test_logs import (
 from test_nvme import CONTROLLER, PAGE, SCRATCH
 
 SANITIZE, LOG, SELF_TEST_COMMAND, EVENT_REQUEST = 0x84, 0x81, 0x14, 0x0C
+POWER_CUT = 5
 EXIT, BLOCK_ERASE, OVERWRITE, CRYPTO_ERASE = 1, 2, 3, 4
 UNRESTRICTED, NO_DEALLOCATE = 1 << 3, 1 << 9
 FAILED, IN_PROGRESS = 0x1C, 0x1D
@@ -230,6 +231,23 @@ class Survives(SanitizeTest):
         self.nvme = power_cycle(self.vm, 1_000_000)
         self.assertEqual(self.state()[1] & 7, DONE)
 
+    def test_a_cut_in_the_mount(self) -> None:
+        """The guest's own cut, 1 ns after the last erase, occurs when the mount has ended."""
+        for when, value in ((2, ROWS * ROW_NS + 1), (1, 4 * ROWS + 1)):
+            self.start()
+            self.nvme.control(POWER_CUT, when, value, 0)
+            self.sanitize()
+            self.vm.step(ROWS * ROW_NS)
+            self.assertEqual(self.nvme.get32(0x1C), 1, "ready")
+            self.vm.step(100_000_000)
+            self.assertEqual(self.nvme.get32(0x1C), 0xFFFFFFFF, "gone")
+            cut = self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")["cut-ns"]
+            self.assertGreater(cut, ROWS * ROW_NS + 1)
+            self.nvme = power_on(self.vm)
+            self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
+            self.expect_empty()
+            self.vm.close()
+
     def fail_once(self, how: int) -> None:
         """Sanitize the drive, whose next erase fails."""
         self.start()
@@ -246,7 +264,7 @@ class Survives(SanitizeTest):
         self.fail_once(0)
         self.sanitize(EXIT, FAILED)
         self.sanitize(BLOCK_ERASE | UNRESTRICTED, FAILED)
-        self.vm.step(100_000_000)  # no cut falls into the mount at its end
+        self.vm.step(100_000_000)  # else the cut, which is now, would be at the end of the mount
         self.nvme = power_cycle(self.vm, 1_000_000)
         self.assertEqual(self.io(READ), FAILED | DNR)
         self.sanitize()

@@ -237,6 +237,19 @@ bool nand_ssd_can_sanitize(BlockDriverState *bs)
     return slate_sanitizes(s->dev);
 }
 
+bool nand_ssd_sanitize_ready(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    if (slate_powered(s->dev)) {
+        nand_ssd_run_order(s);          /* a cut may be due */
+    }
+    return slate_sanitizes(s->dev) && slate_powered(s->dev) &&
+           !slate_is_sanitizing(s->dev);
+}
+
 int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag)
 {
     BDRVNandSsdState *s = bs->opaque;

@@ -66,7 +66,7 @@ int nand_ssd_errno(enum ssd_err err)
     case SSD_E_ZONE_OP:
         return -NAND_SSD_EZONE_OP;
     case SSD_E_BUSY:
-        return -EBUSY;
+        return -NAND_SSD_ESANITIZE;
     case SSD_E_UNCORR:
     case SSD_E_CORRUPT:
     case SSD_E_NOFORMAT:

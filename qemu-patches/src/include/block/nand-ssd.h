@@ -324,10 +324,12 @@ static inline uint64_t nand_ssd_renew_handle(BlockDriverState *bs,
 #endif
 
 /*
- * Sanitize operations. While one is under way, requests end with -EBUSY. The
- * notifier is called when one has begun, and like that of the power when it has
- * ended.
+ * Sanitize operations. While one is under way, requests end with
+ * -NAND_SSD_ESANITIZE, which is no error of other block drivers. The notifier
+ * is called when one has begun, and like that of the power when it has ended.
  */
+#define NAND_SSD_ESANITIZE EALREADY
+
 typedef enum NandSsdSanitizeState {     /* enum slate_sanitize_state */
     NAND_SSD_SANITIZE_NEVER,
     NAND_SSD_SANITIZE_RUNNING,
@@ -345,6 +347,8 @@ typedef struct NandSsdSanitize {
 
 #ifdef CONFIG_SLATE
 bool nand_ssd_can_sanitize(BlockDriverState *bs);
+/* Would nand_ssd_sanitize() begin one now? */
+bool nand_ssd_sanitize_ready(BlockDriverState *bs);
 /* Begin an operation. Returns 0 or a negative errno. */
 int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag);
 void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag);
@@ -352,6 +356,11 @@ void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out);
 void nand_ssd_add_sanitize_notifier(BlockDriverState *bs, Notifier *notifier);
 #else
 static inline bool nand_ssd_can_sanitize(BlockDriverState *bs)
+{
+    return false;
+}
+
+static inline bool nand_ssd_sanitize_ready(BlockDriverState *bs)
 {
     return false;
 }
