@@ -8,7 +8,7 @@ import unittest
 
 from support import Json, drive
 
-from nvme import FLUSH, GET_LOG, IDENTIFY, READ, WRITE
+from nvme import FLUSH, GET_LOG, IDENTIFY, READ, WRITE, Nvme
 from test_logs import (
     ANY,
     BY_CONTROLLER,
@@ -25,7 +25,11 @@ from test_nvme import PAGE, SCRATCH
 
 BLOCK, CREATE, RETAIN = 512, 1 << 8, 1 << 15
 TELEMETRY_NOTICES = 1 << 10
-EVENT_REQUEST = 0x0C
+NAMESPACE_NOTICES = 1 << 8
+EVENT_REQUEST, ATTACHMENT = 0x0C, 0x15
+CHANGED_LIST = 4
+TWO = ("-device", "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4", "-device", "nvme-ns,drive=ssd0,bus=nvme0",
+       "-device", "nvme-ns,drive=ssd1,bus=nvme0")
 
 
 class Telemetry(LogsTest):
@@ -105,6 +109,45 @@ class Telemetry(LogsTest):
         self.assertEqual(self.head(BY_CONTROLLER | RETAIN)[3:], (0, 0, 1), "the host has read it")
         self.assertEqual(self.io(READ, 8, 8), UNREADABLE | DNR)
         self.assertEqual(self.head(BY_CONTROLLER | RETAIN)[3:], (0, 1, 2))
+
+    def test_a_hidden_drive(self) -> None:
+        """A capture has the logs of the drives that the guest may see."""
+        hidden: Json = {**drive("ssd1"), "guest-control": "off"}
+        self.vm = self.machine([drive(), hidden], *TWO)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
+        self.ieee = self.vm.read(SCRATCH + 73, 3)
+        blocks = sum((len(self.nvme.whole_log(log)) + BLOCK - 1) // BLOCK for log in (0xD0, 0xD1, 0xD3))
+        self.assertEqual(self.head(BY_HOST | CREATE)[0], blocks)
+        self.assertEqual(sorted(self.logs_of(BY_HOST, blocks)), [0xD0, 0xD1, 0xD3])
+
+    def test_two_notices(self) -> None:
+        """Each log removes the event of its own, whichever the host reads first."""
+        told = {CHANGED_LIST: CHANGED_LIST << 16 | 2, BY_CONTROLLER: BY_CONTROLLER << 16 | 3 << 8 | 2}
+        for first, second in ((CHANGED_LIST, BY_CONTROLLER), (BY_CONTROLLER, CHANGED_LIST)):
+            self.vm = self.machine([drive(), drive("ssd1")], "-device", "nvme-subsys,id=sub0", *TWO[:1],
+                                   TWO[1] + ",subsys=sub0", *TWO[2:])
+            self.nvme = Nvme(self.vm)
+            self.nvme.enable()
+            self.set(EVENTS, TELEMETRY_NOTICES | NAMESPACE_NOTICES)
+            self.vm.write(SCRATCH, struct.pack("<HH", 1, 0).ljust(4096, b"\0"))
+            self.nvme.admin.put(ATTACHMENT, 2, SCRATCH, dwords={10: 1})
+            self.nvme.admin.ring()
+            self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+            self.assertEqual(self.io(WRITE, 0, 16), 0)
+            self.assertEqual(self.io(WRITE_UNCORRECTABLE, 8, 8), 0)
+            self.assertEqual(self.io(READ, 8, 8), UNREADABLE | DNR)
+            self.vm.step(1)
+            self.part(first)
+            self.nvme.admin.put(EVENT_REQUEST)
+            self.nvme.admin.ring()
+            self.assertEqual(self.nvme.wait(self.nvme.admin).result, told[second])
+            self.part(second)
+            self.nvme.admin.put(EVENT_REQUEST)
+            self.nvme.admin.ring()
+            self.assertEqual(self.nvme.admin.drain(), [], "none is left")
+            self.vm.close()
 
     def test_wrong_ones(self) -> None:
         self.start_drive()
