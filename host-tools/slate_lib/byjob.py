@@ -56,7 +56,7 @@ def of(device: Device, fio: Json | None, series: Series | None) -> list[Flash]:
     names = {device.label(name): name for name in sections(fio)}
     for label in device.labels():
         job = device.job(names.get(label, label))
-        if job:
+        if job and (_writes(job.account) or any(job.account.op[op].ios for op in OPS)):  # else a job of other drives
             found = _flash(device, names.get(label, label), job.account)
             found.steady = _fios(fio, found.name) or _steady(device, job, series)
             parts.append(found)

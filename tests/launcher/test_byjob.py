@@ -77,6 +77,10 @@ class ByJob(unittest.TestCase):
         self.assertEqual(words[1], ("400 KiB", "2.400", "7", "560 KiB", "7", "3"))
         self.assertEqual(words[3], ("0 B", "-", "4", "120 KiB", "4", "0"))
 
+    def test_a_job_of_other_drives_has_no_row(self) -> None:
+        self.raw["marks"] += [mark("begin", "c", 91 * MS), mark("end", "c", 95 * MS)]
+        self.assertEqual([part.name for part in self.found()], [byjob.BEFORE, "a", "b", byjob.AFTER])
+
     def test_reads_alone_have_no_table(self) -> None:
         marks = [mark("begin", "a", 1), mark("end", "a", 2, account(read=op([8])))]
         self.assertEqual(byjob.of(Device(device(account(read=op([8])), marks)), None, None), [])
