@@ -136,7 +136,7 @@ def suites() -> list[Suite]:
             "python3 tests/kunit/run.py --only {test}",
             "--only={word}",
         ),
-        _python_suite("guest", "a Linux guest on the drive", "tests/guest", *few(4), limit_s=3600),
+        _python_suite("guest", "a Linux guest on the drive", "tests/guest", *few(4), limit_s=4500),
         Suite(
             "rotation",
             "long checks, in turn by commit",
