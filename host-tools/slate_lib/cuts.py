@@ -289,7 +289,12 @@ def keep_console(folder: Path, name: str) -> None:
 def copy_sparse(source: Path, target: Path) -> None:
     """Copy a drive file and keep its holes."""
     target.unlink(missing_ok=True)
-    subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
+    done = subprocess.run(
+        ["cp", "--sparse=always", "--reflink=auto", source, target], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        target.unlink(missing_ok=True)
+        raise SlateError(f"the drive was not copied: {done.stderr.strip()}", "make room there, or set TMPDIR")
 
 
 def same_bytes(one: Path, other: Path) -> bool:

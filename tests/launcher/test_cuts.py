@@ -198,6 +198,16 @@ class Kernel(unittest.TestCase):
         self.assertEqual((found.base.kernel, cuts.header(found)["kernel"]), ("debian", "debian"))
         self.assertIn("modprobe ext4\n", found._modules())
 
+    def test_a_drive_that_can_not_be_copied(self) -> None:
+        """As on a full disk: no folder is there for the copy, so cp fails, and its reason is told with the fix."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder) / "a", Path(folder) / "none" / "b"
+            source.write_bytes(b"drive")
+            with self.assertRaises(SlateError) as caught:
+                cuts.copy_sparse(source, target)
+            self.assertRegex(str(caught.exception), f"not copied: cp: .*{target}.*No such file.*\n.*TMPDIR")
+            self.assertEqual(source.read_bytes(), b"drive")
+
     def test_what_to_do_without_the_small_one(self) -> None:
         with self.assertRaises(SlateError) as caught:
             self.campaign(built=False)
