@@ -275,9 +275,6 @@ fi
 phase programs "building Slate's programs for the guest" build_programs
 phase initrd "making root and modules" build_archives
 install_outputs
-# for the scripts that take the kernel's version from here
-awk '$1 ~ /^linux-(image|binary)-[0-9]/ && !n++ { print "kernel=" $1 "\nkernel_version=" $2 }' "$work/kernel.plan" >"$work/versions"
-mv "$work/versions" "$cache/versions"
 current_stamp >"$stamp"
 say "ready: kernel $(<"$kernel_dir/release"), fio $fio_version, root.lz4 $(($(stat -c %s "$out/root.lz4") / 1000000)) MB," \
 	"modules.lz4 $(($(stat -c %s "$out/modules.lz4") / 1000000)) MB"

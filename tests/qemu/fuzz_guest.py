@@ -339,11 +339,7 @@ class Sequence:
                 self.nvme.do_admin(SANITIZE, dwords={10: 2})
             elif state != 2:
                 return
-            if self.threaded:
-                time.sleep(0.005)
-                self.vm.settle()
-            else:
-                self.vm.step(5_000_000)
+            self.wait(5)
         raise Broken("a sanitize operation does not end")
 
     def complete(self, queue: Queue) -> int:
@@ -352,12 +348,16 @@ class Sequence:
             completion = queue.poll()
             if completion:
                 return completion.code
-            if self.threaded:
-                time.sleep(0.001)
-                self.vm.settle()
-            else:
-                self.vm.step(1000000)
+            self.wait(1)
         raise Broken("a command does not complete")
+
+    def wait(self, ms: int) -> None:
+        """Let time pass, the host's with the drive's thread, else virtual time."""
+        if self.threaded:
+            time.sleep(ms / 1000)
+            self.vm.settle()
+        else:
+            self.vm.step(ms * 1_000_000)
 
     def store(self, blocks: int) -> None:
         """Write a page and read it back."""
