@@ -56,7 +56,7 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; reads are not " \
 	  "counted")
 
-/* FTLs whose GC of a plane goes on until enough blocks are free have this setting; nftl merges one pair at a time. */
+/* A setting of FTLs whose GC of a plane goes on until enough blocks are free. nftl, which merges pairs, has none. */
 #define FTL_GC_STOP_ROWS(NUMBER, YES_NO, CHOICE) \
 	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "GC that began at gc_start_blocks ends at this many")
 

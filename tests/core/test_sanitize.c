@@ -421,7 +421,7 @@ static void written(const struct kind *k)
 	slate_close(dev);
 }
 
-/* A block whose erase fails is bad from then on, and the operation fails; the next one leaves it out. */
+/* A block whose erase fails is bad from then on, and the operation fails. The next operation skips the block. */
 static void failure(const struct kind *k)
 {
 	uint32_t result;

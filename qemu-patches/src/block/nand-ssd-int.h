@@ -73,7 +73,7 @@ typedef struct BDRVNandSsdState {
     bool off_news;                  /* `power` is still to be notified */
     uint32_t lost;                  /* requests of the last cut */
     NotifierList power;
-    bool sanitizing;                /* as of the last call into the drive */
+    bool sanitizing;                /* a sanitize ran at our last look */
     bool sanitize_news;             /* `sanitized` is still to be notified */
     NotifierList sanitized;
     NandSsdCutFunc *cut_then;

@@ -71,7 +71,7 @@ static void begin(uint32_t bits)
 	__asm__ volatile("mov %%cr0, %%eax; or $0x80000000, %%eax; mov %%eax, %%cr0" : : : "eax", "memory");
 }
 
-/* Print what the function at an address returns and what the word before it is, as one number: 11 or 22. */
+/* Print two digits: what the function at an address returns, and the word stored before it. They are 11 or 22. */
 static void look(const char *name, uint32_t at)
 {
 	uint32_t (*volatile function)(void) = (uint32_t(*)(void))at;
@@ -111,7 +111,7 @@ static void scene_kept(void)
 	look_at_both();
 }
 
-/* Pages that are not global do not outlive a write to CR3; nor does any page without CR4.PGE. */
+/* Test that a write to CR3 drops the translations of pages that are not global, and all of them if CR4.PGE is off. */
 static void flushed(uint32_t bits)
 {
 	for (int round = 0; round < 3; round++) {

@@ -516,7 +516,7 @@ static void print_returned(void)
 	print_signed((int32_t)returned);
 }
 
-/* Processor 0 writes code and a page table, and prints what processor 1 executes after that. */
+/* Processor 0 changes code or a page table; then it prints which code processor 1 executes. */
 static void scene_pages(void)
 {
 	for (uint32_t i = 0; i < 1024; i++)

@@ -339,9 +339,9 @@ typedef enum NandSsdSanitizeState {     /* enum slate_sanitize_state */
 
 typedef struct NandSsdSanitize {
     NandSsdSanitizeState state;         /* of the last operation */
-    uint32_t tag;                       /* as it was begun with, or set since */
+    uint32_t tag;                       /* given to nand_ssd_sanitize(), or set later */
     uint32_t row, rows;                 /* RUNNING: how far it is */
-    bool blank;                         /* nothing is stored in the drive */
+    bool blank;                         /* holds no host data (slate_sanitize.h) */
     uint64_t erase_ns;                  /* duration of a whole operation */
 } NandSsdSanitize;
 
