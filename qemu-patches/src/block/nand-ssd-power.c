@@ -88,7 +88,10 @@ static void nand_ssd_lose(BDRVNandSsdState *s, NandSsdRequest *req)
     nand_ssd_queue_done(s, req);
 }
 
-/* Notice the end of a sanitize operation. The FTL was mounted anew then, so counts of zones begin there. */
+/*
+ * Notice the end of a sanitize operation. The FTL was mounted anew then, so
+ * counts of zones begin there.
+ */
 static void nand_ssd_check_sanitize(BDRVNandSsdState *s)
 {
     bool sanitizing = slate_is_sanitizing(s->dev);

@@ -339,10 +339,10 @@ typedef enum NandSsdSanitizeState {     /* enum slate_sanitize_state */
 
 typedef struct NandSsdSanitize {
     NandSsdSanitizeState state;         /* of the last operation */
-    uint32_t tag;                       /* given to nand_ssd_sanitize(), or set later */
+    uint32_t tag;                       /* of the last operation, settable */
     uint32_t row, rows;                 /* RUNNING: how far it is */
-    bool blank;                         /* holds no host data (slate_sanitize.h) */
-    uint64_t erase_ns;                  /* duration of a whole operation */
+    bool blank;                         /* no host data (slate_sanitize.h) */
+    uint64_t erase_ns;                  /* of a whole operation */
 } NandSsdSanitize;
 
 #ifdef CONFIG_SLATE
