@@ -18,7 +18,7 @@
  *                      any later write that was submitted to it, whole. A trim
  *                      changes nothing, as above.
  * With power_protected (save.h) a completed write or trim is kept as if it had been flushed: with FTL_PREFIX, the
- * content is that of all accepted ones.
+ * content is that of all accepted ones. Writes of at most atomic_bytes() are accepted as a whole.
  * With placement handles, an FTL that promises FTL_PREFIX promises less: of every mapping unit, what
  * it held at the last completed flush or FUA write (of any unit), or after any later write or trim of it.
  * With an arbiter (controller.h), "submitted" means: taken by a core.
@@ -107,6 +107,7 @@ struct ftl_io {
 	struct ftl_breakdown where;	/* out: adds up to done_ns - submit_ns exactly */
 
 	struct ftl_io *next;		/* list link; this field and those below belong to the FTL */
+	struct ftl_io *span_next, *span_last;	/* READ of several units: list of those in flight (page FTL) */
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
@@ -233,6 +234,12 @@ struct ftl_ops {
 	uint32_t (*oob_bytes)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/* Returns NULL, or a sentence that names a knob and says which value it must have. */
 	const char *(*fault)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+	/*
+	 * Returns the largest size of writes that are atomic, a power of two times unit_bytes: after a loss of power
+	 * all of the write is found or nothing, and a read sees all of it or nothing. If the member is NULL, a write
+	 * that touches one unit is atomic.
+	 */
+	uint32_t (*atomic_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
 	/*
 	 * Returns the pages without room for the host's data. If the member is NULL or open_pages is 0, GC does not
 	 * choose among all full blocks, so the drive has no effective over-provisioning.

@@ -307,6 +307,7 @@ void page_ftl_check(const struct ftl *base)
 	check_cache(f);
 	check_ended(f);
 	handles_check(f);							/* C5 */
+	SSD_ASSERT(!f->buf.held || (f->buf.line.first && f->read.spans));	/* AT3 */
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->log.next_seq);	/* C6 */
 	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->log.ring_mask);		/* C6 */
 }

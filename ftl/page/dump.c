@@ -23,6 +23,8 @@ uint32_t page_ftl_unsaved(const struct ftl *base)
 static void forget_reads(struct page_ftl *f)
 {
 	f->read.waiting.first = NULL;
+	f->read.spans = NULL;
+	f->buf.held = false;
 	f->read.nobody.pending = UINT32_MAX;
 	for (uint32_t die = 0; die < f->shape.dies; die++) {
 		struct die *d = &f->die[die];

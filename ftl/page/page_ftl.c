@@ -143,6 +143,7 @@ static SSD_SELDOM void fail_waiting(struct page_ftl *f)
 	struct io_list *lists[3] = { &f->buf.line, &f->log.durable, &f->log.sent };
 
 	f->full = true;
+	f->buf.held = false;
 	for (unsigned int i = 0; i < 3; i++)
 		while (lists[i]->first)
 			host_refuse(&f->host, io_list_take(lists[i]), SSD_E_NOSPC);
@@ -158,6 +159,10 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 		f->turn.changed |= f->turn.kick;
 		while (f->turn.kick)
 			dispatch_idle(f, now_ns);
+		if (SSD_UNLIKELY(f->buf.held))
+			atomic_resume(f, now_ns);
+		if (f->turn.kick)
+			continue;
 		if (!f->read.waiting.first || !read_resume(f, now_ns))
 			return;	/* a uread may be freed without a command */
 		f->turn.kick = true;
@@ -693,6 +698,7 @@ void page_ftl_begin(struct ftl *base)
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
+	f->buf.atomic = page_ftl_atomic_bytes(c, &n->geo) > c->unit_bytes ? page_ftl_atomic_bytes(c, &n->geo) : 0;
 	f->turn.watched = f->read.suspends || c->namespaces > 1;
 	metadata_begin(f);
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);

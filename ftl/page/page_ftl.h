@@ -201,6 +201,8 @@ struct page_buf {			/* wbuf.c */
 	uint32_t *hash;
 	uint32_t hash_mask;
 	struct io_list line;		/* I/Os that wait for room */
+	uint32_t atomic;		/* atomic_bytes() if more than a unit, otherwise 0 */
+	bool held;			/* the first in line is an atomic write that waits for reads alone */
 };
 
 struct page_log {			/* place.c: order and durability */
@@ -253,6 +255,7 @@ struct page_read {			/* read.c */
 	uint32_t free, free_count;
 	uint32_t kept;			/* free ureads that reads of the host may not take */
 	struct io_list waiting;		/* reads with units not yet queued */
+	struct ftl_io *spans;		/* with buf.atomic: reads of several units that have looked up some of them */
 	struct ftl_io nobody;		/* after a loss of power: the I/O of reads that nobody waits for */
 	uint8_t *oob;			/* NULL: commands need no spare area */
 	bool bare;			/* commands move no content: no payload, and the whole map is in memory */
@@ -492,6 +495,13 @@ uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl
 			     const struct nand_geometry *g);
 struct ftl_kept page_ftl_kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 
+/* atomic.c */
+uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g);
+bool atomic_may_begin(struct page_ftl *f, const struct ftl_io *io);
+bool atomic_read_begins(struct page_ftl *f, struct ftl_io *io);
+void atomic_read_over(struct page_ftl *f, struct ftl_io *io);
+void atomic_resume(struct page_ftl *f, uint64_t now_ns);
+
 /* page_ftl.c */
 const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
@@ -502,6 +512,7 @@ void page_ftl_begin(struct ftl *base);
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .word_lines = true, .writes_lost = true, .loses_sectors = true, \
 	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault, .kept = page_ftl_kept,    \
+	.atomic_bytes = page_ftl_atomic_bytes,                                              \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
 	.find = page_ftl_find, .submit = page_ftl_submit,                                   \
 	.step = page_ftl_step, .save = page_ftl_save, .unsaved = page_ftl_unsaved,          \

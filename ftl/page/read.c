@@ -100,6 +100,13 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 	return unit;
 }
 
+static inline void read_over(struct page_ftl *f, struct ftl_io *io)
+{
+	if (SSD_UNLIKELY(f->buf.atomic))
+		atomic_read_over(f, io);
+	host_finish(&f->host, io, io->done_ns, io->status);
+}
+
 /* End a part at now_ns without a flash read. */
 static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, bool buffered,
 			 uint64_t gc_ns, uint64_t map_ns, enum ssd_err status)
@@ -113,7 +120,10 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 	};
 
 	w.host_queue_ns = waited - w.gc_queue_ns;
-	host_part(&f->host, io, now_ns + w.buffer_ns + host_front_ns(&f->host), &w, status);
+	if (host_part_decides(io, now_ns + w.buffer_ns + host_front_ns(&f->host)))
+		ftl_breakdown_set(&io->where, &w);
+	if (host_part_over(io, status))
+		read_over(f, io);
 }
 
 /* Returns the unit's address. A cached map's was looked up before: NONE if the unit is not there any more. */
@@ -257,7 +267,7 @@ static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 	return queue_unit(f, now_ns, io, lpn, from, bytes, idle);
 }
 
-/* Queue units from io->at on. Returns false if the pool is empty. */
+/* Queue units from io->at on. Returns false if the pool is empty, or if the read waits for an atomic write. */
 static SSD_HOT bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct starters idle = { NONE, NONE };
@@ -265,6 +275,8 @@ static SSD_HOT bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_i
 	uint32_t lpn = byte_lpn(f, byte);
 	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->host.c.unit_bytes);
 
+	if (SSD_UNLIKELY(f->buf.atomic) && !io->at && !atomic_read_begins(f, io))
+		return false;
 	for (; io->at < io->bytes; lpn++, from = 0) {
 		uint64_t rest = io->bytes - io->at;
 		uint32_t bytes = f->host.c.unit_bytes - from;
@@ -275,6 +287,8 @@ static SSD_HOT bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_i
 			break;
 		io->at += bytes;
 	}
+	if (SSD_UNLIKELY(f->buf.atomic) && !io->at)
+		atomic_read_over(f, io);
 	start_all(f, now_ns, &idle);
 	return io->at == io->bytes;
 }
@@ -298,9 +312,11 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 
 	while (f->read.waiting.first && spare_for_host(f)) {
 		struct ftl_io *io = f->read.waiting.first;
+		uint64_t at = io->at;
+		bool all = read_units(f, now_ns, io);
 
-		resumed = true;
-		if (!read_units(f, now_ns, io))
+		resumed |= all || io->at != at;
+		if (!all)
 			break;
 		io_list_take(&f->read.waiting);
 		part_at_once(f, now_ns, io, false, 0, 0, SSD_OK);
@@ -555,7 +571,7 @@ static inline void deliver(struct page_ftl *f, const struct die *d, const struct
 	if (host_part_decides(u->io, c->done_ns + host_front_ns(&f->host)))
 		set_where(f, d, u, c);
 	if (host_part_over(u->io, lost ? SSD_E_UNCORR : SSD_OK))
-		host_finish(&f->host, u->io, u->io->done_ns, u->io->status);
+		read_over(f, u->io);
 }
 
 static uint32_t queue_pop(struct page_ftl *f, struct die *d)

@@ -12,6 +12,8 @@
  * (never written, trimmed), or is read from flash: then a base read is queued, and the page is not
  * issued before it ends.
  *
+ * With power_protected writes of some units are atomic: they are accepted as a whole (atomic.c).
+ *
  * Invariants:
  *   W1  hash finds exactly the slots with hashed set, one per LPN at most;
  *   W2  the queue holds the W_OPEN and W_QUEUED pages in ascending sequence,
@@ -241,13 +243,17 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 	uint32_t lpn = byte_lpn(f, byte);
 	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->host.c.unit_bytes);
 
+	if (SSD_UNLIKELY(f->buf.atomic) && !io->at && !atomic_may_begin(f, io))
+		return false;
 	for (; io->at < io->bytes; lpn++, from = 0) {
 		uint32_t bytes = f->host.c.unit_bytes - from;
 
 		if (bytes > io->bytes - io->at)
 			bytes = (uint32_t)(io->bytes - io->at);
-		if (!write_unit(f, now_ns, io, lpn, from, bytes))
+		if (!write_unit(f, now_ns, io, lpn, from, bytes)) {
+			SSD_ASSERT(!io->at || io->bytes > f->buf.atomic);	/* AT1 */
 			return false;
+		}
 		if (!io->at) {
 			io->first_seq = f->buf.page[f->buf.open].seq;
 			io->done_ns = 0;

@@ -366,6 +366,8 @@ void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out)
 	uint64_t copy;
 
 	out->write_granularity = out->trim_granularity = out->atomic = slate_unit_bytes(d);
+	if (d->profile.ops->atomic_bytes)
+		out->atomic = d->profile.ops->atomic_bytes(&d->profile.ftl, g);
 	out->write_optimal = g->page_bytes * (planes ? g->planes_per_die : 1);
 	out->metadata = d->profile.ftl.payload ?
 		d->profile.ftl.metadata_bytes * FTL_SECTOR_BYTES / slate_unit_bytes(d) : 0;

@@ -6,6 +6,7 @@ struct drive first, second, third;
 uint64_t cuts, by_ckpt;
 const char *other_ftl;
 bool protect;
+void (*when_read)(const struct drive *d, const struct host_io *h);
 
 /* The result depends on the page, so that a run can be replayed from any of its commands. */
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
@@ -34,6 +35,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	h->busy = false;
+	if (when_read && io->op == FTL_READ && io->status == SSD_OK)
+		when_read(d, h);
 	SSD_ASSERT(io->status == SSD_OK || (io->op == FTL_READ && io->status == SSD_E_UNCORR && d->ops->writes_lost));
 	if (d->shape->ways & QUEUES) {
 		d->events++;
@@ -157,7 +160,7 @@ void drive_make(struct drive *d, const struct shape *s)
 		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = s->ftl ? 4 : 3,
 		.gc_stop_blocks = s->ftl ? 5 : 4, .gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10,
-		.buffer_ns = 10, .overhead_ns = 10, .max_unit_reads = 256,
+		.buffer_ns = 10, .overhead_ns = 10, .max_unit_reads = s->ways & FEW_READS ? 8 : 256,
 		.gc_policy = s->policy ? s->policy : &gc_greedy, .gc_choices = 2, .gc_window_blocks = 3,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
 		.gc_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,

@@ -66,6 +66,8 @@ extern uint64_t cuts, by_ckpt;		/* cuts that were survived, mounts by a checkpoi
 extern const char *other_ftl;		/* -f; it trims unit by unit */
 
 extern bool protect;			/* drives have power-loss protection */
+/* Called when a read has ended; or NULL. */
+extern void (*when_read)(const struct drive *d, const struct host_io *h);
 
 bool is_for(const struct shape *s, const char *name);
 struct nand_hooks hooks_of(const struct drive *d);

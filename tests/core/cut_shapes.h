@@ -49,6 +49,7 @@ enum {
 	WEIGHTS = 1048576,	/* by weight, each of another priority */
 	METADATA = 4194304,	/* each sector has metadata in the spare area, which name its write */
 	CARRIES = 8388608,	/* GC carries units over to its next victim */
+	FEW_READS = 16777216,	/* reads of the host have few ureads, so that long ones wait in between */
 };
 
 static const struct shape shapes[] = {

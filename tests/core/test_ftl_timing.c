@@ -15,6 +15,7 @@ static void *mem;
 static uint64_t now, next;
 static struct ftl_io done_io[64];
 static uint32_t reads_in_row;	/* setting of the next drive; 0: the default, eight */
+static bool capacitors;		/* setting of the next drive */
 static uint32_t done_count;
 
 static void on_done(void *opaque, struct ftl_io *io)
@@ -44,7 +45,7 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 		.second_victim_pages = ways.second_pages,
 		.gc_subpage_reads = ways.subpage ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.gc_copyback = ways.gc_copyback, .accounting = ways.accounting,
-		.reads_in_row = reads_in_row,
+		.reads_in_row = reads_in_row, .power_protected = capacitors,
 	};
 	struct ftl_host host = { on_done, on_copy, NULL };
 	size_t len;
@@ -63,6 +64,7 @@ static void ftl_free(void)
 	test_array_free(&t);
 	free(mem);
 	ways = (struct ways){ 0 };
+	capacitors = false;
 }
 
 static void give(struct ftl_io *io)
@@ -615,6 +617,71 @@ static void planes_take_turns_in_gc(void)
 	ftl_free();
 }
 
+/*
+ * One die with capacitors: a page has four units of 1 KiB, and the buffer 16 pages, so writes of up to 16 units are
+ * atomic. Units 0 to 3 are on flash. At `now` the program of units 4 to 7 has begun.
+ */
+static void make_atomic(void)
+{
+	static struct ftl_io filler;
+
+	ways.unit = 1024;
+	capacitors = true;
+	ftl_make(1, 1, 14, 64, FTL_GC_SLICED);
+	(void)run(FTL_WRITE, 0, 1);
+	settle();
+	now += 10 * PROG_ALONE;
+	filler = (struct ftl_io){ .op = FTL_WRITE, .offset = 4096, .bytes = 4096 };
+	give(&filler);
+	done_count = 0;
+}
+
+/* Returns an I/O of `units` units of 1 KiB. */
+static struct ftl_io units_of(enum ftl_op op, uint32_t unit, uint32_t units)
+{
+	return (struct ftl_io){ .op = op, .offset = unit * 1024ull, .bytes = units * 1024ull };
+}
+
+/* A read waits for the die, so the atomic write of its units waits for the read; later reads see the write. */
+static void atomic_write_waits_for_a_read(void)
+{
+	struct ftl_io before = units_of(FTL_READ, 0, 2), write = units_of(FTL_WRITE, 0, 2);
+	struct ftl_io after = units_of(FTL_READ, 0, 2), other = units_of(FTL_READ, 2, 1);
+
+	make_atomic();
+	give(&before);
+	give(&write);
+	give(&after);
+	give(&other);
+	settle();
+	EXPECT_EQ(done_count, 4);
+	EXPECT_EQ(before.done_ns - before.submit_ns, PROG_ALONE + READ_ALONE + FRONT);
+	EXPECT_EQ(write.done_ns - write.submit_ns, PROG_ALONE + BUFFER + FRONT);
+	EXPECT_EQ(after.done_ns - after.submit_ns, PROG_ALONE + BUFFER + FRONT);
+	EXPECT_EQ(other.done_ns - other.submit_ns, PROG_ALONE + 2 * READ_ALONE + FRONT);
+	ftl_free();
+}
+
+/* Both units of the read are written one by one, so it ends without a command, and no command follows. */
+static void atomic_write_after_a_read_from_the_buffer(void)
+{
+	struct ftl_io read = units_of(FTL_READ, 0, 2), write = units_of(FTL_WRITE, 0, 2);
+	struct ftl_io one = units_of(FTL_WRITE, 0, 1), two = units_of(FTL_WRITE, 1, 1);
+
+	make_atomic();
+	give(&read);
+	give(&one);
+	give(&two);
+	give(&write);
+	EXPECT_EQ(done_count, 2);
+	settle();
+	EXPECT_EQ(done_count, 4);
+	EXPECT_EQ(one.done_ns - one.submit_ns, BUFFER + FRONT);
+	EXPECT_EQ(read.done_ns - read.submit_ns, PROG_ALONE + BUFFER + FRONT);
+	EXPECT_EQ(write.done_ns - write.submit_ns, PROG_ALONE + BUFFER + FRONT);
+	ftl_free();
+}
+
 int main(void)
 {
 	RUN(ftl_single_requests);
@@ -637,5 +704,7 @@ int main(void)
 	RUN(ssdsim_fua_waits_for_the_program);
 	RUN(ssdsim_gc_keeps_the_channel);
 	RUN(planes_take_turns_in_gc);
+	RUN(atomic_write_waits_for_a_read);
+	RUN(atomic_write_after_a_read_from_the_buffer);
 	return test_result();
 }

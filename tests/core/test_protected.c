@@ -246,6 +246,28 @@ static void energy_is_used_up(void)
 	slate_close(dev);
 }
 
+/*
+ * A page has two units. An atomic write takes at most a quarter of the buffer and 128 KiB; one page of the buffer may
+ * be open, and a write of n units may touch n + 1.
+ */
+static void atomic_writes(void)
+{
+	static const struct { const char *setting; uint32_t units; } want[] = {
+		{ "ftl.buffer_units=4", 1 }, { "ftl.buffer_units=8", 2 }, { "ftl.buffer_units=15", 2 },
+		{ "ftl.buffer_units=16", 4 }, { "ftl.buffer_units=127", 16 }, { "ftl.buffer_units=128", 32 },
+		{ "ftl.buffer_units=4096", 32 }, { "ftl.power_protected=no", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		struct slate_sizes s;
+
+		make(want[i].setting);
+		slate_get_sizes(dev, &s);
+		EXPECT_EQ(s.atomic, want[i].units * UNIT);
+		slate_close(dev);
+	}
+}
+
 /* Make the profile, and a name for a drive file. */
 static void begin_file(void)
 {
@@ -459,6 +481,7 @@ int main(void)
 	RUN(times_of_a_save);
 	RUN(nothing_to_save);
 	RUN(energy_is_used_up);
+	RUN(atomic_writes);
 	RUN(closed_without_a_flush);
 	RUN(closed_at_once);
 	RUN(closed_with_too_little_energy);

@@ -8,6 +8,9 @@
  * flash, and everything that the host got an answer for must be there, flushed or not: found == acknowledged. Then the
  * drive is put back as it was, and the workload goes on. A second loss of power in the recovery must change nothing.
  *
+ * Atomic writes (ftl_ops.atomic_bytes): all sectors of one are found, or none; and so in each read, with or without a
+ * loss of power.
+ *
  *   test_save [-n OPS [NAME [SEED]]]	OPS operations on each shape with NAME in its name
  *   test_save ID			one save again; ID = shape:seed:ops:command:when is what a failing run prints
  */
@@ -35,6 +38,7 @@ static struct {
 	uint64_t busiest;		/* pages that one save programmed */
 	uint64_t failed;		/* programs and erases that failed in a save */
 	uint64_t collected;		/* saves with an erase */
+	uint64_t seen;			/* atomic writes of several units that were found */
 } run_of;
 
 /* Torn pages would take lower pages along, which these FTLs do not back up; no page is torn. */
@@ -47,12 +51,38 @@ static const struct shape paired[] = {
 	  FTL_GC_BLOCKING, true, 6, FIXED },
 };
 
+/* Buffers so large that all writes of test_cut are atomic. */
+static const struct shape large[] = {
+	{ "atomic", { 2, 1, 1, 1, 18, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 80, 16, FTL_GC_SLICED, false, 0 },
+	{ "atomic, units of two sectors", { 2, 1, 1, 1, 18, 4, 2048, 64, 25, 2048, 0, 1, 1 }, 1024, 80, 16,
+	  FTL_GC_BLOCKING, false, 0 },
+	{ "atomic, handles", { 2, 1, 1, 1, 18, 4, 1024, 64, 26, 1024, 0, 1, 1 }, 512, 80, 16, FTL_GC_SLICED, false, 0,
+	  HANDLES },
+	{ "atomic, controller and cache", { 2, 1, 1, 1, 18, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 80, 16,
+	  FTL_GC_SLICED, false, 0, CORES | CACHE },
+	{ "atomic, few reads, hot", { 2, 1, 1, 1, 18, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 80, 16,
+	  FTL_GC_SLICED, false, 8, FEW_READS | SUSPENDS },
+	{ "atomic, four units, hot", { 1, 1, 1, 1, 16, 6, 2048, 64, 43, 512, 0, 1, 1 }, 512, 150, 16,
+	  FTL_GC_SLICED, false, 12, CARRIES | WORDS | CORRECTED },
+	{ "atomic, cached", { 1, 1, 1, 1, 100, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 640, 16,
+	  FTL_GC_SLICED, false, 140, .map_cache_pages = 3 },
+	{ "atomic, metadata, slc", { 2, 1, 1, 1, 14, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 70, 16,
+	  FTL_GC_SLICED, false, 0, METADATA | SET_ASIDE | FOLDS },
+	{ "atomic, parity", { 2, 1, 1, 1, 18, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 16, FTL_GC_SLICED, false, 0,
+	  FIXED | IDLE, "parity", 0, 600 },
+	{ "atomic, rtf", { 2, 1, 1, 1, 24, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 16, FTL_GC_SLICED, false, 0,
+	  FIXED, "rtf" },
+	{ "atomic, flex", { 2, 1, 1, 1, 16, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 16, FTL_GC_SLICED, false, 0,
+	  RELAXED | IDLE, "flex", 100, 600 },
+};
+
 #define SHAPES (sizeof(shapes) / sizeof(*shapes))
-#define ALL (SHAPES + sizeof(paired) / sizeof(*paired))
+#define PAIRED (sizeof(paired) / sizeof(*paired))
+#define ALL (SHAPES + PAIRED + sizeof(large) / sizeof(*large))
 
 static const struct shape *shape_of(uint32_t i)
 {
-	return i < SHAPES ? &shapes[i] : &paired[i - SHAPES];
+	return i < SHAPES ? &shapes[i] : i - SHAPES < PAIRED ? &paired[i - SHAPES] : &large[i - SHAPES - PAIRED];
 }
 
 static struct drive kept;
@@ -99,6 +129,71 @@ static struct moment take_moment(void)
 
 	memmove(run_of.due, run_of.due + 1, --run_of.count * sizeof(m));
 	return m;
+}
+
+/* ---- atomic writes ---- */
+
+/* The history has changes [from, to): a write, by the units. Returns the sector behind it. */
+static uint32_t write_end(const struct drive *d, uint32_t from, uint32_t *to)
+{
+	uint32_t end = d->history[from].sector;
+
+	for (*to = from; *to < d->changes && d->history[*to].tag == d->history[from].tag &&
+			 d->history[*to].sector == end; (*to)++)
+		end += d->history[*to].count;
+	return end;
+}
+
+static bool changed_later(const struct drive *d, uint32_t from, uint32_t sector)
+{
+	for (; from < d->changes; from++)
+		if (sector - d->history[from].sector < d->history[from].count)
+			return true;
+	return false;
+}
+
+/*
+ * content[] has the tags of sectors [low, high). If one has the tag of an atomic write, the write's others among them
+ * have it, too, or were changed later.
+ */
+static void check_whole(const struct drive *d, uint32_t low, uint32_t high, const uint64_t *content, uint32_t atomic)
+{
+	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES;
+
+	for (uint32_t from = 0, to; from < d->changes; from = to) {
+		uint32_t end = write_end(d, from, &to), start = d->history[from].sector;
+		uint32_t begin = start > low ? start : low, stop = end < high ? end : high;
+		uint64_t tag = d->history[from].tag;
+		bool seen = false;
+
+		if (!tag || tag == LOST || (end - start) * FTL_SECTOR_BYTES > atomic ||
+		    (atomic == d->shape->unit && start / per != (end - 1) / per))	/* only units are atomic */
+			continue;
+		for (uint32_t s = begin; s < stop; s++)
+			seen |= content[s - low] == tag;
+		for (uint32_t s = begin; s < stop && seen; s++)
+			SSD_ASSERT(content[s - low] == tag || changed_later(d, to, s));
+		run_of.seen += seen && end - start > per;
+	}
+}
+
+static uint32_t atomic_of(const struct drive *d)
+{
+	return d->ops->atomic_bytes ? d->ops->atomic_bytes(&d->fc, &d->ta.n->geo) : d->shape->unit;
+}
+
+static void check_read(const struct drive *d, const struct host_io *h)
+{
+	uint64_t tags[MAX_SECTORS];
+	uint32_t low = (uint32_t)(h->io.offset / FTL_SECTOR_BYTES), n = (uint32_t)(h->io.bytes / FTL_SECTOR_BYTES);
+
+	if (d != &first)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		memcpy(&tags[i], h->data + (size_t)i * FTL_SECTOR_BYTES, 8);
+		tags[i] >>= 20;
+	}
+	check_whole(d, low, low + n, tags, atomic_of(d));
 }
 
 /* ---- a save ---- */
@@ -203,6 +298,8 @@ static void save_here(const struct moment *m)
 	test_lose_power(&second.ta, &first.ta, end_ns, seed);
 	drive_mount(&second);
 	verify(&second, &first);
+	check_whole(&first, 0, (uint32_t)(first.fc.capacity_bytes / FTL_SECTOR_BYTES), second.found,
+		    atomic_of(&first));
 	fail_in_mount(end_ns, rnd(&seed) % 100, seed);
 	memcpy(first.mem, kept.mem, first.len);
 	nand_array_copy(first.ta.a, kept.ta.a);
@@ -252,9 +349,10 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	hooks.done = on_command;
 	nand_array_set_hooks(first.ta.a, &hooks);
 	work_and_save(ops);
-	printf("# %" PRIu64 " commands, %" PRIu64 " losses of power survived, %" PRIu64 " failed programs and erases, %"
-	       PRIu64 " saves with an erase, at most %" PRIu64 " programs in one\n", run_of.commands, cuts - before,
-	       run_of.failed, run_of.collected, run_of.busiest);
+	printf("# %" PRIu64 " commands, %" PRIu64 " losses of power survived, %" PRIu64 " failed programs and erases, "
+	       "%" PRIu64 " saves with an erase, at most %" PRIu64 " programs in one; atomic: %u bytes, "
+	       "%" PRIu64 " found\n", run_of.commands, cuts - before, run_of.failed, run_of.collected, run_of.busiest,
+	       atomic_of(&first), run_of.seen);
 	drive_free(&first);
 	drive_free(&second);
 	drive_free(&third);
@@ -268,6 +366,7 @@ int main(int argc, char **argv)
 
 	signal(SIGABRT, on_abort);
 	protect = true;
+	when_read = check_read;
 	if (argc == 2 && sscanf(argv[1], "%u:%" SCNu64 ":%u:%" SCNu64 ":%d", &shape, &seed, &ops, &only.command,
 				&only.when) == 5) {
 		only.on = true;

@@ -223,6 +223,15 @@ class Protected(PowerTest):
         self.assertEqual(struct.unpack_from("<3Q", identity, 208), (1, 1, 0), "unsafe shutdowns, saved, unsaved")
         self.assertEqual(struct.unpack_from("<I", identity, 88)[0] & 129, 128, "protected, no volatile cache")
 
+    def test_atomic_writes(self) -> None:
+        """A write of 128 KiB fits a quarter of the buffer's 4 MiB; without capacitors a unit of 4 KiB is atomic."""
+        for protected, blocks in (("yes", 256), ("no", 8)):
+            nvme = self.start(ftl__power_protected=protected, ftl__buffer_units=1024)
+            nvme.do_admin(IDENTIFY, nsid=1, prp1=SCRATCH)
+            found = self.vm.read(SCRATCH, 4096)
+            self.assertEqual(struct.unpack_from("<6H", found, 34), (*[blocks - 1] * 2, 0, blocks - 1, 0, blocks - 1))
+            self.vm.close()
+
 
 class Machines(PowerTest):
     """Test the machine's reaction to a cut."""
