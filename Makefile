@@ -324,6 +324,7 @@ venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh
 
 venv-reproduce: packages ## Snakemake and matplotlib, for reproduce-*
+	@$(PHASE) -q packages-reproduce "what Snakemake's packages need" host-tools/install-packages.sh host-tools/packages.d/reproduce.txt
 	@$(PHASE) -q venv-reproduce "Snakemake and matplotlib (build/venv-reproduce)" \
 		host-tools/venv.sh reproduce
 

@@ -3,8 +3,8 @@
 """renew.py [--upgrade] [NAME...]: write NAME.txt, pinned packages with hashes, from each NAME.in ('make requirements').
 
 A list holds for CPython 3.11 to 3.14 on x86-64 Linux with glibc: of each package it has the hashes of the wheels for
-these, or of the source archive if there is no wheel. Versions stay as they are in NAME.txt if NAME.in allows them;
---upgrade takes the newest. uv (build/venv-requirements) resolves.
+these, and of the source archive if one of these has no wheel. Versions stay as they are in NAME.txt if NAME.in allows
+them; --upgrade takes the newest. uv (build/venv-requirements) resolves.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ UV = BUILD / "venv-requirements" / "bin" / "uv"
 _WHEEL = re.compile(r"-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl$")
 
 
-def fits(wheel: str) -> bool:
-    """Can one of PYTHONS on x86-64 Linux with glibc install this wheel?"""
+def fits(wheel: str, minor: int) -> bool:
+    """Can CPython 3.MINOR on x86-64 Linux with glibc install this wheel?"""
     tags = _WHEEL.search(wheel)
     if not tags:
         return False
@@ -34,12 +34,13 @@ def fits(wheel: str) -> bool:
     if not any(p == "any" or (p.startswith(("manylinux", "linux")) and p.endswith("_x86_64")) for p in platforms):
         return False
     pythons, abi = tags["python"].split("."), tags["abi"]
-    exact = {f"cp3{minor}" for minor in PYTHONS}
-    if abi == "none":
-        return bool(exact & set(pythons)) or any(re.fullmatch(r"py3\d*|cp3\d*", python) for python in pythons)
     if abi == "abi3":
-        return any(python.startswith("cp3") and int(python[3:]) <= PYTHONS[-1] for python in pythons)
-    return any(python in exact and abi == python for python in pythons)
+        return any(python.startswith("cp3") and int(python[3:]) <= minor for python in pythons)
+    if abi != "none":
+        return f"cp3{minor}" in pythons and abi in pythons
+    return f"cp3{minor}" in pythons or any(
+        re.fullmatch(r"py3\d*", python) and int(python[3:] or 0) <= minor for python in pythons
+    )
 
 
 def file_name(entry: dict[str, str]) -> str:
@@ -49,12 +50,14 @@ def file_name(entry: dict[str, str]) -> str:
 
 def requirement(package: dict[str, Any]) -> str:
     """Return a package's lines: version, marker and hashes."""
-    wheels = [wheel for wheel in package.get("wheels", []) if fits(file_name(wheel))]
-    chosen = wheels or ([package["sdist"]] if "sdist" in package else [])
-    if not chosen:
-        sys.exit(f"renew.py: {package['name']} {package['version']} has no file for these Pythons")
+    wheels = {minor: [w for w in package.get("wheels", []) if fits(file_name(w), minor)] for minor in PYTHONS}
+    without = [minor for minor in PYTHONS if not wheels[minor]]
+    if without and "sdist" not in package:
+        missed = ", ".join(f"3.{minor}" for minor in without)
+        sys.exit(f"renew.py: {package['name']} {package['version']} has no file for CPython {missed}")
+    chosen = [wheel for minor in PYTHONS for wheel in wheels[minor]] + ([package["sdist"]] if without else [])
     marker = f" ; {package['marker']}" if "marker" in package else ""
-    hashes = sorted(f"--hash=sha256:{entry['hashes']['sha256']}" for entry in chosen)
+    hashes = sorted({f"--hash=sha256:{entry['hashes']['sha256']}" for entry in chosen})
     return " \\\n    ".join([f"{package['name']}=={package['version']}{marker}", *hashes])
 
 
