@@ -27,7 +27,7 @@ trap 'rm -f "$log"' EXIT
 	if grep -q 'DO NOT MATCH THE HASHES' "$log"; then
 		why="its hashes are for other files: 'make requirements' renews the list"
 	elif grep -q 'No matching distribution' "$log"; then
-		why="$("$python" --version) may be too new for a package: 'make requirements' renews the list"
+		why="the index has no such version for $("$python" --version): 'make requirements UPGRADE=1' takes those that it has"
 	elif grep -q 'No space left' "$log"; then
 		why="the disk is full"
 	else

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test that each part which is fetched copes with an archive that has moved on: the parts' own words, asked of an
+archive of our own (archive.py), and Python's packages of an index of our own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import zipfile
+from fnmatch import fnmatch
+from pathlib import Path
+
+from archive import Archive
+
+ROOT = Path(__file__).resolve().parents[2]
+GUEST = "host-tools/guest"
+HEAD = """
+set -euo pipefail
+here={root}/{guest} who=test package_list=$here/../packages.d/guest.txt
+. "$here/lib.sh"
+. "$repo/host-tools/debian.sh"
+build=$DIR/build work=$DIR/work lock=$DIR/lock notes=$DIR/notes update=''
+plan=$DIR/source.plan suite=trixie
+mkdir -p "$work"
+: >"$notes"
+release_init trixie >&2
+"""
+
+
+def settings(text: str) -> str:
+    """Return a script's assignments of lists, such as PACKAGES."""
+    return "\n".join(re.findall(r'(?m)^[A-Z_]+="[^"]*"', text))
+
+
+def function(text: str, name: str) -> str:
+    """Return a script's function."""
+    found = re.search(rf"(?ms)^{name}\(\).*?^}}\n", text)
+    assert found, name
+    return found[0]
+
+
+def words(text: str, name: str) -> list[str]:
+    """Return the packages that a list names. Of an apt pattern, that is the last exact name."""
+    found = re.search(rf'(?m)^{name}="([^"]*)"', text)
+    assert found, name
+    listed = found[1].replace("\\\n", "").split()
+    exact = [re.findall(r"\?exact-name\(([^)]*)\)", word) for word in listed]
+    return [names[-1] if names else word for word, names in zip(listed, exact) if names or not word.startswith("?")]
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+class Case(unittest.TestCase):
+    """Each test has an archive, a cache and a lock of its own."""
+
+    def setUp(self) -> None:
+        found = tempfile.TemporaryDirectory(prefix="slate-")
+        self.addCleanup(found.cleanup)
+        self.folder = Path(found.name)
+        (self.folder / "apt.conf").write_text('Acquire::Retries::Delay "false";', encoding="ascii")
+        self.archive = Archive(self.folder / "archive")
+        for suite in ("trixie", "forky", "sid"):
+            self.archive.suite(suite)
+
+    def sh(self, script: str) -> tuple[int, list[str], str]:
+        """Run the script behind lib.sh and debian.sh, with new lists; return status, notes, and all output."""
+        self.archive.write()
+        for path in (self.folder / "cache" / "slate").glob("apt-*/.lock"):
+            path.unlink()
+        done = subprocess.run(
+            ["bash", "-c", HEAD.format(root=ROOT, guest=GUEST) + script],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DIR": str(self.folder),
+                 "APT_CONFIG": str(self.folder / "apt.conf"), "XDG_CACHE_HOME": str(self.folder / "cache"),
+                 "SLATE_ETC_APT": str(self.archive.etc())},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False,
+        )  # fmt: skip
+        return done.returncode, (self.folder / "notes").read_text(encoding="utf-8").splitlines(), done.stdout
+
+    def lock(self) -> dict[str, list[str]]:
+        """Return NAME VERSION of each part's files."""
+        parts: dict[str, list[str]] = {}
+        for line in (self.folder / "lock").read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                part, name, version = line.split()[:3]
+                parts.setdefault(part, []).append(f"{name} {version}")
+        return parts
+
+    def forget_cache(self) -> None:
+        shutil.rmtree(self.folder / "cache" / "slate" / "files")
+
+
+class Packages(Case):
+    """Parts that are packages of the guest's release, and their sources."""
+
+    def moves(self, script: str, part: str, debs: list[str], sources: dict[str, str], kept: str = "*") -> None:
+        """Ask for a part on each archive. Sources: part of the source, name. Kept: of the packages, in the plan."""
+        names = sorted(name for name in debs if any(fnmatch(name, pattern) for pattern in kept.split("|")))
+        first = names[0]
+        for name in debs:
+            self.archive.add("trixie", name, "1-1", Source="linux", Priority="required")
+        self.archive.add("trixie", first, "2-1", Source="linux", Priority="required").unlink()
+        for name in sources.values():
+            self.archive.add_source("trixie", name, "1-1")
+            self.archive.add_source("trixie", name, "2-1")[1].unlink()  # its tarball
+        with self.subTest("a list that is newer than the archive"):
+            status, notes, said = self.sh(script)
+            self.assertEqual(status, 0, said)
+            self.assertEqual(
+                notes, [f"the archive of trixie lists {first} 2-1 and has it not: taking another version"]
+            )
+            lock = self.lock()
+            self.assertEqual(lock[part], [f"{name} 1-1" for name in names])
+            for source, name in sources.items():
+                self.assertEqual(lock[source], [f"{name} 1-1"] * len(lock[source]))
+        with self.subTest("the lock's files are gone"):
+            self.forget_cache()
+            next((self.folder / "archive" / "pool" / "main" / first[0] / first).glob("*_1-1_*")).unlink()
+            self.archive.add("trixie", first, "3-1", Source="linux", Priority="required")
+            status, notes, said = self.sh(script)
+            self.assertEqual(status, 0, said)
+            self.assertIn(f"the archive no longer has {first} 1-1: taking what it has now", notes)
+            self.assertEqual(self.lock()[part], [f"{first} 3-1", *(f"{name} 1-1" for name in names[1:])])
+        with self.subTest("an index without files"):
+            before = (self.folder / "lock").read_text(encoding="utf-8")
+            self.forget_cache()
+            for path in (self.folder / "archive" / "pool").rglob("*"):
+                if path.is_file():
+                    path.unlink()
+            status, notes, said = self.sh(script)
+            self.assertNotEqual(status, 0, said)
+            self.assertIn("has it not: taking another version", notes[-1], said)
+            self.assertEqual((self.folder / "lock").read_text(encoding="utf-8"), before)
+
+    def test_the_guests_root(self) -> None:
+        lib = read(f"{GUEST}/lib.sh")
+        debs = words(lib, "IN_GUEST") + words(lib, "COMPILER")
+        make_root = 'make_root() { local part=$1; shift; part_plan "$part" "$@"; }\n'
+        self.moves(make_root + "build_root", "build", debs, {})
+
+    def test_the_guests_kernel(self) -> None:
+        script = function(read(f"{GUEST}/build.sh"), "plan_kernel") + "plan_kernel"
+        self.moves(script, "kernel", ["linux-image-amd64"], {})
+
+    def test_further_packages(self) -> None:
+        stubs = "IN_GUEST='' COMPILER='' NOT_IN_ROOTS=none; set_lock_word with hello; : >$work/build.plan\n"
+        script = function(read(f"{GUEST}/build.sh"), "plan_with") + stubs + "unpack_plan() { :; }; plan_with"
+        self.moves(script, "with", ["hello"], {})
+
+    def test_applications(self) -> None:
+        text = read(f"{GUEST}/apps.sh")
+        stubs = "locked_plan() { :; }; build_root() { :; }\n"
+        sources = {f"apps-{name}": name for name in words(text, "SOURCES")}
+        script = settings(text) + "\n" + function(text, "plan") + stubs + "plan"
+        self.moves(script, "apps", words(text, "PACKAGES"), sources)
+
+    def test_content(self) -> None:
+        text = read(f"{GUEST}/content.sh")
+        kept = re.search(r'(?m)^DEBS="([^"]*)"', text)
+        assert kept
+        sources = {f"content-{name}": name for name in words(text, "SOURCES")}
+        script = settings(text) + "\n" + function(text, "plan") + "build_root() { :; }\nplan"
+        self.moves(script, "content", words(text, "ROOTS"), sources, kept[1].replace("\\\n", ""))
+
+    def test_the_image(self) -> None:
+        text = read(f"{GUEST}/image.sh")
+        debs = words(text, "PACKAGES") + words(text, "FOR_SUITES")
+        self.moves(settings(text) + "\n" + function(text, "plan") + "plan", "image", debs, {})
+
+
+class Sources(Case):
+    """Parts that are a source package: another version of the release, or that of the next, or the tarball alone."""
+
+    def moves(self, script: str, part: str, name: str) -> None:
+        self.archive.add_source("trixie", name, "1-1")
+        self.archive.add_source("trixie", name, "2-1")[1].unlink()
+        with self.subTest("a list that is newer than the archive"):
+            status, notes, said = self.sh(script)
+            self.assertEqual((status, notes, self.lock()), (0, [], {part: [f"{name} 1-1"] * 2}), said)
+        with self.subTest("the lock's files are gone"):
+            self.forget_cache()
+            for path in (self.folder / "archive" / "pool").rglob("*.tar.*"):
+                path.unlink()
+            self.archive.sources["trixie"].clear()
+            self.archive.add_source("trixie", name, "3-1")[2].unlink()  # Debian's patches
+            status, notes, said = self.sh(script)
+            self.assertEqual((status, self.lock()), (0, {part: [f"{name} 3-1"]}), said)
+            self.assertEqual(
+                notes,
+                [f"the archive no longer has {name} 1-1: taking what it has now",
+                 f"the archive has no whole source of {name} 3-1: taking its tarball, without Debian's patches"],
+            )  # fmt: skip
+        with self.subTest("the next release"):
+            self.forget_cache()
+            for path in (self.folder / "archive" / "pool").rglob("*.tar.*"):
+                path.unlink()
+            self.archive.add_source("forky", name, "4-1")
+            status, notes, said = self.sh(script)
+            self.assertEqual((status, self.lock()), (0, {part: [f"{name} 4-1"] * 2}), said)
+            self.assertEqual(
+                notes[-1],
+                f"the archive of trixie lists the source of {name} 3-1 and has it not: taking that of forky",
+            )
+        with self.subTest("an index without files"):
+            self.forget_cache()
+            for path in (self.folder / "archive" / "pool").rglob("*.tar.*"):
+                path.unlink()
+            before = (self.folder / "lock").read_text(encoding="utf-8")
+            status, _, said = self.sh(script)
+            self.assertNotEqual(status, 0)
+            self.assertTrue(said.endswith(f"the archive has no source of {name}, of no release\n"), said)
+            self.assertEqual((self.folder / "lock").read_text(encoding="utf-8"), before)
+
+    def test_fio(self) -> None:
+        found = re.search(r'(?m)^phase fio-fetch "[^"]*" (.*)$', read(f"{GUEST}/build.sh"))
+        assert found
+        self.moves(found[1], "fio", "fio")
+
+    def test_qemu(self) -> None:
+        self.moves(function(read("qemu-patches/build.sh"), "fetch") + "debian() { :; }; fetch", "qemu", "qemu")
+
+
+class Nothing(unittest.TestCase):
+    """No part asks the network in another way."""
+
+    def test_no_script_fetches_otherwise(self) -> None:
+        fetches = re.compile(
+            r"apt-get .*\b(install|download|source|update)\b|apt-helper|\bwget\b|\bcurl -|pip\" .*\binstall\b"
+        )
+        found = set()
+        for path in [ROOT / "Makefile", *(ROOT / "host-tools").glob("*.sh"), *(ROOT / GUEST).glob("*.sh"),
+                     *(ROOT / "qemu-patches").glob("*.sh")]:  # fmt: skip
+            for line in path.read_text(encoding="utf-8").splitlines():
+                if fetches.search(line) and not re.match(r"\s*#|.*\b(die|fail|printf|echo|say)\b", line):
+                    found.add(path.relative_to(ROOT).as_posix())
+        self.assertEqual(
+            found,
+            {"host-tools/debian.sh",  # the archive
+             "host-tools/install-packages.sh",  # this machine's packages: test_debian
+             "host-tools/venv.sh",  # Python's packages: below
+             "qemu-patches/build.sh"},  # meson, of any version in a range
+        )  # fmt: skip
+
+
+class Wheels(unittest.TestCase):
+    """A list's package is gone from the index, or is another file there."""
+
+    def install(self, index: dict[str, str], pinned: str) -> tuple[int, str, bool]:
+        """Install package a 1.0, of the wheel with this text. Index: text by version. Say whether a stamp is left."""
+        with tempfile.TemporaryDirectory(prefix="slate-") as name:
+            folder = Path(name)
+            (folder / "host-tools/python").mkdir(parents=True)
+            shutil.copy(ROOT / "host-tools/venv.sh", folder / "host-tools/venv.sh")
+            (folder / "index").mkdir()
+            self.wheel(folder / "index", "1.0", pinned)
+            wheel = next((folder / "index").iterdir())
+            digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+            wheel.unlink()
+            for version, text in index.items():
+                self.wheel(folder / "index", version, text)
+            (folder / "host-tools/python/x.txt").write_text(f"a==1.0 --hash=sha256:{digest}\n", encoding="ascii")
+            env = {"PATH": "/usr/bin:/bin", "HOME": name, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null"}
+            done = subprocess.run(
+                [folder / "host-tools/venv.sh", "x"], env=env | {"PIP_FIND_LINKS": str(folder / "index")},
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
+            )  # fmt: skip
+            return done.returncode, done.stdout, (folder / "build/venv-x/.requirements.txt").exists()
+
+    @staticmethod
+    def wheel(folder: Path, version: str, text: str) -> None:
+        with zipfile.ZipFile(folder / f"a-{version}-py3-none-any.whl", "w") as file:
+            for path, content in (
+                ("a.py", text),
+                (f"a-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: a\nVersion: {version}\n"),
+                (f"a-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+                (f"a-{version}.dist-info/RECORD", ""),
+            ):
+                file.writestr(zipfile.ZipInfo(path), content)
+
+    def test_it_is_gone(self) -> None:
+        status, said, stamp = self.install({"2.0": "x"}, "x")
+        self.assertEqual((status, stamp), (1, False))
+        self.assertRegex(
+            said.splitlines()[-1],
+            r"^slate: pip could not install what host-tools/python/x\.txt names: the index has no such version for "
+            r"Python 3\.\d+\.\d+: 'make requirements UPGRADE=1' takes those that it has$",
+        )
+
+    def test_it_is_another_file(self) -> None:
+        status, said, stamp = self.install({"1.0": "y"}, "x")
+        self.assertEqual((status, stamp), (1, False))
+        self.assertEqual(
+            said.splitlines()[-1],
+            "slate: pip could not install what host-tools/python/x.txt names: its hashes are for other files: "
+            "'make requirements' renews the list",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
