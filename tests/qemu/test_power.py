@@ -16,7 +16,7 @@ from typing import Any
 
 from support import Json, Machine, MachineTest, QmpError, drive
 
-from nvme import CSTS, FLUSH, FUA, IDENTIFY, READ, WRITE, Nvme, power_on
+from nvme import CSTS, FLUSH, FUA, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, power_on
 
 BUS_NS, PROGRAM_NS = 300 + 22080, 640000
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
@@ -24,6 +24,7 @@ PAGE = bytes(range(256)) * 16
 ONES = 0xFFFFFFFF
 LIST, NAMESPACE_ATTACHMENT = 0x180000, 0x15
 SCRATCH, SMART = 0x180000, 0x02
+GET_FEATURES, FEATURES, WRITE_CACHE, INVALID_FIELD = 0x0A, 0x12, 0x06, 0x02
 QUICK: Json = {
     "ftl__overhead_ns": 0,
     "ftl__buffer_ns": 0,
@@ -222,6 +223,15 @@ class Protected(PowerTest):
         identity = self.nvme.get_log(0xD0, 256)
         self.assertEqual(struct.unpack_from("<3Q", identity, 208), (1, 1, 0), "unsafe shutdowns, saved, unsaved")
         self.assertEqual(struct.unpack_from("<I", identity, 88)[0] & 129, 128, "protected, no volatile cache")
+
+    def test_no_feature_of_the_write_cache(self) -> None:
+        """The feature is not in the log, and Get and Set Features name a field; with a write cache see test_logs."""
+        nvme = self.start(ftl__power_protected="yes")
+        self.assertEqual(struct.unpack_from("<I", nvme.get_log(FEATURES, 1024, nsid=ONES), 4 * WRITE_CACHE)[0], 0)
+        for select in range(4):
+            nvme.do_admin(GET_FEATURES, INVALID_FIELD, dwords={10: WRITE_CACHE | select << 8})
+        for enabled in (0, 1):
+            nvme.do_admin(SET_FEATURES, INVALID_FIELD, dwords={10: WRITE_CACHE, 11: enabled})
 
     def test_atomic_writes(self) -> None:
         """A write of 128 KiB fits a quarter of the buffer's 4 MiB; without capacitors a unit of 4 KiB is atomic."""
