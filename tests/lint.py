@@ -48,6 +48,12 @@ _SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")
 _PYTHON = re.compile(rb"#!.*\bpython3?\b")
 
 
+def packaged(name: str) -> Path:
+    """Return a linter's program itself. What starts it in TOOLS needs setuptools, which newer Pythons do not have."""
+    inside = f"lib/python3*/site-packages/{name.replace('-', '_')}/data/bin/{name}"
+    return next(TOOLS.parent.glob(inside), TOOLS / name)
+
+
 def files() -> list[Path]:
     """Return every file of the tree, relative to ROOT."""
     found = []
@@ -133,7 +139,7 @@ def clang_tidy() -> str:
     flags = subprocess.run(["pkg-config", "--cflags", *C_PACKAGES], stdout=subprocess.PIPE, text=True, check=True)
     folders = [folder.relative_to(ROOT) for pattern in C_INCLUDES for folder in sorted(ROOT.glob(pattern))]
     after = ["--", "-std=gnu11", *(f"-I{folder}" for folder in folders), *flags.stdout.split()]
-    tidy = [TOOLS / "clang-tidy", "--quiet"]
+    tidy = [packaged("clang-tidy"), "--quiet"]
     found = each([*tidy, *sources[at : at + C_AT_ONCE], *after] for at in range(0, len(sources), C_AT_ONCE))
     return re.sub(r"(?m)^\d+ warnings? generated\.\n", "", found)  # with those of the system's headers
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ class Archive:
         self.folder = folder
         self.packages: dict[str, list[str]] = {}
         self.sources: dict[str, list[str]] = {}
+        self.time = 1_700_000_000  # of the lists
 
     def etc(self) -> Path:
         """Return a folder in place of /etc/apt that names this archive."""
@@ -96,7 +98,8 @@ class Archive:
         return files
 
     def write(self) -> None:
-        """Write the lists of all suites."""
+        """Write the lists of all suites. Since apt 3 a list of equal size and second is taken for the one before."""
+        self.time += 1
         for suite in self.packages:
             root = self.folder / "dists" / suite
             for path, items in (("main/binary-amd64/Packages", self.packages[suite]),
@@ -108,6 +111,8 @@ class Archive:
             (root / "Release").write_text(
                 f"Origin: Debian\nSuite: {suite}\nCodename: {suite}\nDate: Sat, 28 Nov 2026 00:00:00 UTC\n"
                 f"Architectures: amd64\nComponents: main\nSHA256:\n{sums}", encoding="utf-8")  # fmt: skip
+            for path in (*(root / n for n in names), root / "Release"):
+                os.utime(path, (self.time, self.time))
 
     def _pool(self, name: str, file: str) -> Path:
         folder = self.folder / "pool" / "main" / name[0] / name
