@@ -111,8 +111,8 @@ class Archive:
             (root / "Release").write_text(
                 f"Origin: Debian\nSuite: {suite}\nCodename: {suite}\nDate: Sat, 28 Nov 2026 00:00:00 UTC\n"
                 f"Architectures: amd64\nComponents: main\nSHA256:\n{sums}", encoding="utf-8")  # fmt: skip
-            for path in (*(root / n for n in names), root / "Release"):
-                os.utime(path, (self.time, self.time))
+            for listed in (*(root / n for n in names), root / "Release"):
+                os.utime(listed, (self.time, self.time))
 
     def _pool(self, name: str, file: str) -> Path:
         folder = self.folder / "pool" / "main" / name[0] / name
