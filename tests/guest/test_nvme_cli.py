@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run nvme-cli's own tests, from its Debian source, on the controller."""
 
+import json
 import re
 
 from support import HERE, GuestTest
+
+from slate_lib import paths
 
 # The controller has these optional commands of NVMe 2.0, as bits of id-ctrl's oncs and oacs.
 NAMESPACE_MANAGEMENT, LBA_STATUS = 3, 9
@@ -25,6 +28,13 @@ PASS = (
 )  # fmt: skip
 
 
+# From 2.13 on each test makes a namespace in its setUp, so the guest manages the drive's namespaces. The test of Copy
+# takes a character of a text for a number (TypeError in its setUp).
+MANAGED = ("attach_detach_ns", "compare", "create_max_ns", "ctrl_reset", "dsm", "error_log", "flush", "format",
+           "fw_log", "get_features", "get_lba_status", "id_ctrl", "id_ns", "lba_status_log", "read_write", "smart_log",
+           "verify", "writeuncor", "writezeros")  # fmt: skip
+
+
 class NvmeCli(GuestTest):
     """Uses the packaged kernel, because the tests read its sysfs."""
 
@@ -32,6 +42,15 @@ class NvmeCli(GuestTest):
 
     def test_nvme_cli(self) -> None:
         (self.folder / "nvme-cli.sh").symlink_to(HERE / "nvme-cli.sh")
+        packages = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))["packages"]
+        if not packages["src nvme-cli"].startswith("2.3-"):
+            words = ("--set", "drive.namespaces=16", "--env", "MANAGED=1", "--cmd", "nvme-cli.sh")
+            result = self.slate("--apps", "--fill", "0", *words, seconds=900)
+            found = dict(line.split() for line in result.text("nvme-cli.txt").splitlines())
+            self.assertEqual(found, {f"nvme_{name}_test": "ok" for name in MANAGED} | {"nvme_copy_test": "FAIL"})
+            self.assertIn("TypeError", result.text("nvme_copy_test.txt"))
+            self.assert_clean(result.device, unreadable=1)  # by writeuncor
+            return
         result = self.slate("--apps", "--fill", "0", "--cmd", "nvme-cli.sh", seconds=600)
         found = dict(line.split() for line in result.text("nvme-cli.txt").splitlines())
         fails = dict.fromkeys((*NOT_OFFERED, *OTHERS_THAT_FAIL), "FAIL")
