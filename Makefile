@@ -55,7 +55,7 @@ PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
 PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
 RUN_PACKAGES := base qemu guest
 BUILD := packages core qemu guest venv
-TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content venv-reproduce venv-install venv-lint venv-fit
+TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-next venv-reproduce venv-install venv-lint venv-fit
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
@@ -67,7 +67,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -319,6 +319,10 @@ guest-apps: packages-all guest ## the image of applications, for --app and --app
 
 guest-image: packages-all qemu guest ## a Debian as a disk image, build/image/debian.qcow2, for --image (some minutes, once)
 	@$(PHASE) image "a Debian as a disk image, from packages" host-tools/guest/image.sh
+
+guest-next: packages-all core ## a guest of Debian's next release with its image of applications, for tests (two minutes, once)
+	@$(PHASE) next "a guest of Debian's next release" env SLATE_GUEST=forky host-tools/guest/build.sh
+	@$(PHASE) next-apps "that guest's image of applications" env SLATE_GUEST=forky host-tools/guest/apps.sh
 
 venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh
