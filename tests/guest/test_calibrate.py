@@ -20,12 +20,13 @@ class Calibrate(GuestTest):
         script.write_text(calibrate.script((JOBS / "calibrate.fio").read_text()))
         for rate in ("2", "3.2"):
             server = self.slate("--cmd", script, "--fill", "0", "--cpu-rate", rate)
-            line = [str(SLATE), "calibrate", str(server.folder / "fio.json")]
-            done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+            command = [str(SLATE), "calibrate", str(server.folder / "fio.json")]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, rf"\nrate      {rate} = 4 x .*: slate run --cpu-rate {rate}\n$")
             # An I/O on null_blk is some thousands of instructions, four of the guest's in a nanosecond.
-            found = re.search(r"\nguest     (1,\d\d\d\.\d) ns at 4 GIPS: (\d,\d\d\d) instructions in each\n", done.stdout)
+            line = r"\nguest     (1,\d\d\d\.\d) ns at 4 GIPS: (\d,\d\d\d) instructions in each\n"
+            found = re.search(line, done.stdout)
             assert found, done.stdout
             mean, instructions = (float(text.replace(",", "")) for text in found.groups())
             self.assertLessEqual(abs(instructions - mean * 4), 0.5 + 4 * 0.05, "more than the two figures' rounding")
