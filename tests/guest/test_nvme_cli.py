@@ -9,22 +9,21 @@ from support import HERE, GuestTest
 from slate_lib import paths
 
 # The controller has these optional commands of NVMe 2.0, as bits of id-ctrl's oncs and oacs.
-NAMESPACE_MANAGEMENT, LBA_STATUS = 3, 9
+NAMESPACE_MANAGEMENT = 3
 
 # Some tests need these optional commands, which QEMU's nvme does not have.
 NOT_OFFERED = {
     "nvme_attach_detach_ns_test": ("oacs", NAMESPACE_MANAGEMENT),
     "nvme_create_max_ns_test": ("oacs", NAMESPACE_MANAGEMENT),
     "nvme_format_test": ("oacs", NAMESPACE_MANAGEMENT),
-    "nvme_get_lba_status_test": ("oacs", LBA_STATUS),
-    "nvme_lba_status_log_test": ("oacs", LBA_STATUS),
 }
 # smart_log looks for "data_units_read" in what 'nvme smart-log' of its own version calls "Data Units Read".
 # get_features asks for Error Recovery (5), a feature of a namespace, without naming one.
 OTHERS_THAT_FAIL = ("nvme_smart_log_test", "nvme_get_features_test")
 PASS = (
     *(f"nvme_{name}_test" for name in ("compare", "copy", "dsm", "error_log", "flush", "fw_log", "id_ctrl", "id_ns",
-                                       "read_write", "verify", "writeuncor", "writeuncor_4k", "writezeros")),
+                                       "lba_status_log", "read_write", "verify", "writeuncor", "writeuncor_4k",
+                                       "writezeros")),
 )  # fmt: skip
 
 
@@ -53,6 +52,9 @@ class NvmeCli(GuestTest):
             return
         result = self.slate("--apps", "--fill", "0", "--cmd", "nvme-cli.sh", seconds=600)
         found = dict(line.split() for line in result.text("nvme-cli.txt").splitlines())
+        # Early versions of this test ask for action 11, which is reserved, instead of 11h.
+        if found.pop("nvme_get_lba_status_test") != "ok":
+            self.assertIn("(0x4002)", result.text("nvme_get_lba_status_test.txt"), "Invalid Field in Command")
         fails = dict.fromkeys((*NOT_OFFERED, *OTHERS_THAT_FAIL), "FAIL")
         self.assertEqual(found, dict.fromkeys(PASS, "ok") | fails)
         offered = result.text("id-ctrl.txt")

@@ -13,7 +13,7 @@ from nvme import FLUSH, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, powe
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
 SUPPORTED, ERRORS, SMART, EFFECTS, SELF_TEST, GROUP, FEATURES, MANAGEMENT, OCP = 0, 1, 2, 5, 6, 9, 0x12, 0x13, 0xC0
-BY_HOST, BY_CONTROLLER, SANITIZE = 0x07, 0x08, 0x81
+BY_HOST, BY_CONTROLLER, LBA_STATUS, SANITIZE = 0x07, 0x08, 0x0E, 0x81
 GET_FEATURES, FORMAT, WRITE_UNCORRECTABLE, VERIFY = 0x0A, 0x80, 0x04, 0x0C
 THRESHOLD, WRITE_CACHE, ATOMICITY, EVENTS, TIMESTAMP, BEHAVIOUR = 0x04, 0x06, 0x0A, 0x0B, 0x0E, 0x16
 ANY = 0xFFFFFFFF
@@ -25,7 +25,7 @@ ENTRIES, ENTRY = 64, 64
 LBA = 512
 OTHER: Json = {"driver": "null-co", "node-name": "ssd0", "size": 1 << 20}
 SLATE_LOGS = {*range(0xD0, 0xD8)}
-DRIVE_LOGS = {SELF_TEST, BY_HOST, BY_CONTROLLER, SANITIZE, OCP} | SLATE_LOGS
+DRIVE_LOGS = {SELF_TEST, BY_HOST, BY_CONTROLLER, LBA_STATUS, SANITIZE, OCP} | SLATE_LOGS
 PLAIN_LOGS = {*range(6), FEATURES, MANAGEMENT}
 
 
@@ -221,7 +221,8 @@ class Tables(LogsTest):
         self.start()
         words = struct.unpack("<256I", self.log(FEATURES, 1024))
         self.assertEqual([hex(i) for i, word in enumerate(words) if word],
-                         ["0x1", "0x2", "0x4", "0x5", "0x6", "0x7", "0x8", "0x9", "0xa", "0xb", "0xe", "0x16", "0x19"])
+                         ["0x1", "0x2", "0x4", "0x5", "0x6", "0x7", "0x8", "0x9", "0xa", "0xb", "0xe", "0x15", "0x16",
+                          "0x19"])
         namespace, controller = 1 | 1 << 20, 1 | 1 << 21
         self.assertEqual((words[5], words[6], words[0x16]), (namespace, controller, controller | 1 << 2))
         for number, word in enumerate(words):
