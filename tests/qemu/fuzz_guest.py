@@ -78,7 +78,7 @@ IO_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0C, 0x0D, 0x12, 0x19, 
 ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x10, 0x11, 0x14, 0x15, 0x19,
                  0x1A, 0x1C, 0x7C, 0x80, 0x81, 0x82, 0x84, 0x86, 0xC0, 0xC1, 0xC4)
 REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
-ABORT, MANAGEMENT, ATTACHMENT, FORMAT, SANITIZE = 0x08, 0x0D, 0x15, 0x80, 0x84
+ABORT, MANAGEMENT, SELF_TEST, ATTACHMENT, FORMAT, SANITIZE, LBA_STATUS = 0x08, 0x0D, 0x14, 0x15, 0x80, 0x84, 0x86
 ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
 ZONE, ZONES = 2048, 12  # blocks of a zone of the drive that has them
 ZONE_RESET, ALL_ZONES = 4, 1 << 8
@@ -172,12 +172,22 @@ class Sequence:
             self.manage(opcode, words)
         elif opcode in (0x09, 0x0A):
             words[10] = rng.choice((1, 2, 4, 5, 6, 7, 8, 9, 0x0A, 0x0B, 0x0E, 0x10, 0x16, 0x19, 0x1D, 0x1E))
+            if words[14] % 16 == 0:
+                words[10] = 0x15  # LBA Status Information Attributes
             words[10] |= words[15] % 5 << 8 if opcode == 0x0A else 0  # current, default, saved, capabilities, reserved
         elif opcode == 0x02:
             words[10] = rng.choice((1, 2, 3, 4, 5, 9, 0x20, *range(0xCF, 0xD9))) | self.number(10) << 16
             if words[10] & 0xFF == 9:  # drawn without rng, so that ids of failures keep their sequences
                 words[10] += (9, 0x00, 0x06, 0x07, 0x107, 0x08, 0x12, 0x13, 0x81, 0xC0)[words[15] % 10] - 9
             words[11:14] = rng.choice((0, 1 << 16)), rng.choice((0, 4, 64, 4096, 0xFFFFFFFC)), rng.choice((0, 0, 0, 1))
+            if words[14] % 8 == 0:  # the persistent event log's actions, the LBA status log read with RAE and without
+                words[10] = words[10] & ~0xFFFF | (0x0D, 0x10D, 0x20D, 0x30D, 0x0E, 0x800E)[words[15] % 6]
+        elif opcode == SELF_TEST:
+            words[10] = (1, 2, 15, words[10])[words[15] % 4]
+        elif opcode == LBA_STATUS:
+            words[10:12] = words[10] % blocks if words[15] % 8 else words[10], 0
+            words[12] = (0, 1, 5, 63, 1023, words[12])[words[15] % 6]
+            words[13] = (0x10, 0x11, 0x10, 0x11, 2, words[13] >> 24)[words[14] % 6] << 24 | words[13] & 0xFFFF
         elif opcode == SANITIZE and words[15] % 4 == 0:  # seldom, because it keeps all other commands away
             words[1], words[10] = 0, (1, 2, 2, 2 | 1 << 3, 2 | 1 << 9, 3, 4, 7)[words[14] % 8]
         elif opcode in (0x00, 0x04):
