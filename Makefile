@@ -221,7 +221,8 @@ test: ## build everything, run every test; TESTS=word: only those whose name has
 	@$(PARTS) -k $(BUILD) $(TEST_PARTS) || true
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
-test-hosts: packages-all ## both commands in roots of Debian 12, 13 and forky, as root (long); HOSTS='13 forky'
+test-hosts: packages-all ## both commands in roots of Debian 12, 13 and forky, as root (long); HOSTS='13 container'
+	@$(PHASE) -q packages-hosts "what a container needs" host-tools/install-packages.sh host-tools/packages.d/more/hosts.txt
 	@tests/hosts.sh $(HOSTS)
 
 check-fast: core ## the core's tests only

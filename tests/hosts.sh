@@ -1,18 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# hosts.sh [RELEASE...] - the two commands on other hosts: for each Debian RELEASE (12, 13, forky: the default), a small
-# root is made by mmdebstrap, with make, git and what apt needs, and in it a clone of HEAD. There 'make run' and the
-# suites SUITES are run as on a fresh machine; then the run's results must equal, byte for byte, those of 'make run' in
-# this tree, on this machine. Print TAP.
+# hosts.sh [HOST...] - the two commands on other hosts (default: 12 13 forky). Print TAP.
 #
-# Roots are in build/hosts/RELEASE and are made anew each time. ccache and the cache of the guest's products are shared
+#   12, 13, forky   a small root of this Debian release, made by mmdebstrap, with make, git and what apt needs, and in it
+#                   a clone of HEAD. There 'make run' and the suites SUITES are run as on a fresh machine.
+#   container       the image that the Containerfile makes of Debian 13, by podman, and a run in it
+#
+# Each run's results must equal, byte for byte, those of 'make run' in this tree, on this machine.
+#
+# Roots are in build/hosts/HOST and are made anew each time. ccache and the cache of the guest's products are shared
 # with this machine, so what the host's release does not change is made once; SLATE_HOSTS_COLD=1 shares nothing.
-# Needs root (mmdebstrap, chroot), and 6 GB for each release.
+# SLATE_HOSTS_SUITES names other suites. Needs root (mmdebstrap, chroot), and 6 GB for each host.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-SUITES="lint launcher replay"
+SUITES=${SLATE_HOSTS_SUITES:-lint launcher replay}
 say() { echo "# $*"; }
 die()
 {
@@ -23,10 +26,14 @@ build=$PWD/build
 # shellcheck source=host-tools/debian.sh
 . host-tools/debian.sh
 
-releases=("$@")
-[ ${#releases[@]} -gt 0 ] || releases=(12 13 forky)
-[ "$(id -u)" = 0 ] || die "needs root: sudo tests/hosts.sh ${releases[*]}"
+hosts=("$@")
+[ ${#hosts[@]} -gt 0 ] || hosts=(12 13 forky)
+for name in "${hosts[@]}"; do
+	[ "$name" = container ] || (release_init "$name") || exit 1
+done
+[ "$(id -u)" = 0 ] || die "needs root: sudo tests/hosts.sh ${hosts[*]}"
 command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: run 'make packages-all'"
+[[ " ${hosts[*]} " != *" container "* ]] || command -v podman >/dev/null || die "podman is missing: run 'make test-hosts'"
 
 number=0 status=0
 result() # STATUS NAME LOG
@@ -41,15 +48,21 @@ result() # STATUS NAME LOG
 	fi
 }
 
-# Make a root with a clone of HEAD. In it apt has the archives of this machine.
-make_host() # RELEASE ROOT
+# Make a small root of a release. In it apt has the archives of this machine.
+make_root_of() # RELEASE ROOT
 {
 	release_init "$1"
-	update_lists
+	update_lists || return
 	rm -rf --one-file-system "$2"
 	mkdir -p "${2%/*}"
 	mmdebstrap --mode=root --variant=minbase --include=make,git,ca-certificates --skip=check/empty \
 		--aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$2" "$apt_state/sources.d/debian.sources"
+}
+
+# Make a root with a clone of HEAD.
+make_host() # RELEASE ROOT
+{
+	make_root_of "$1" "$2" || return
 	git clone -q --no-hardlinks . "$2/slate"
 	git -C "$2/slate" config user.name test
 	git -C "$2/slate" config user.email test
@@ -81,22 +94,74 @@ on_host() # ROOT COMMAND...
 			${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} bash -ec "cd /slate && $*"' on_host "$root" "$@"
 }
 
+# podman with what it needs on hosts whose control groups are of both versions, and whose limits cannot be raised.
+containers()
+{
+	podman --root "$build/hosts/podman" --runroot "$build/hosts/podman-run" --storage-driver vfs --runtime runc \
+		--cgroup-manager cgroupfs "$@"
+}
+
+# Build the Containerfile's image of a clone of HEAD, on a base made by mmdebstrap, as its head says.
+build_image() # FOLDER
+{
+	local mounts=(-v /etc/ssl/certs:/etc/ssl/certs:ro) file
+	for file in /etc/pip.conf /etc/apt/apt.conf; do
+		[ ! -e "$file" ] || mounts+=(-v "$file:$file:ro")
+	done
+	if [ -z "${SLATE_HOSTS_COLD:-}" ]; then
+		mkdir -p "$HOME/.cache"/{slate,ccache}
+		mounts+=(-v "$HOME/.cache:/cache" --build-arg XDG_CACHE_HOME=/cache)
+	fi
+	rm -rf --one-file-system "$1"
+	make_root_of 13 "$1/base" || return
+	tar -C "$1/base" -c . | containers import - slate-base || return
+	rm -rf --one-file-system "$1/base"
+	git clone -q --no-hardlinks . "$1/slate" || return
+	containers build --isolation chroot --build-arg BASE=slate-base "${mounts[@]}" -t slate -f "$1/slate/Containerfile" "$1/slate"
+}
+
+run_image() # FOLDER
+{
+	mkdir -p "$1/slate/out"
+	containers run --rm --network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 \
+		-v "$1/slate/out:/slate/out" slate run --out out/first
+}
+
+same() # RESULTS-FOLDER LOG
+{
+	local file code=0
+	for file in fio.json device.json; do
+		cmp "$1/$file" "$own/$file" >>"$2" 2>&1 || code=1
+	done
+	return $code
+}
+
 mkdir -p build/log
-echo "1..$((3 * ${#releases[@]}))"
+tests=0
+for name in "${hosts[@]}"; do
+	tests=$((tests + 3))
+done
+echo "1..$tests"
 own=build/hosts/own
 make run OUT="$own" >build/log/hosts-own.log 2>&1 || die "'make run' fails here: see build/log/hosts-own.log"
-for name in "${releases[@]}"; do
+for name in "${hosts[@]}"; do
 	root=$build/hosts/$name log=build/log/hosts-$name.log begin=$EPOCHSECONDS code=0
-	make_host "$name" "$root" >"$log" 2>&1 || die "no root of $name: see $log: $(tail -n 1 "$log")"
-	on_host "$root" make run OUT=/slate/out/first >>"$log" 2>&1 || code=1
-	result $code "$name: make run # time=$((EPOCHSECONDS - begin))" "$log"
+	if [ "$name" = container ]; then
+		(build_image "$root") >"$log" 2>&1 || code=1
+		result $code "container: podman build # time=$((EPOCHSECONDS - begin))" "$log"
+		begin=$EPOCHSECONDS code=0
+		(run_image "$root") >>"$log" 2>&1 || code=1
+		result $code "container: podman run # time=$((EPOCHSECONDS - begin))" "$log"
+	else
+		make_host "$name" "$root" >"$log" 2>&1 || die "no root of $name: see $log: $(tail -n 1 "$log")"
+		on_host "$root" make run OUT=/slate/out/first >>"$log" 2>&1 || code=1
+		result $code "$name: make run # time=$((EPOCHSECONDS - begin))" "$log"
+		begin=$EPOCHSECONDS code=0
+		on_host "$root" "make packages-all venv-fit venv-lint && python3 tests/run.py $SUITES" >>"$log" 2>&1 || code=1
+		result $code "$name: $SUITES # time=$((EPOCHSECONDS - begin))" "$log"
+	fi
 	code=0
-	for file in fio.json device.json; do
-		cmp "$root/slate/out/first/$file" "$own/$file" >>"$log" 2>&1 || code=1
-	done
+	same "$root/slate/out/first" "$log" || code=1
 	result $code "$name: fio.json and device.json are those of this machine" "$log"
-	begin=$EPOCHSECONDS code=0
-	on_host "$root" "make packages-all venv-fit venv-lint && python3 tests/run.py $SUITES" >>"$log" 2>&1 || code=1
-	result $code "$name: $SUITES # time=$((EPOCHSECONDS - begin))" "$log"
 done
 exit $status

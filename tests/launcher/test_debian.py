@@ -200,6 +200,17 @@ class BadInput(Case):
         self.assertIn(f"the archive file:{self.folder}/archive has no release 'frky', or cannot be reached\n", said)
         self.assertFalse((self.folder / "lock").exists())
 
+    def test_hosts(self) -> None:
+        """'make test-hosts' says so before it makes anything."""
+        done = subprocess.run(
+            [ROOT / "tests/hosts.sh", "container", "7"],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.folder)},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False,
+        )  # fmt: skip
+        said = "no Debian release is called '7': name it by number (12, 13) or in words (trixie, forky)"
+        self.assertEqual((done.returncode, done.stdout), (1, f"Bail out! hosts.sh: {said}\n"))
+        self.assertFalse((self.folder / ".cache").exists())
+
     def test_an_unknown_package(self) -> None:
         status, _, said = self.sh("part_plan p a")
         self.assertNotEqual(status, 0)
