@@ -56,7 +56,7 @@ fio() # NAME...: run sections of the job at the same time
 		sections="$sections --section=$name"
 	done
 	# shellcheck disable=SC2086 # one word per section
-	fio --output-format=json --output="$OUT/fio-$1.json" $sections /tmp/fdp.fio || exit 1
+	command fio --output-format=json --output="$OUT/fio-$1.json" $sections /tmp/fdp.fio || exit 1
 }
 
 handle() # N: what makes a section of the job name handle N

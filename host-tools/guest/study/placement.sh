@@ -28,6 +28,7 @@ namespace() # MIB
 make()
 {
 	nvme delete-ns /dev/nvme0 --namespace-id=1
+	sleep 0.1 # until Linux 6.12 gives the name nvme0n1 free, the next namespace is nvme0n2
 	namespace "$META_MIB"
 	namespace "$WAL_MIB"
 	[ $data = /dev/nvme1n1 ] || namespace "$DATA_MIB"

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import glob
 import os
 import random
 import struct
@@ -28,7 +29,7 @@ READS = 4
 VALUE = 1000
 MIB = 1 << 20
 _P = ctypes.c_void_p
-_LIB = ctypes.CDLL("librocksdb.so.7.8")
+_LIB = ctypes.CDLL(glob.glob("/usr/lib/*/librocksdb.so.*.*")[0])  # of the release, such as 9.10
 _POINTERS = """options_create writeoptions_create readoptions_create writebatch_create open
 block_based_options_create cache_create_lru get create_iterator iter_key iter_value"""
 _LIB.rocksdb_iter_valid.restype = ctypes.c_ubyte
