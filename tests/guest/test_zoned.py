@@ -52,7 +52,7 @@ class Zones(GuestTest):
         self.assertEqual(result.device.total.violations(), 0)
 
     def test_areas(self) -> None:
-        """Random write areas by nvme-cli; Linux passes direct writes to them as they are."""
+        """Random write areas by nvme-cli."""
         result = self.run_cmd("zones-areas.sh", "--set", "ftl.zrwa_pages=4")
         self.assertEqual(
             result.text("areas.txt").splitlines(), ["written 0x000000", "flushed 0x000040", "beyond 0x000060", "end"]
