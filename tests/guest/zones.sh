@@ -36,8 +36,9 @@ say "changed $(states)"
 say "pointer $(blkzone report --count 1 "$dev" | sed -E 's/.*wptr (0x[0-9a-f]+).*/\1/')"
 dd if="$dev" of=/tmp/back bs=16k count=4 iflag=direct 2>/dev/null || fail read
 cmp /tmp/data /tmp/back || fail compare
-# not at the write pointer
-dd if=/tmp/data of="$dev" bs=4k count=1 seek=1 oflag=direct 2>/dev/null && fail "write elsewhere"
+# not at the write pointer; Linux 6.12's block layer may fail such a write itself
+nvme write "$dev" --start-block=8 --block-count=7 --data-size=4096 --data=/tmp/data >/dev/null 2>&1 &&
+	fail "write elsewhere"
 
 nvme zns id-ns "$dev" >"$OUT/id-ns.txt" 2>&1 || fail id-ns
 nvme zns id-ctrl "$dev" >"$OUT/id-ctrl.txt" 2>&1 || fail id-ctrl
