@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * array.c - executes a command: rules, then time, then effects. Also power cuts and statistics.
+ * array.c - executes a command: rules, then time, then effects. Also statistics.
  * nand.h and array.h are its contract; array_impl.h has its state and invariants.
  *
  * An erase empties its pages, and a program disturbs its neighbours, only when the die is next used or
- * looked at (`settle`): until its end a power cut may still find the old data there. An FTL cannot see
+ * looked at (`die_settle`): until its end a power cut may still find the old data there. An FTL cannot see
  * the difference, because the die is busy until then (R8).
  */
 #include "array_impl.h"
@@ -17,13 +17,6 @@ static struct nand_array *array_of(const struct nand *n)
 struct nand_array *nand_array_of(struct nand *n)
 {
 	return array_of(n);
-}
-
-/* Returns the next random number of a power cut, which decides the content of torn cells. */
-static uint64_t cut_random(uint64_t *state)
-{
-	*state = fxp_hash(*state, 1);
-	return *state;
 }
 
 /* ---- refusal -------------------------------------------------------------- */
@@ -69,11 +62,6 @@ static inline void copy_oob(void *to, const void *from, uint32_t bytes)
 		memcpy(to, from, bytes);
 }
 
-static bool readable(enum cell k)
-{
-	return k == CELL_GOOD || k == CELL_FILL;
-}
-
 /*
  * Returns the state of a page when it is read. If its bytes were changed from outside the array,
  * the page counts as lost.
@@ -82,7 +70,7 @@ static enum cell state_found(struct nand_array *a, const struct nand_cmd *c)
 {
 	enum cell k = cell_get(a, c->ppn.v);
 
-	if (!a->sum || !readable(k) || page_matches(a, c->ppn.v, c->ecc_words != NAND_OOB_ONLY))
+	if (!a->sum || !cell_readable(k) || page_matches(a, c->ppn.v, c->ecc_words != NAND_OOB_ONLY))
 		return k;
 	a->stats.damaged++;
 	return CELL_LOST;
@@ -97,8 +85,8 @@ static void find_read_errors(struct nand_array *a, const struct place *p, struct
 	c->raw_bits = 0;
 	c->retries = 0;
 	c->resumed_done_ns = 0;
-	c->status = readable(k) ? NAND_OK : k == CELL_LOST ? NAND_UNCORR : NAND_ERASED;
-	if (readable(k)) {
+	c->status = cell_readable(k) ? NAND_OK : k == CELL_LOST ? NAND_UNCORR : NAND_ERASED;
+	if (cell_readable(k)) {
 		uint32_t flips = a->hooks.flips ? a->hooks.flips(a->hooks.opaque, c->ppn) : 0;
 
 		if (a->age || flips)
@@ -107,7 +95,7 @@ static void find_read_errors(struct nand_array *a, const struct place *p, struct
 	if (a->hooks.fault) {
 		enum nand_status s = a->hooks.fault(a->hooks.opaque, c);
 
-		if (s != NAND_OK && readable(k))
+		if (s != NAND_OK && cell_readable(k))
 			c->status = s;
 	}
 }
@@ -148,7 +136,7 @@ static void carry_errors(struct nand_array *a, struct nand_cmd *c)
 	struct place from = place_of(a, c->from.v);
 	struct nand_cmd as_read = { .op = NAND_READ, .ppn = c->from, .ecc_words = NAND_WHOLE_PAGE };
 
-	if (!readable(cell_get(a, c->from.v)))
+	if (!cell_readable(cell_get(a, c->from.v)))
 		return;
 	read_errors(a, &from, &as_read, 0);
 	a->carried[c->ppn.v] = (uint8_t)(as_read.raw_bits < 255 ? as_read.raw_bits : 255);
@@ -191,7 +179,7 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	}
 }
 
-/* Begin an erase: settle() empties the pages at its end. */
+/* Begin an erase: die_settle() empties the pages at its end. */
 static void do_erase(struct nand_array *a, const struct nand_cmd *c, bool failed)
 {
 	if (a->energy)
@@ -200,7 +188,7 @@ static void do_erase(struct nand_array *a, const struct nand_cmd *c, bool failed
 	a->stats.erase_fails += failed;
 }
 
-static void mark_torn(struct nand_array *a, uint32_t block, uint32_t pb)
+void pb_tear(struct nand_array *a, uint32_t block, uint32_t pb)
 {
 	uint32_t low = block * a->pbs + pb_first(a, pb) / a->pb_pages;
 
@@ -215,13 +203,12 @@ static void settle_erase(struct nand_array *a, const struct img_flight *f)
 	a->head->erase_commands++;
 	a->stats.erase_count_sum++;
 	if (f->failed)
-		mark_torn(a, block, f->pb);
+		pb_tear(a, block, f->pb);
 	else
 		pb_erase(a, block, f->pb);
 }
 
-/* Make the effects of the die's last group final, after it has ended. */
-static void settle(struct nand_array *a, uint32_t die)
+void die_settle(struct nand_array *a, uint32_t die)
 {
 	struct img_die *d = &a->die[die];
 	const struct img_flight *f = flights_of(a, die);
@@ -406,7 +393,7 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 		uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
 
 		if (a->die[die].count && a->die[die].ready_ns <= now_ns)
-			settle(a, die);		/* make the effects of ended commands final */
+			die_settle(a, die);		/* make the effects of ended commands final */
 		for (unsigned int i = 0; i < count; i++) {	/* now, because an erase ends a block's SLC mode */
 			at[i] = place_of(a, c[i].ppn.v);
 			if (programs(&c[i]))
@@ -440,134 +427,6 @@ static SSD_HOT void array_submit(struct nand *n, uint64_t now_ns, struct nand_cm
 		plain_program(a, now_ns, c, count);
 	else
 		array_submit_any(a, now_ns, c, count);
-}
-
-/* ---- power -------------------------------------------------------------- */
-
-static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_t *coin)
-{
-	uint32_t block = fxp_quotient(a->by_block_pages, f->ppn);
-	uint32_t first = f->ppn + pb_first(a, f->pb), end = first + pb_span(a, f->pb);
-	uint32_t whole = (uint32_t)(cut_random(coin) & 3u);	/* sometimes all pages have the same fate */
-
-	mark_torn(a, block, f->pb);
-	for (uint32_t p = first; p < end; p++) {
-		uint32_t fate = whole < 3 ? whole : (uint32_t)(cut_random(coin) % 3u);
-
-		if (cell_get(a, p) == CELL_ERASED)
-			continue;
-		if (fate == 1)
-			page_lose(a, p);
-		else if (fate == 2)
-			pages_wipe(a, p, 1);
-	}
-}
-
-/* Tear a program: the page is either lost or complete. If it is lost, so are the lower pages in its cells. */
-static void tear_program(struct nand_array *a, const struct place *p, uint32_t plan, uint64_t *coin)
-{
-	uint32_t type = place_type(a, p);
-
-	disturb_neighbours(a, p, plan);
-	if (!(cut_random(coin) & 1u))
-		return;
-	page_lose(a, p->ppn);
-	for (uint32_t t = 1; a->base.geo.paired_loss && t <= type; t++) {
-		if (!readable(cell_get(a, p->ppn - t)))
-			continue;
-		page_lose(a, p->ppn - t);
-		a->stats.paired_lost++;
-	}
-}
-
-/* Undo a program that left no trace: the page is erased again, and its PB has the age that it had. */
-static void undo_program(struct nand_array *a, const struct place *p, uint32_t prev_next)
-{
-	static const uint16_t none[NAND_TYPES_MAX];
-
-	pages_wipe(a, p->ppn, 1);
-	order_set_next(a, p, prev_next);
-	if (!a->pb[p->pb].next)
-		a->block[p->block] &= ~BLOCK_SLC;
-	if (a->age && !memcmp(a->pb[p->pb].wl, none, sizeof(none)))
-		a->age[p->pb].programmed_ns = 0;
-}
-
-/*
- * End a die's flights at a cut. Each die has its own random numbers, so that an interrupted
- * recovery repeats the same decisions.
- */
-static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t seed)
-{
-	uint64_t own = fxp_hash(seed, die), *coin = &own;
-	const struct img_die *d = &a->die[die];
-	const struct img_flight *f = flights_of(a, die);
-	bool begun = at_ns > d->cell_start_ns;
-
-	for (uint32_t i = d->count; i-- > 0;) {	/* undo in reverse order */
-		struct place p = place_of(a, f[i].ppn);
-
-		if (d->op == NAND_ERASE) {
-			if (begun)
-				tear_erase(a, &f[i], coin);
-		} else if (begun) {
-			tear_program(a, &p, f[i].pb, coin);
-		} else {
-			undo_program(a, &p, f[i].prev_next);
-		}
-	}
-}
-
-void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nand_in_flight *out)
-{
-	memset(out, 0, sizeof(*out));
-	for (uint32_t i = 0; i < geo_dies(&a->base.geo); i++) {
-		const struct img_die *d = &a->die[i];
-
-		if (d->ready_ns > at_ns)
-			*(at_ns > d->cell_start_ns ? &out->begun[d->op] : &out->waiting[d->op]) += d->count;
-	}
-}
-
-void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
-{
-	uint32_t dies = geo_dies(&a->base.geo);
-
-	SSD_ASSERT(at_ns >= a->head->now_ns);
-	a->head->now_ns = at_ns;	/* stored first, so that an interrupted cut continues as the same cut */
-	image_order();
-	for (uint32_t i = 0; i < dies; i++) {
-		if (a->die[i].ready_ns > at_ns)
-			cut_flights(a, i, at_ns, seed);
-		else
-			settle(a, i);
-		a->die[i].count = 0;
-		a->die[i].ready_ns = at_ns;
-	}
-	a->head->cuts++;
-	a->powered = a->plain = false;
-}
-
-void nand_array_power_on(struct nand_array *a)
-{
-	const struct nand_geometry *g = &a->base.geo;
-
-	/* Flights end here, so the time advances to their end before their effects are made. */
-	for (uint32_t i = 0; i < geo_dies(g); i++)
-		if (a->die[i].count && a->die[i].ready_ns > a->head->now_ns)
-			a->head->now_ns = a->die[i].ready_ns;
-	image_order();
-	for (uint32_t i = 0; i < geo_dies(g); i++) {
-		settle(a, i);
-		a->die[i].ready_ns = 0;
-	}
-	for (uint32_t i = 0; i < g->channels; i++)
-		bus_clear(&a->bus[i]);
-	a->head->age_ns += a->head->now_ns;
-	image_order();			/* if a shell is killed here, this time is counted twice instead of never */
-	a->head->now_ns = 0;
-	a->powered = true;
-	a->plain = plain_possible(a);
 }
 
 void nand_array_passed(struct nand_array *a, uint64_t now_ns)
@@ -707,7 +566,7 @@ static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **d
 	if (k == CELL_ERASED)
 		return NAND_ERASED;
 	if (data && k == CELL_LOST && a->payload)
-		*data = a->payload + (size_t)p.v * n->geo.page_bytes;
+		*data = page_payload(a, p.v);
 	if (k == CELL_LOST || (a->sum && !page_matches(a, p.v, data != NULL)))
 		return NAND_UNCORR;
 	if (oob)
@@ -715,6 +574,8 @@ static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **d
 	if (data) {
 		struct place at = place_of(a, p.v);
 
+		/* peek's own register: a plane's may hold a page that the FTL still uses */
+		at.plane = geo_planes(&n->geo);
 		*data = page_content(a, &at);
 	}
 	return NAND_OK;

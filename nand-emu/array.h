@@ -11,12 +11,13 @@
  *
  * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this order: head, dies, flights,
  * blocks, smallest PBs, (with errors) their ages and (with copyback) the errors that copybacks
- * copied, page states, OOB; with payload: a byte per page, with sums the checksums, and then the
- * pages at their physical place. In a sparse file or lazily mapped memory a page takes room only
- * when it is programmed with content that is not one repeated byte.
+ * copied, page states, OOB; with payload: a gap of a byte per page (format 2 of the file had a table
+ * there), with sums the checksums, then the pages at their physical place, and the forms of their
+ * units (content.c). In a sparse file or lazily mapped memory a unit takes room among the pages only
+ * when it is programmed with content that no formula makes.
  *
- * Footprint: a page takes 2 bits and oob_kept bytes (+ 1 with payload, + 8 with sums, + 1 with
- * copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.
+ * Footprint: a page takes 2 bits and oob_kept bytes (+ 8 for each unit with payload, + 8 with sums, + 1
+ * with copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.
  */
 #ifndef SLATE_ARRAY_H
 #define SLATE_ARRAY_H
@@ -72,8 +73,14 @@ int nand_array_validate(const struct nand_array_config *c, const char **why) SSD
 /* These functions return the bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
 size_t nand_array_image_bytes(const struct nand_array_config *c);
-/* Returns the bytes of the image before the payload. They are always used. */
+/* Return the bytes of the image before the payload, and behind it (0 without payload). They are always used. */
 size_t nand_array_table_bytes(const struct nand_array_config *c);
+size_t nand_array_form_bytes(const struct nand_array_config *c);
+/*
+ * Turn a checked image of format 2 into one of the present format: the bytes of pages filled with one byte
+ * become forms. The image already has its new size, with zeroes at the end. A repetition changes nothing.
+ */
+void nand_array_upgrade(const struct nand_array_config *c, void *image);
 /*
  * Return SSD_E_CORRUPT if an array of that config cannot have left this image; *why names the table
  * and the fault. A shell calls it before it uses an image from a file. It checks every number of
@@ -116,6 +123,12 @@ void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nan
  */
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 /*
+ * The controller loses its memory at at_ns >= the last submit's now_ns, and the array keeps its power. Commands in
+ * their cell phase end, so no page is torn; commands before it leave no trace. Afterwards the array is as after a power
+ * cut, until nand_array_power_on().
+ */
+void nand_array_controller_lost(struct nand_array *a, uint64_t at_ns);
+/*
  * Turn the power on: every die is idle, and time restarts at 0. An array that is powered loses its
  * power first.
  */
@@ -125,6 +138,9 @@ uint64_t nand_array_cuts(const struct nand_array *a);
 /* An image keeps these numbers for the owner of the array; they are 0 at first. */
 #define NAND_NOTES 7u
 uint64_t *nand_array_notes(struct nand_array *a);
+/* It also keeps these bytes, aligned to 8, which are 0 at first. The array does not check them. */
+#define NAND_OWN_BYTES 4000u
+void *nand_array_own(struct nand_array *a);
 /*
  * Tell the array that time has advanced to now_ns. Commands that end by then count as ended, also
  * if the image is opened again after its shell was killed. A shell calls this before it reports a

@@ -2,20 +2,23 @@
 /*
  * array_impl.h - the array's state, for the files that implement it:
  *
- *   array.c    submit: rules, then time, then effects; power; statistics
+ *   array.c    submit: rules, then time, then effects; statistics
+ *   power.c    power cuts
  *   plain.c    a fast path for the most common calls
  *   rules.c    R0 and R3 to R11: may this group be executed?
  *   order.c    R1 and R2: which page of a block may be programmed next
  *   timing.c   when the parts of a group happen
- *   cells.c    what a page holds: state, OOB, payload, disturbance
+ *   cells.c    the state of pages: erases, disturbance
+ *   content.c  what a page holds: payload or forms, checksums
  *   physics.c  raw errors, wear and energy
  *   image.c    the layout in memory; validation; copying
  *   image_check.c  checks whether an array can have left an image
  *
- * Dependencies: array.c on all others, rules.c on order.c, plain.c on cells.c and bus.c.
+ * Dependencies: array.c on all others, power.c on array.c, rules.c on order.c, plain.c and cells.c on
+ * content.c, plain.c on bus.c.
  *
- *   page    ERASED -> GOOD or FILL (program) -> ERASED (erase)
- *           GOOD, FILL -> LOST (torn or failed program, torn erase, disturbed,
+ *   page    ERASED -> GOOD or FORM (program) -> ERASED (erase)
+ *           GOOD, FORM -> LOST (torn or failed program, torn erase, disturbed,
  *           paired) -> ERASED (erase)
  *   PB      good -> torn (an erase was cut short or failed) -> good (erase)
  *
@@ -23,9 +26,10 @@
  *   A1  in order ASCENDING, pages at or after a smallest PB's `next` are
  *       ERASED, unless it is torn; FPS, RPS: pages of type t on word lines at
  *       or after wl[t];
- *   A2  with payload, a GOOD page's content is at its physical place; a FILL
- *       page is page_bytes times its byte in fill[]; with sums, both of a GOOD or FILL
- *       page's checksums are right, unless something else changed the image;
+ *   A2  with payload, the content of a GOOD or FORM page's unit is at its physical place, or what its
+ *       form says (content.c); a FORM page has no stored unit, and a LOST page stored ones only, once
+ *       page_lose() has ended; with sums, both of a GOOD or FORM page's checksums are right, unless
+ *       something else changed the image;
  *   A3  programmed_pages == pages that are not ERASED;
  *   A4  now_ns never decreases;
  *   A5  the effects of a program or erase that has not ended can be undone from the die's flights:
@@ -33,7 +37,7 @@
  *       empties its cells and is counted).
  *
  * If a shell is killed, the image is opened as after a power cut. So flights are written before
- * their effects, and effects at the end of a command (settle) can be repeated.
+ * their effects, and effects at the end of a command (die_settle) can be repeated.
  */
 #ifndef SLATE_ARRAY_IMPL_H
 #define SLATE_ARRAY_IMPL_H
@@ -43,7 +47,7 @@
 #include "fxp.h"
 #include "nand_geom.h"
 
-enum cell { CELL_ERASED, CELL_GOOD, CELL_LOST, CELL_FILL };
+enum cell { CELL_ERASED, CELL_GOOD, CELL_LOST, CELL_FORM };
 
 enum pb_flag {
 	PB_TORN = 1,			/* torn (R9) */
@@ -60,6 +64,7 @@ struct img_head {
 	uint64_t erase_commands;	/* erase commands that ended, over all blocks */
 	uint64_t cuts;			/* power cuts so far, used as seed at the next opening */
 	uint64_t note[NAND_NOTES];	/* numbers kept for the owner */
+	uint8_t own[NAND_OWN_BYTES];	/* and bytes */
 };
 
 struct img_flight {			/* one command under way */
@@ -95,9 +100,9 @@ struct img_age {			/* age of a smallest PB, if errors are modelled */
 	uint64_t reads;
 };
 
-struct img_sum {			/* checksums of a page that is GOOD or FILL: CRC-32C, xor sum_place() */
+struct img_sum {			/* checksums of a page that is GOOD or FORM: CRC-32C, xor sum_place() */
 	uint32_t oob;			/* of the oob_kept bytes */
-	uint32_t content;		/* of a GOOD page's page_bytes bytes, or of a FILL page's byte in fill[] */
+	uint32_t content;		/* of its stored units, and its forms unless all units are stored */
 };
 
 #define BLOCK_BAD 1u
@@ -123,6 +128,8 @@ struct nand_array {
 	uint32_t pages;			/* derived from the geometry: pages of the array, */
 	uint32_t pb_pages;		/* pages of a smallest PB, */
 	uint32_t pbs;			/* smallest PBs of a block, */
+	uint32_t unit_bytes;		/* units in which content is kept (content.c): their size, */
+	uint32_t units;			/* their number in a page, */
 	uint32_t ecc_words;		/* ECC words of a page, */
 	uint32_t all_words;		/* mask with a bit for each of them, */
 	bool energy;			/* any of the profile's energies is not 0, */
@@ -141,14 +148,15 @@ struct nand_array {
 	uint8_t *carried;		/* errors carried by copybacks; NULL: no copyback or no errors */
 	uint8_t *cells;			/* enum cell, two bits a page */
 	uint8_t *oob;
-	uint8_t *fill;			/* with payload: byte of each FILL page */
+	uint8_t *old_fill;		/* with payload: byte of each FORM page in a file of format 2, else unused */
 	struct img_sum *sum;		/* NULL: no checksums */
 	uint8_t *payload;		/* NULL: no payload */
+	uint64_t *form;			/* with payload: the form of each unit of each page */
 
 	struct bus *bus;		/* bookings of each channel */
 	struct busy *bus_busy, *die_busy;
 	uint8_t *reg;			/* page registers, a page for each plane */
-	uint16_t *reg_fill;		/* byte that fills each register; 256: none yet */
+	uint64_t *reg_form;		/* forms of the registers' units */
 };
 
 struct place {				/* location of a page */
@@ -221,6 +229,17 @@ static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
 	uint32_t shift = (ppn & 3u) * 2u;
 
 	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
+}
+
+static inline bool cell_readable(enum cell k)
+{
+	return k == CELL_GOOD || k == CELL_FORM;
+}
+
+/* Returns the place of a page's content; only with payload. */
+static inline uint8_t *page_payload(const struct nand_array *a, uint32_t ppn)
+{
+	return a->payload + (size_t)ppn * a->base.geo.page_bytes;
 }
 
 /* Mark an erased page as programmed. */
@@ -329,26 +348,39 @@ uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 bool plain_possible(const struct nand_array *a);
 void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* one page */
 void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
+/* array.c: make the effects of the die's last group final, after it has ended. */
+void die_settle(struct nand_array *a, uint32_t die);
+/* array.c: mark the smallest PBs that partial block `pb` of the block covers as torn. */
+void pb_tear(struct nand_array *a, uint32_t block, uint32_t pb);
 /* array.c: execute any call. */
 void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
 /* physics.c: add the energy of a command that took effect; called only if the profile has energies. */
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
-/* cells.c */
+/* content.c */
 /* Store a page's content; its OOB is already stored. Without payload, call only page_mark(). */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
 /* With oob_too, copy the OOB of `from` with its checksum; else the caller has stored a new OOB. */
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too);
+/* Copy the content of a page that is not ERASED, also between two arrays of one geometry. */
+void page_copy_content(struct nand_array *dst, uint32_t to, const struct nand_array *src, uint32_t from);
 /*
- * With sums, for a page that is GOOD or FILL: do its OOB and, if requested, its content match their
+ * With sums, for a page that is GOOD or FORM: do its OOB and, if requested, its content match their
  * checksums?
  */
 bool page_matches(const struct nand_array *a, uint32_t ppn, bool content);
-/* Compute the checksums of a page in state k. */
-void page_seal(struct nand_array *a, uint32_t ppn, enum cell k);
+/*
+ * Make each unit of a FORM page the byte that format 2 kept for it. A page that did not match its checksum
+ * still does not.
+ */
+void page_upgrade(struct nand_array *a, uint32_t ppn);
+/* Compute the checksums of a page that is GOOD or FORM. */
+void page_seal(struct nand_array *a, uint32_t ppn);
 /* Destroy the page's data: bits flip, and reads report an error. */
 void page_lose(struct nand_array *a, uint32_t ppn);
+
+/* cells.c */
 /* Empty n pages from ppn on, and discard their content. */
 void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n);
 void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb);

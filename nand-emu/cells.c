@@ -1,161 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cells.c - the state, OOB, content and checksums of pages, and the changes by commands. It uses
- * neither time nor dies nor rules.
+ * cells.c - the state of pages, and its changes by erases and disturbance. It uses neither time nor dies
+ * nor rules.
  */
 #include "array_impl.h"
-
-#define NO_FILL 256u
-
-static uint8_t *payload_at(const struct nand_array *a, uint32_t ppn)
-{
-	return a->payload + (size_t)ppn * a->base.geo.page_bytes;
-}
-
-/* Ask the shell for disk space before a page's content is stored. */
-static void reserve(const struct nand_array *a, uint32_t ppn)
-{
-	if (SSD_UNLIKELY(a->hooks.reserve != NULL))
-		a->hooks.reserve(a->hooks.opaque, (uint64_t)(payload_at(a, ppn) - (uint8_t *)a->head));
-}
-
-static bool one_byte(const uint8_t *data, uint32_t n)
-{
-	return data[0] == data[1] && !memcmp(data, data + 1, n - 1);
-}
-
-/* ---- checksums ---------------------------------------------------------------- */
-
-/*
- * A page has two checksums, one of its content and one of its OOB, because a mount reads the OOB of
- * all pages and the content of none. A page that is LOST reads as an error anyway, and an ERASED one
- * holds no data, so their checksums are not used. Bit flips and raw errors of cells are modelled
- * separately and change no checksum.
- */
-
-/* The page's place is part of its checksum, so that the content of another page is detected. */
-static uint32_t sum_place(uint32_t ppn)
-{
-	return ppn * 0x9e3779b1u;
-}
-
-static uint32_t sum_of_oob(const struct nand_array *a, uint32_t ppn)
-{
-	uint32_t kept = a->base.geo.oob_kept;
-
-	return ssd_crc32c(a->oob + (size_t)ppn * kept, kept) ^ sum_place(ppn);
-}
-
-static uint32_t sum_of_content(const struct nand_array *a, uint32_t ppn, enum cell k)
-{
-	if (k == CELL_FILL)
-		return ssd_crc32c(&a->fill[ppn], 1) ^ sum_place(ppn);
-	return ssd_crc32c(payload_at(a, ppn), a->base.geo.page_bytes) ^ sum_place(ppn);
-}
-
-void page_seal(struct nand_array *a, uint32_t ppn, enum cell k)
-{
-	a->sum[ppn].oob = sum_of_oob(a, ppn);
-	a->sum[ppn].content = sum_of_content(a, ppn, k);
-}
-
-bool page_matches(const struct nand_array *a, uint32_t ppn, bool content)
-{
-	return a->sum[ppn].oob == sum_of_oob(a, ppn) &&
-	       (!content || a->sum[ppn].content == sum_of_content(a, ppn, cell_get(a, ppn)));
-}
-
-/*
- * Move the checksums instead of computing them again, so that a copy of damaged data stays invalid.
- */
-static void move_sums(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too)
-{
-	uint32_t move = sum_place(to) ^ sum_place(from);
-
-	a->sum[to].oob = oob_too ? a->sum[from].oob ^ move : sum_of_oob(a, to);
-	a->sum[to].content = a->sum[from].content ^ move;
-}
-
-/* ---- content ------------------------------------------------------------------ */
-
-/* Store the content first, then the state that makes it valid. */
-void page_store(struct nand_array *a, uint32_t ppn, const void *data)
-{
-	enum cell to = CELL_GOOD;
-
-	if (!data || one_byte(data, a->base.geo.page_bytes)) {
-		a->fill[ppn] = data ? *(const uint8_t *)data : 0;
-		to = CELL_FILL;
-	} else {
-		reserve(a, ppn);
-		memcpy(payload_at(a, ppn), data, a->base.geo.page_bytes);
-	}
-	if (a->sum)
-		page_seal(a, ppn, to);
-	image_order();
-	page_mark(a, ppn, to);
-}
-
-void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too)
-{
-	enum cell was = cell_get(a, from);
-
-	if (a->payload) {
-		a->fill[to] = a->fill[from];
-		if (was != CELL_FILL) {
-			reserve(a, to);
-			memcpy(payload_at(a, to), payload_at(a, from), a->base.geo.page_bytes);
-		}
-		if (a->sum)
-			move_sums(a, to, from, oob_too);
-		image_order();
-	}
-	page_mark(a, to, was);
-}
-
-const void *page_content(struct nand_array *a, const struct place *p)
-{
-	uint32_t bytes = a->base.geo.page_bytes;
-	uint8_t *reg;
-
-	if (!a->payload)
-		return NULL;
-	if (cell_get(a, p->ppn) == CELL_GOOD)
-		return payload_at(a, p->ppn);
-	reg = a->reg + (size_t)p->plane * bytes;
-	if (a->reg_fill[p->plane] != a->fill[p->ppn]) {
-		memset(reg, a->fill[p->ppn], bytes);
-		a->reg_fill[p->plane] = a->fill[p->ppn];
-	}
-	return reg;
-}
-
-/* Flip more bits than ECC corrects, at random places of the page. */
-static void flip_bits(struct nand_array *a, uint32_t ppn, enum cell was)
-{
-	uint8_t *data = payload_at(a, ppn);
-	uint32_t bits = a->base.geo.page_bytes * 8, flips = 8 + a->c.physics.ecc_bits;
-
-	reserve(a, ppn);
-	if (was == CELL_FILL)
-		memset(data, a->fill[ppn], a->base.geo.page_bytes);
-	for (uint32_t i = 0; i < flips; i++) {
-		uint32_t bit = (uint32_t)(fxp_hash(a->c.physics.seed + ppn, i) % bits);
-
-		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-}
-
-/* The state is stored first, so that the flipped bits never read as good data. */
-void page_lose(struct nand_array *a, uint32_t ppn)
-{
-	enum cell was = cell_get(a, ppn);
-
-	cell_set(a, ppn, CELL_LOST);
-	image_order();
-	if (a->payload && was != CELL_LOST)
-		flip_bits(a, ppn, was);
-}
 
 /* Empty cells [from, to) of one byte; returns how many were programmed. */
 static uint32_t wipe_in_byte(uint8_t *cells, uint32_t from, uint32_t to)
@@ -211,7 +59,7 @@ void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n)
 		memset(a->carried + ppn, 0, n);
 	if (give_back)
 		a->hooks.discard(a->hooks.opaque,
-				 (uint64_t)(payload_at(a, ppn) - (uint8_t *)a->head),
+				 (uint64_t)(page_payload(a, ppn) - (uint8_t *)a->head),
 				 (uint64_t)n * a->base.geo.page_bytes);
 }
 
@@ -224,7 +72,7 @@ void nand_array_discard_blank(struct nand_array *a)
 	for (uint32_t ppn = 0; ppn < a->pages; ppn += a->pb_pages)
 		if (!any_stored(a, ppn, a->pb_pages))
 			a->hooks.discard(a->hooks.opaque,
-					 (uint64_t)(payload_at(a, ppn) - (uint8_t *)a->head), bytes);
+					 (uint64_t)(page_payload(a, ppn) - (uint8_t *)a->head), bytes);
 }
 
 static void count_erase(struct nand_array *a, struct img_pb *b)
@@ -274,7 +122,7 @@ static void disturb(struct nand_array *a, uint32_t s, uint32_t times)
 	for (uint32_t i = 0; i < a->pb_pages; i++) {
 		enum cell k = cell_get(a, first + i);
 
-		if (k != CELL_GOOD && k != CELL_FILL)
+		if (!cell_readable(k))
 			continue;
 		page_lose(a, first + i);
 		a->stats.disturb_lost++;

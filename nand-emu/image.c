@@ -157,7 +157,15 @@ static void *part(struct ssd_arena *m, uint64_t count, size_t size)
 	return ssd_carve(m, count, size);
 }
 
-/* Lay out the image's tables; if m->base is NULL, only measure them. */
+/* Content is kept in units of 4096 bytes, or of the largest power of two that divides a page. */
+static uint32_t unit_bytes(const struct nand_geometry *g)
+{
+	uint32_t power = g->page_bytes & -g->page_bytes;
+
+	return power < 4096 ? power : 4096;
+}
+
+/* Lay out the image's tables before the payload; if m->base is NULL, only measure them. */
 static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 			   const struct nand_array_config *c)
 {
@@ -174,9 +182,21 @@ static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 	a->carried = part(m, errors && g->copyback ? geo_pages(g) : 0, 1);
 	a->cells = part(m, cell_bytes(g), 1);
 	a->oob = part(m, geo_pages(g), g->oob_kept);
-	a->fill = part(m, c->payload ? geo_pages(g) : 0, 1);
+	a->old_fill = part(m, c->payload ? geo_pages(g) : 0, 1);
 	a->sum = part(m, c->payload && c->sums ? geo_pages(g) : 0, sizeof(*a->sum));
 	part(m, 0, 1);
+}
+
+/* Lay out the payload and the table behind it. */
+static void lay_out_content(struct nand_array *a, struct ssd_arena *m, const struct nand_array_config *c)
+{
+	uint64_t pages = c->payload ? geo_pages(&c->geo) : 0;
+
+	a->payload = part(m, pages, c->geo.page_bytes);
+	a->form = part(m, pages * (c->geo.page_bytes / unit_bytes(&c->geo)), sizeof(*a->form));
+	part(m, 0, 1);
+	if (!c->payload)
+		a->payload = NULL;
 }
 
 size_t nand_array_table_bytes(const struct nand_array_config *c)
@@ -190,8 +210,19 @@ size_t nand_array_table_bytes(const struct nand_array_config *c)
 
 size_t nand_array_image_bytes(const struct nand_array_config *c)
 {
-	return nand_array_table_bytes(c) +
-	       (c->payload ? (size_t)geo_pages(&c->geo) * c->geo.page_bytes : 0);
+	struct ssd_arena m = { NULL, 0 };
+	struct nand_array a;
+
+	lay_out_tables(&a, &m, c);
+	lay_out_content(&a, &m, c);
+	return m.used;
+}
+
+size_t nand_array_form_bytes(const struct nand_array_config *c)
+{
+	size_t end = nand_array_table_bytes(c) + (c->payload ? (size_t)geo_pages(&c->geo) * c->geo.page_bytes : 0);
+
+	return nand_array_image_bytes(c) - (end + PART_BYTES - 1) / PART_BYTES * PART_BYTES;
 }
 
 static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
@@ -204,8 +235,10 @@ static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
 	a->bus = ssd_carve(m, g->channels, sizeof(*a->bus));
 	a->bus_busy = ssd_carve(m, g->channels, sizeof(*a->bus_busy));
 	a->die_busy = ssd_carve(m, geo_dies(g), sizeof(*a->die_busy));
-	a->reg_fill = ssd_carve(m, c->payload ? geo_planes(g) : 0, sizeof(*a->reg_fill));
-	a->reg = ssd_carve(m, c->payload ? geo_planes(g) : 0, g->page_bytes);
+	/* a register for each plane, and one for peek */
+	a->reg_form = ssd_carve(m, c->payload ? (geo_planes(g) + 1) * (g->page_bytes / unit_bytes(g)) : 0,
+				sizeof(*a->reg_form));
+	a->reg = ssd_carve(m, c->payload ? geo_planes(g) + 1 : 0, g->page_bytes);
 	book = ssd_carve(m, (size_t)g->channels * BUS_ROOM(per_channel) + BUS_SPARE, sizeof(*book));
 	if (!m->base)
 		return;
@@ -214,8 +247,6 @@ static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
 		bus_clear(&a->bus[i]);
 		a->bus[i].max = per_channel;
 	}
-	for (uint32_t i = 0; c->payload && i < geo_planes(g); i++)
-		a->reg_fill[i] = 256;
 }
 
 size_t nand_array_footprint(const struct nand_array_config *c)
@@ -239,6 +270,8 @@ static void derive(struct nand_array *a, const struct nand_geometry *g)
 	a->pages = (uint32_t)geo_pages(g);
 	a->pbs = 1u << g->pb_levels;
 	a->pb_pages = g->pages_per_block >> g->pb_levels;
+	a->unit_bytes = unit_bytes(g);
+	a->units = g->page_bytes / a->unit_bytes;
 	a->ecc_words = g->page_bytes / g->ecc_word_bytes;
 	a->all_words = a->ecc_words == 32 ? 0xffffffffu : (1u << a->ecc_words) - 1;
 	a->energy = energy_counts(&a->c.energy);
@@ -266,6 +299,19 @@ void image_look(struct nand_array *a, const struct nand_array_config *c, const v
 	a->slcs = true;		/* look at the blocks */
 	derive(a, &c->geo);
 	lay_out_tables(a, &m, c);
+	lay_out_content(a, &m, c);
+}
+
+void nand_array_upgrade(const struct nand_array_config *c, void *image)
+{
+	struct nand_array a;
+
+	image_look(&a, c, image);
+	if (!c->payload || !c->sums)
+		a.sum = NULL;
+	for (uint32_t p = 0; c->payload && p < a.pages; p++)
+		if (cell_get(&a, p) == CELL_FORM)
+			page_upgrade(&a, p);
 }
 
 void image_attach(struct nand_array *a, void *mem, void *image)
@@ -277,13 +323,13 @@ void image_attach(struct nand_array *a, void *mem, void *image)
 	a->slcs = c->timing.slc_program_ns;
 	lay_out_memory(a, &m, c);
 	lay_out_tables(a, &i, c);
+	lay_out_content(a, &i, c);
 	if (!c->physics.rber_on)
 		a->age = NULL;
 	if (!c->physics.rber_on || !c->geo.copyback)
 		a->carried = NULL;
 	if (!c->payload || !c->sums)
 		a->sum = NULL;
-	a->payload = c->payload ? (uint8_t *)image + i.used : NULL;
 }
 
 void image_count(struct nand_array *a)
@@ -331,8 +377,6 @@ static void copy_tables(struct nand_array *dst, const struct nand_array *src)
 		memcpy(dst->carried, src->carried, pages);
 	memcpy(dst->cells, src->cells, cell_bytes(g));
 	memcpy(dst->oob, src->oob, pages * g->oob_kept);
-	if (src->payload)
-		memcpy(dst->fill, src->fill, pages);
 	if (src->sum)
 		memcpy(dst->sum, src->sum, pages * sizeof(*dst->sum));
 }
@@ -361,18 +405,19 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	}
 	if (!src->payload)
 		return;
-	memcpy(dst->reg_fill, src->reg_fill, planes * sizeof(*dst->reg_fill));
+	memcpy(dst->reg_form, src->reg_form, planes * src->units * sizeof(*dst->reg_form));
 	memcpy(dst->reg, src->reg, planes * g->page_bytes);
-	for (uint32_t p = 0; p < src->pages; p++) {
-		enum cell k = cell_get(src, p);
-		size_t at = (size_t)p * g->page_bytes;
-
-		if (k == CELL_GOOD || k == CELL_LOST)
-			memcpy(dst->payload + at, src->payload + at, g->page_bytes);
-	}
+	for (uint32_t p = 0; p < src->pages; p++)
+		if (cell_get(src, p) != CELL_ERASED)
+			page_copy_content(dst, p, src, p);
 }
 
 uint64_t nand_array_now_ns(const struct nand_array *a)
 {
 	return a->head->now_ns;
+}
+
+void *nand_array_own(struct nand_array *a)
+{
+	return a->head->own;
 }

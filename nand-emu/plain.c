@@ -99,13 +99,10 @@ static inline void read_page(struct nand_array *a, uint64_t now_ns, struct nand_
 static inline bool read_allowed(const struct nand_array *a, uint64_t now_ns,
 				const struct nand_cmd *c, uint32_t die)
 {
-	enum cell k;
-
 	if (c->ppn.v >= a->pages || c->source >= NAND_NSOURCES ||
 	    c->ecc_words != NAND_WHOLE_PAGE || !die_free(&a->die[die], now_ns))
 		return false;
-	k = cell_get(a, c->ppn.v);
-	if (k != CELL_GOOD && k != CELL_FILL)
+	if (!cell_readable(cell_get(a, c->ppn.v)))
 		return false;
 	return SSD_LIKELY(!a->sum) || page_matches(a, c->ppn.v, true);
 }

@@ -39,10 +39,10 @@ _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
 void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 
 /*
- * CRC-32C (Castagnoli; of "123456789" it is e3069283). In user space port_crc.c (ISA-L); in a kernel
- * port_kernel.c. At most 2^31 - 1 bytes.
+ * CRC-32C (Castagnoli; of "123456789" it is e3069283) of bytes that follow bytes whose CRC is `crc`; 0: of
+ * these alone. In user space port_crc.c (ISA-L); in a kernel port_kernel.c. At most 2^31 - 1 bytes.
  */
-uint32_t ssd_crc32c(const void *data, uint32_t len);
+uint32_t ssd_crc32c(uint32_t crc, const void *data, uint32_t len);
 
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
 /*

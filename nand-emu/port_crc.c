@@ -7,8 +7,8 @@
 
 #include "port.h"
 
-uint32_t ssd_crc32c(const void *data, uint32_t len)
+uint32_t ssd_crc32c(uint32_t crc, const void *data, uint32_t len)
 {
 	/* crc32_iscsi() only reads, although its parameter is not const. */
-	return ~crc32_iscsi((unsigned char *)(uintptr_t)data, (int)len, UINT32_MAX);
+	return ~crc32_iscsi((unsigned char *)(uintptr_t)data, (int)len, ~crc);
 }

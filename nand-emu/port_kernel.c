@@ -29,11 +29,11 @@ void ssd_md5(const void *data, size_t len, uint8_t out[16])
 }
 
 /* Computed bit by bit, because only tests need it: drives in a kernel are not files. */
-uint32_t ssd_crc32c(const void *data, uint32_t len)
+uint32_t ssd_crc32c(uint32_t crc, const void *data, uint32_t len)
 {
 	const uint8_t *at = data;
-	uint32_t crc = UINT32_MAX;
 
+	crc = ~crc;
 	for (uint32_t i = 0; i < len; i++) {
 		crc ^= at[i];
 		for (uint32_t bit = 0; bit < 8; bit++)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * form.h - progressions of 64-bit words: content that a drive makes itself, and that the array does not
+ * store (content.c). Each word is `step` more than the word before it, modulo 2^64.
+ */
+#ifndef SLATE_FORM_H
+#define SLATE_FORM_H
+
+#include "port.h"
+
+#define FORM_STEP 0x9e3779b97f4a7c15u	/* 2^64 divided by the golden ratio */
+#define FORM_ALIGN 512u			/* both functions take multiples of so many bytes */
+
+/* Four words at a time, in whatever registers the processor has. */
+typedef uint64_t form_words __attribute__((vector_size(32), aligned(1), may_alias));
+
+static inline void form_make(void *to, uint32_t bytes, uint64_t first, uint64_t step)
+{
+	form_words want = { first, first + step, first + 2 * step, first + 3 * step };
+	form_words next = { 4 * step, 4 * step, 4 * step, 4 * step };
+	form_words *at = to, *end = at + bytes / sizeof(*at);
+
+	for (; at < end; at++, want += next)
+		*at = want;
+}
+
+static inline bool form_is(const void *data, uint32_t bytes, uint64_t first, uint64_t step)
+{
+	form_words want = { first, first + step, first + 2 * step, first + 3 * step };
+	form_words next = { 4 * step, 4 * step, 4 * step, 4 * step };
+	const form_words *at = data, *end = at + bytes / sizeof(*at);
+
+	while (at < end) {
+		form_words differ = { 0, 0, 0, 0 };
+
+		for (uint32_t i = 0; i < FORM_ALIGN / sizeof(*at); i++, at++, want += next)
+			differ |= *at ^ want;
+		if (differ[0] | differ[1] | differ[2] | differ[3])
+			return false;
+	}
+	return true;
+}
+
+#endif
