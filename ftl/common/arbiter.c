@@ -85,9 +85,9 @@ void arbiter_check(const struct arbiter *a)
 
 		for (uint32_t i = 0; i < ARBITER_CLASSES; i++)
 			classes += a->round[i].filled >> q & 1;
-		SSD_ASSERT(classes == (a->queue[q].first ? 1 : 0));	/* A1 */
+		SSD_ASSERT(classes == (a->queue[q].first ? 1 : 0));	/* ARB1 */
 		for (const struct ftl_io *io = a->queue[q].first; io; io = io_list_next(&a->queue[q], io))
 			count++;
 	}
-	SSD_ASSERT(count == a->count);	/* A2 */
+	SSD_ASSERT(count == a->count);	/* ARB2 */
 }

@@ -13,8 +13,8 @@
  * class with commands has used up its weight, all get theirs again.
  *
  * Invariants (arbiter_check):
- *   A1  queue q has commands if and only if bit q of exactly one class is set;
- *   A2  `count` is the number of commands in all queues.
+ *   ARB1  queue q has commands if and only if bit q of exactly one class is set;
+ *   ARB2  `count` is the number of commands in all queues.
  *
  * Rejected: a list of commands sorted by class, because a queue's turn depends on what others
  * submit later.

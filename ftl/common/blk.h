@@ -107,8 +107,6 @@ struct blk_table {
 	struct blk_plane *plane;
 	uint32_t *oldest;	/* BLK_AGED_BUCKETS: last block of each bucket, by plane; else NULL */
 	bool queue;		/* BLK_QUEUE */
-	uint32_t choices;	/* gc_d_choices: number d of random choices */
-	uint32_t window;	/* gc_windowed: window, in blocks */
 	uint32_t aside_max;	/* maximum of a plane's blocks in SLC mode or set aside for it; 0: it takes any free
 				 * block */
 	uint32_t aside_keep;	/* free blocks that are not set aside */

@@ -165,7 +165,7 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	io->where.map_ns += map_ns;
 	io->where.other_ns += k->c.overhead_ns + k->c.completion_ns;
 	io->where.controller_ns = io->done_ns - io->submit_ns - known_ns;
-	SSD_ASSERT(ftl_breakdown_sum(&io->where) == io->done_ns - io->submit_ns);	/* C3 */
+	SSD_ASSERT(ftl_breakdown_sum(&io->where) == io->done_ns - io->submit_ns);	/* CTL3 */
 	host_count(&k->op[io->op], io);
 	if (k->cache.units && (io->op == FTL_WRITE || io->op == FTL_TRIM))
 		rcache_write_ends(&k->cache, io);
@@ -405,7 +405,7 @@ static uint32_t listed(const struct io_list *l, uint64_t now_ns)
 	uint32_t count = 0;
 
 	for (const struct ftl_io *io = l->first; io; io = io_list_next(l, io), count++) {
-		SSD_ASSERT(io->done_ns >= now_ns);	/* C2 */
+		SSD_ASSERT(io->done_ns >= now_ns);	/* CTL2 */
 		now_ns = io->done_ns;
 	}
 	return count;
@@ -430,7 +430,7 @@ static void check(const struct ftl *base)
 	ios += k->arbiter.count;
 	for (unsigned int i = 0; i < STAGES; i++)
 		ios += listed(&k->due[i], k->now_ns);
-	SSD_ASSERT(ios == k->ios);	/* C1 */
+	SSD_ASSERT(ios == k->ios);	/* CTL1 */
 	k->ftl->ops->check(k->ftl);
 }
 

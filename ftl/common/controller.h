@@ -28,11 +28,11 @@
  * core takes its command, before the FTL gets it; a read's after the FTL's or the cache's answer.
  *
  * Invariants:
- *   C1  `ios` counts the I/Os that were accepted and have not ended: those on a list, those with the
- *       arbiter, and those that the FTL has;
- *   C2  each list of due I/Os is sorted by done_ns, and no I/O on it was due before the time of the
- *       last call;
- *   C3  the parts of an I/O's time add up to its latency (asserted when it ends).
+ *   CTL1  `ios` counts the I/Os that were accepted and have not ended: those on a list, those with the
+ *         arbiter, and those that the FTL has;
+ *   CTL2  each list of due I/Os is sorted by done_ns, and no I/O on it was due before the time of the
+ *         last call;
+ *   CTL3  the parts of an I/O's time add up to its latency (asserted when it ends).
  *
  * Cost: O(I/Os on a list) for each that is not the last of it, O(cores) for a piece of work.
  */

@@ -84,11 +84,11 @@ static uint32_t pick_by_stream(const struct front *fr, uint32_t plane, uint32_t 
 
 static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
-	uint32_t slot = q->who == FRONT_GC ? fr->copies : FRONT_HOST;
+	uint32_t slot = q->who == FRONT_MAP ? front_map_slot(fr) : q->who == FRONT_GC ? fr->copies : FRONT_HOST;
 
 	if (q->who == FRONT_HOST && (q->cache || q->cache_waits))
 		return q->cache ? fr->slc : FRONT_NONE;
-	if (fr->c.streams > 1)
+	if (fr->c.streams > 1 && q->who != FRONT_MAP)
 		return pick_by_stream(fr, plane, slot, slot == FRONT_HOST ? fr->c.streams : fr->c.copy_streams, q);
 	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
 }

@@ -80,7 +80,7 @@
 enum frontier {			/* who writes: */
 	FRONT_HOST, FRONT_GC,
 	FRONTIERS,
-	FRONT_MAP = FRONTIERS,	/* the page FTL, map pages; its slot is the first spare one */
+	FRONT_MAP = FRONTIERS,	/* map pages of the page FTL, which use the first spare slot (front_map_slot()) */
 };
 enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
 
@@ -192,6 +192,12 @@ uint32_t front_fast_taken(const struct front *fr, uint32_t k);	/* Number of LSB 
 static inline uint32_t front_page(const struct front *fr, uint32_t k)
 {
 	return SSD_LIKELY(fr->sequence == SEQ_ASCENDING) ? k : front_page_of(fr, k);
+}
+
+/* Returns the slot of map pages: the first spare slot, behind the policy's own. With one stream it equals FRONT_MAP. */
+static inline uint32_t front_map_slot(const struct front *fr)
+{
+	return fr->slots;
 }
 
 /* The slot's stream. */

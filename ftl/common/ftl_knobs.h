@@ -56,9 +56,14 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; reads are not " \
 	  "counted")
 
-/* A setting of FTLs whose GC of a plane goes on until enough blocks are free. nftl, which merges pairs, has none. */
+/*
+ * For FTLs whose GC, once begun on a plane, goes on until that many blocks are free. nftl merges one pair of blocks at
+ * a time, and has no such setting.
+ */
 #define FTL_GC_STOP_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", "GC that began at gc_start_blocks ends at this many")
+	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", \
+	       "GC that began at gc_start_blocks ends at this many; with gc_multiplane the last plane of a die ends " \
+	       "at gc_start_blocks")
 
 /* Does the FTL read single ECC words, or only whole pages? How much time that saves depends on the array. */
 #define FTL_WORDS(VALUE) \
@@ -187,7 +192,9 @@ enum ftl_suspend { FTL_SUSPENDS(KNOB_VALUE) };
 	CHOICE(suspend, suspend, FTL_SUSPENDS, "off", \
 	  "which commands a read of the host suspends; needs `timing.suspend_ns`; how often one command: " \
 	  "`timing.suspends_max`") \
-	YES_NO(multiplane, "yes", "program the planes of a die together")
+	YES_NO(multiplane, "yes", "program the planes of a die together") \
+	YES_NO(gc_multiplane, "yes", \
+	  "GC of a die's planes reads, programs and erases together; no: one plane after another. Needs multiplane")
 
 /* Are frequently written pages kept apart from the others? */
 #define FTL_HOT_COLDS(VALUE) \

@@ -16,12 +16,13 @@ static bool can_go(const struct blk_table *t, uint32_t b, uint32_t units_per_pag
 
 /* ---- by valid units ------------------------------------------------------ */
 
-static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page, const void *own)
 {
 	struct blk_plane *pl = &t->plane[plane];
 	uint32_t most = t->units_per_block - units_per_page;	/* a block with this many valid units or fewer frees
 								 * a page */
 
+	(void)own;
 	blk_sort_changed(t, pl);
 	while (pl->low < t->units_per_block && pl->bucket[pl->low] == BLK_NONE)
 		pl->low++;	/* pl->low caches the result, so that the search is O(1) on average */
@@ -49,12 +50,13 @@ static uint64_t age_of(const struct blk_table *t, const struct blk *k)
 	return t->issued + 1 - (k->last_inval > k->last_order ? k->last_inval : k->last_order);
 }
 
-static uint32_t cost_benefit_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+static uint32_t cost_benefit_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page, const void *own)
 {
 	struct blk_plane *pl = &t->plane[plane];
 	uint32_t best = BLK_NONE, all = t->units_per_block;
 	uint64_t most = 0;	/* age * (all - v) of the best block so far */
 
+	(void)own;
 	blk_sort_changed(t, pl);
 	while (pl->low < all && pl->bucket[pl->low] == BLK_NONE)
 		pl->low++;
@@ -103,14 +105,15 @@ static uint32_t pick_of_oldest(const struct blk_table *t, uint32_t plane, uint32
 	return best;
 }
 
-static uint32_t fifo_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+static uint32_t fifo_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page, const void *own)
 {
+	(void)own;
 	return pick_of_oldest(t, plane, units_per_page, 1);
 }
 
-static uint32_t windowed_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+static uint32_t windowed_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page, const void *own)
 {
-	return pick_of_oldest(t, plane, units_per_page, t->window);
+	return pick_of_oldest(t, plane, units_per_page, *(const uint32_t *)own);
 }
 
 /* ---- at random ------------------------------------------------------------ */
@@ -155,14 +158,15 @@ static uint32_t pick_of_drawn(const struct blk_table *t, uint32_t plane, uint32_
 	return best != BLK_NONE ? best : next_that_can(t, plane, units_per_page, draw_block(t, plane, 0));
 }
 
-static uint32_t random_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+static uint32_t random_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page, const void *own)
 {
+	(void)own;
 	return pick_of_drawn(t, plane, units_per_page, 1);
 }
 
-static uint32_t d_choices_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+static uint32_t d_choices_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page, const void *own)
 {
-	return pick_of_drawn(t, plane, units_per_page, t->choices);
+	return pick_of_drawn(t, plane, units_per_page, *(const uint32_t *)own);
 }
 
 uint32_t gc_fewest_valid(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
@@ -179,8 +183,10 @@ const struct gc_policy gc_greedy = { "greedy", BLK_BUCKETS, greedy_pick };
 const struct gc_policy gc_cost_benefit = { "cost-benefit", BLK_AGED_BUCKETS, cost_benefit_pick };
 const struct gc_policy gc_fifo = { "fifo", BLK_QUEUE, fifo_pick };
 const struct gc_policy gc_random = { "random", BLK_QUEUE, random_pick };
-const struct gc_policy gc_d_choices = { "d-choices", BLK_QUEUE, d_choices_pick };
-const struct gc_policy gc_windowed = { "windowed-greedy", BLK_QUEUE, windowed_pick };
+const struct gc_policy gc_d_choices = { "d-choices", BLK_QUEUE, d_choices_pick,
+					 offsetof(struct ftl_config, gc_choices) };
+const struct gc_policy gc_windowed = { "windowed-greedy", BLK_QUEUE, windowed_pick,
+					offsetof(struct ftl_config, gc_window_blocks) };
 
 const struct gc_policy *const gc_policies[] = {
 	&gc_greedy, &gc_cost_benefit, &gc_fifo, &gc_random, &gc_d_choices, &gc_windowed, NULL

@@ -12,7 +12,7 @@ static void forget(struct link_way *w, uint64_t now_ns)
 	memmove(w->span, w->span + ended, w->count * sizeof(*w->span));
 }
 
-/* Insert [start, end) before span i, and join it with spans that it touches (K1). */
+/* Insert [start, end) before span i, and join it with spans that it touches (LINK1). */
 static void insert(struct link_way *w, uint32_t i, uint64_t start_ns, uint64_t end_ns)
 {
 	bool before = i && w->span[i - 1].end_ns == start_ns;
@@ -42,7 +42,7 @@ uint64_t link_hold(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, ui
 		return earliest_ns;
 	forget(w, now_ns);
 	if (w->count == LINK_SPANS && at < w->span[w->count - 1].end_ns)
-		at = w->span[w->count - 1].end_ns;	/* K2 */
+		at = w->span[w->count - 1].end_ns;	/* LINK2 */
 	for (i = 0; i < w->count; i++) {
 		if (w->span[i].end_ns < at)
 			continue;
@@ -51,7 +51,7 @@ uint64_t link_hold(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, ui
 		if (w->span[i].end_ns > at)
 			at = w->span[i].end_ns;
 	}
-	if (w->count == LINK_SPANS && w->span[w->count - 1].end_ns < at) {	/* K2: no room for a gap */
+	if (w->count == LINK_SPANS && w->span[w->count - 1].end_ns < at) {	/* LINK2: no room for a gap */
 		w->span[w->count - 1].end_ns = at + len;
 		return at + len;
 	}

@@ -8,9 +8,9 @@
  * wait for one that will be ready late.
  *
  * Invariants:
- *   K1  spans are sorted, not empty, and do not touch;
- *   K2  there are at most LINK_SPANS spans; a transfer that would need one more goes behind the
- *       last, and some gaps before it stay unused.
+ *   LINK1  spans are sorted, not empty, and do not touch;
+ *   LINK2  there are at most LINK_SPANS spans; a transfer that would need one more goes behind the
+ *          last, and some gaps before it stay unused.
  *
  * Cost: O(spans under way); nothing when the profile has no link.
  */

@@ -88,18 +88,18 @@ void pool_check(const struct pool *p)
 	for (uint32_t b = 0; b < geo_blocks(g); b++) {
 		free_blocks += p->block[b].state == POOL_FREE;
 		good += p->block[b].state != POOL_BAD;
-		SSD_ASSERT((p->block[b].state == POOL_BAD) == p->n->ops->is_bad(p->n, (pbn_t){ b }));	/* F2 */
+		SSD_ASSERT((p->block[b].state == POOL_BAD) == p->n->ops->is_bad(p->n, (pbn_t){ b }));	/* POOL2 */
 	}
 	for (uint32_t i = 0; i < geo_planes(g); i++) {
 		uint32_t count = p->plane[i].free_count;
 
 		for (uint32_t b = p->plane[i].free_first; count; b = p->block[b].next) {
-			SSD_ASSERT(p->block[b].state == POOL_FREE);				/* F1 */
-			SSD_ASSERT(geo_plane_of(g, (pbn_t){ b }) == i);				/* F1 */
+			SSD_ASSERT(p->block[b].state == POOL_FREE);				/* POOL1 */
+			SSD_ASSERT(geo_plane_of(g, (pbn_t){ b }) == i);				/* POOL1 */
 			SSD_ASSERT(--count || b == p->plane[i].free_last);
 		}
 		free_blocks -= p->plane[i].free_count;
 		good -= p->plane[i].good;
 	}
-	SSD_ASSERT(!free_blocks && !good);							/* F1, F2 */
+	SSD_ASSERT(!free_blocks && !good);							/* POOL1, POOL2 */
 }

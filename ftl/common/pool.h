@@ -11,8 +11,8 @@
  * needs_erase before it is taken, since it may be half erased.
  *
  * Invariants (pool_check):
- *   F1  a plane's list has its FREE blocks, and free_count counts them;
- *   F2  a plane's `good` counts its blocks that are not BAD, and the array marks only BAD blocks bad.
+ *   POOL1  a plane's list has its FREE blocks, and free_count counts them;
+ *   POOL2  a plane's `good` counts its blocks that are not BAD, and the array marks only BAD blocks bad.
  */
 #ifndef SLATE_POOL_H
 #define SLATE_POOL_H

@@ -4,10 +4,10 @@
  * which numbers (sequences, serials) may be given from then on.
  *
  * Invariants:
- *   S1  a command is issued when its die is idle, and not earlier than the previous command;
- *   S2  every page of every good block is visited once in a pass, dies side by side: page p of
- *       the k-th block of each die, then the next page. Pages that no visit can need are left out;
- *   S3  no number is given twice (survey_number()).
+ *   SUR1  a command is issued when its die is idle, and not earlier than the previous command;
+ *   SUR2  every page of every good block is visited once in a pass, dies side by side: page p of
+ *         the k-th block of each die, then the next page. Pages that no visit can need are left out;
+ *   SUR3  no number is given twice (survey_number()).
  */
 #ifndef SLATE_SURVEY_H
 #define SLATE_SURVEY_H
