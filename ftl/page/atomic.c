@@ -21,7 +21,8 @@
  *
  * Cost: O(reads on the list) for each atomic write of several units; none for other writes.
  */
-#include "page_ftl.h"
+#include "atomic.h"
+#include "page_state.h"
 
 #define ATOMIC_MAX_BYTES (128u << 10)
 
@@ -39,12 +40,13 @@ static uint32_t pages_of_write(const struct ftl_config *c, uint32_t units, uint3
 uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes, pages = c->buffer_units / upp;
-	uint32_t open = c->placement_handles ? c->placement_handles : 1, units = ATOMIC_MAX_BYTES / c->unit_bytes;
+	uint32_t open = c->placement_handles ? c->placement_handles : 1, units = 1;
 
 	if (!c->power_protected)
 		return c->unit_bytes;
-	while (units > 1 && (units > c->buffer_units / 4 || pages_of_write(c, units + 1, upp) + open > pages))
-		units /= 2;
+	while (2 * units * c->unit_bytes <= ATOMIC_MAX_BYTES && 2 * units <= c->buffer_units / 4 &&
+	       pages_of_write(c, 2 * units + 1, upp) + open <= pages)
+		units *= 2;
 	return units * c->unit_bytes;
 }
 
@@ -78,7 +80,10 @@ bool atomic_may_begin(struct page_ftl *f, const struct ftl_io *io)
 	return !f->buf.held;
 }
 
-/* A read is about to look up its first unit. Returns false if it must wait for the write that is held. */
+/*
+ * Called before a read looks up its first unit. Puts a read of several units on the list; returns false instead if it
+ * must wait for the held write.
+ */
 bool atomic_read_begins(struct page_ftl *f, struct ftl_io *io)
 {
 	io->span_next = io->span_last = NULL;
@@ -105,11 +110,4 @@ void atomic_read_over(struct page_ftl *f, struct ftl_io *io)
 	if (io->span_next)
 		io->span_next->span_last = io->span_last;
 	f->turn.kick |= f->buf.held;
-}
-
-/* Reads have ended: let the held write begin if it can. */
-void atomic_resume(struct page_ftl *f, uint64_t now_ns)
-{
-	line_process(f, now_ns);
-	f->turn.kick |= !f->buf.held;
 }

@@ -9,7 +9,7 @@
  *   C3  block lists (K1..K3 in blk.h), frontiers (F1..F4 in front.h); a victim is VICTIM
  *   C4  the page that holds a mapped unit names its LPN in the OOB, unless it
  *       is being programmed or cannot be read, or a mount has trusted a checkpoint that counts it
- *   C5  the buffer: W1, W2 in wbuf.c, W5 and W6 in handles.h; the number of free buffer pages is right
+ *   C5  the buffer: W1 in wbuf.c, W2 in queue.h, W5 and W6 in handles.h; the number of free buffer pages is right
  *   C6  P1, P2 in place.c
  *   C7  once the buffer is empty, no trimmed LPN is mapped; `trims` is the number of trimmed LPNs
  *   C8  busy dies are in the heap, idle ones in both idle sets
@@ -23,70 +23,6 @@
  */
 #include "page_ftl.h"
 
-/* Shows the entries of one map page at a time. */
-struct look {
-	uint32_t first, end;		/* LPNs that `at` has */
-	const uint32_t *at;		/* NULL: no unit of them was ever written */
-};
-
-/* Look at the LPN's map page: in memory, or else on flash. */
-static void look_at(const struct page_ftl *f, struct look *k, uint32_t lpn)
-{
-	uint32_t page = lpn / f->cache.per, upn;
-	const void *data = NULL;
-
-	k->first = page * f->cache.per;
-	k->end = k->first + f->cache.per < f->shape.lpns ? k->first + f->cache.per : f->shape.lpns;
-	k->at = NULL;
-	if (map_holds(f, lpn)) {
-		k->at = map_entry(f, k->first);
-		return;
-	}
-	upn = *map_entry(f, f->shape.map_lpn + page * f->shape.upp);
-	if (upn != NONE && f->host.n->ops->peek(f->host.n, (ppn_t){ upn / f->shape.upp }, &data, NULL) == NAND_OK)
-		k->at = f->cache.store ? (const void *)(f->cache.store + (size_t)page * f->g->page_bytes) : data;
-}
-
-static uint32_t entry_of(const struct page_ftl *f, struct look *k, uint32_t lpn)
-{
-	if (!map_is_cached(f) || lpn >= f->shape.lpns)
-		return *map_entry(f, lpn);
-	if (lpn < k->first || lpn >= k->end)
-		look_at(f, k, lpn);
-	return k->at ? k->at[lpn - k->first] : NONE;
-}
-
-static void check_cache(const struct page_ftl *f)
-{
-	const struct page_cache *k = &f->cache;
-	uint32_t held = 0, by_host = 0, loads = 0, listed = 0;
-
-	for (uint32_t i = 0; i < k->pages; i++)
-		if (k->frame_of[i] != MAP_NONE) {
-			SSD_ASSERT(k->frame[k->frame_of[i]].page == i);		/* C15 */
-			held++;
-		}
-	for (uint32_t i = 0; i < k->frames; i++) {
-		const struct map_frame *fr = &k->frame[i];
-		bool free = fr->state == FRAME_READY && !fr->host_pins && !fr->gc_pins;
-
-		held -= fr->page != MAP_NONE;
-		by_host += fr->host_pins > 0;
-		loads += fr->for_read;
-		SSD_ASSERT(free == (fr->list != ON_NONE));			/* C15 */
-		SSD_ASSERT(!free || fr->list == ON_WRITE || fr->dirty == (fr->list == ON_DIRTY)); /* C15 */
-		SSD_ASSERT(fr->list != ON_WRITE || fr->dirty);			/* C15 */
-	}
-	for (uint32_t l = ON_CLEAN; l <= ON_WRITE && k->frames; l++)
-		for (uint32_t i = k->list[l].newest; i != MAP_NONE; i = k->frame[i].next, listed++)
-			SSD_ASSERT(k->frame[i].list == l);			/* C15 */
-	for (uint32_t i = 0; i < k->frames; i++)
-		listed -= k->frame[i].list != ON_NONE;
-	SSD_ASSERT(!held && !listed);						/* C15 */
-	SSD_ASSERT(by_host == k->host_frames && by_host <= k->host_max);	/* C15 */
-	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* C15 */
-}
-
 static uint32_t bits_set(const uint8_t *map, uint64_t first, uint64_t end)
 {
 	uint32_t count = 0;
@@ -98,12 +34,6 @@ static uint32_t bits_set(const uint8_t *map, uint64_t first, uint64_t end)
 	for (; first < end; first++)
 		count += bit_get(map, first);
 	return count;
-}
-
-static bool is_trusted(const struct page_ftl *f, uint32_t ppn)
-{
-	return map_is_cached(f) &&
-	       ppn % f->g->pages_per_block < f->cache.ckpt.trusted[ppn / f->g->pages_per_block];
 }
 
 /* The spare area that check_oob() peeked last. */
@@ -120,17 +50,17 @@ static void check_oob(const struct page_ftl *f, struct spare *s, uint32_t lpn, u
 		s->is = f->host.n->ops->peek(f->host.n, (ppn_t){ s->ppn }, NULL, &s->oob);
 	}
 	SSD_ASSERT(s->is != NAND_OK || (oob_get_lpn(s->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn ||
-		   is_trusted(f, s->ppn));					/* C4 */
+		   map_trusts(f, s->ppn));					/* C4 */
 }
 
 static void check_entries(const struct page_ftl *f)
 {
 	uint64_t mapped = 0;
-	struct look look = { 0 };
+	struct map_look look = { 0 };
 	struct spare spare = { .ppn = NONE };
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
-		uint32_t at = entry_of(f, &look, lpn), upn = at & ~OOB_LOST;
+		uint32_t at = map_peek(f, &look, lpn), upn = at & ~OOB_LOST;
 
 		if (at == NONE)
 			continue;
@@ -240,8 +170,8 @@ static void check_buffer(const struct page_ftl *f)
 	}
 	for (uint32_t i = 0; i < (f->shape.lpns + 7) / 8; i++)
 		for (uint32_t bits = f->map.trimmed[i]; bits; bits &= bits - 1, trims++)
-			SSD_ASSERT(free != f->buf.pages || map_is_cached(f) ||	/* a cached map applies trims later */
-				   f->map.l2p[8 * i + (uint32_t)__builtin_ctz(bits)] == NONE);	/* C7 */
+			SSD_ASSERT(free != f->buf.pages || map_trims_later(f) ||
+				   map_get(f, 8 * i + (uint32_t)__builtin_ctz(bits)) == NONE);	/* C7 */
 	SSD_ASSERT(trims == f->map.trims);						/* C7 */
 }
 
@@ -304,7 +234,7 @@ void page_ftl_check(const struct ftl *base)
 	check_dies(f);
 	check_heat(f);
 	check_modes(f);
-	check_cache(f);
+	map_check(f);
 	check_ended(f);
 	handles_check(f);							/* C5 */
 	SSD_ASSERT(!f->buf.held || (f->buf.line.first && f->read.spans));	/* AT3 */

@@ -42,14 +42,6 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 	return working;
 }
 
-void page_ftl_plan_idle(struct page_ftl *f)
-{
-	uint32_t permille = f->host.c.idle_gc_permille;
-
-	f->gc.idle_blocks = (uint32_t)((uint64_t)f->g->blocks_per_plane * permille / 1000);
-	f->gc.idle_work = f->gc.idle_blocks || (f->host.c.slc_cache != FTL_SLC_NONE && permille);	/* it folds */
-}
-
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c)
 {
 	struct page_ftl *f = page_ftl_of(base);
@@ -68,4 +60,29 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b)
 {
 	return blk_info(&((const struct page_ftl *)base)->bt, b.v);
+}
+
+struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle)
+{
+	const struct page_ftl *f = (const struct page_ftl *)base;
+	const struct page_handles *h = &f->handles;
+
+	SSD_ASSERT(handle < h->count);
+	return (struct ftl_handle){
+		.unit_bytes = h->unit_bytes,
+		.left_bytes = h->unit_bytes - h->handle[handle].written,
+		.units = h->handle[handle].units,
+	};
+}
+
+uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handle)
+{
+	struct page_ftl *f = page_ftl_of(base);
+	uint64_t left;
+
+	(void)page_ftl_step(base, now_ns);
+	left = page_ftl_handle(base, handle).left_bytes;
+	handles_renew(f, handle);
+	f->turn.changed = true;
+	return left;
 }

@@ -2,12 +2,11 @@
 /*
  * gc.c - garbage collection: one victim per plane at a time, or two together.
  *
- * A plane's collector is woken when fewer than gc_start_blocks are free, when a block must be
- * retired, or by control.c. It works until gc_stop_blocks are free. Then level.c may name a victim;
- * it may also do so before, if a block must move because of errors. `gc_run` issues the
- * collector's next command on the plane's idle die:
+ * A plane's collector works as long as there is a reason (gc_reasons[] in gc_pick.c), such as fewer than
+ * gc_start_blocks free blocks; once awake, it works until enough are free (gc_ends_at). `gc_run` issues the next
+ * commands of a die's planes; `find_next` says which command of a plane comes next:
  *
- *   1  if there is no victim, ask the policy for one
+ *   1  if there is no victim, take that of the first reason that has one
  *   2  if a page's worth of valid units is in hand, program them
  *   3  if a page of the victim still has a valid unit, read the next such page. If none has, the
  *      victim is drained: its last units, less than a page, are in hand. Another block becomes the
@@ -47,12 +46,12 @@
  * does not check the data: raw errors are copied and accumulate, lost data stay lost.
  *
  * States of a plane's collector (gc.state):
- *   asleep -> active    wake_up(): there is something to collect
- *   active -> waiting   gc_run() could issue no command: the drive is not idle (rests), a flagged
- *                       block has not settled (choose), blocks failed and there is no page for a
- *                       copy (program_or_erase_frontier), or `stable` is behind (4a)
- *   waiting -> active   gc_run(), the next time that its die is idle and GC's turn comes
- *   any -> asleep       go_to_sleep(): enough blocks are free (gc_complete), or no block is worth
+ *   asleep -> active    gc_wake(): there is something to collect
+ *   active -> waiting   pass(): no command can be issued: the drive is not idle (idle_work_rests), a
+ *                       flagged block has not settled (choose), blocks failed and there is no page
+ *                       for a copy (program_or_erase_frontier), or `stable` is behind (4a)
+ *   waiting -> active   add_op(), the next time that its die is idle and GC's turn comes
+ *   any -> asleep       gc_sleep(): enough blocks are free (gc_complete), or no block is worth
  *                       collecting (choose)
  *
  * Invariants:
@@ -63,125 +62,24 @@
  *   G3  drained blocks are in state VICTIM; all their valid units are in gc.unit[], before those of
  *       gc.victim. A collector that is asleep has none.
  */
+#include "frontier.h"
 #include "gc.h"
-
-static void wake_up(struct page_ftl *f, struct gc *g)
-{
-	f->gc.awake += !gc_is_awake(g);
-	g->state = GC_ACTIVE;
-	f->turn.kick = true;
-}
-
-void gc_wake(struct page_ftl *f, uint32_t plane)
-{
-	struct gc *g = &f->plane[plane].gc;
-	enum gc_why why;
-
-	if (f->gc.hold || !gc_wanted_or_moved(f, plane, f->host.c.gc_start_blocks))
-		return;
-	if (gc_is_awake(g)) {
-		f->turn.kick |= g->idle;	/* the collector may have to rest */
-		return;
-	}
-	if (g->victim == BLK_NONE && gc_candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE &&
-	    !level_waits(f, plane))
-		return;
-	g->idle = false;
-	wake_up(f, g);
-}
-
-/* The drive is idle: wake the collectors that have work to do. */
-void gc_wake_idle(struct page_ftl *f)
-{
-	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
-		struct gc *g = &f->plane[plane].gc;
-		enum gc_why why;
-
-		if (f->gc.hold || !(gc_wanted_idle(f, plane) || gc_wanted_fold(f, plane)))
-			continue;
-		if (!gc_is_awake(g) && g->victim == BLK_NONE &&
-		    gc_candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE)
-			continue;
-		g->idle |= !gc_is_awake(g);
-		wake_up(f, g);
-	}
-}
+#include "gc_own.h"
+#include "level.h"
+#include "map.h"
+#include "page_state.h"
 
 /*
  * Put a collector to rest if it works only because the drive was idle, and the drive is no longer
  * idle.
  */
-static bool rests(struct page_ftl *f, uint32_t plane)
+static SSD_APART bool idle_work_rests(struct page_ftl *f, uint32_t plane)
 {
-	struct gc *g = &f->plane[plane].gc;
-
-	if (!g->idle)
-		return false;
-	if (gc_wanted_or_moved(f, plane, f->host.c.gc_start_blocks)) {
-		g->idle = false;
+	if (gc_is_wanted(f, plane, f->host.c.gc_start_blocks, GC_WAKES)) {
+		f->plane[plane].gc.idle = false;
 		return false;
 	}
-	return !gc_wanted_idle(f, plane) && !gc_wanted_fold(f, plane);
-}
-
-static bool some_awake(const struct page_ftl *f, uint32_t die)
-{
-	uint32_t first = die * f->g->planes_per_die;
-
-	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (gc_is_awake(&f->plane[first + i].gc))
-			return true;
-	return false;
-}
-
-static void go_to_sleep(struct page_ftl *f, uint32_t plane)
-{
-	uint32_t die = geo_die_of_plane(f->g, plane);
-
-	f->plane[plane].gc.state = GC_ASLEEP;
-	if (!some_awake(f, die))
-		f->die[die].turn.gc_credit = 0;
-	f->gc.awake--;
-}
-
-bool gc_holds_die(const struct page_ftl *f, uint32_t die)
-{
-	uint32_t first = die * f->g->planes_per_die;
-
-	if (!f->gc.awake || f->host.c.gc_mode != FTL_GC_BLOCKING || f->gc.rests)
-		return false;
-	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (f->plane[first + i].gc.state == GC_ACTIVE)
-			return true;
-	return false;
-}
-
-static bool relocates(const struct gc *g)
-{
-	return gc_block(g) != BLK_NONE && g->corrected;
-}
-
-/*
- * Sliced mode: set whose turn is next. A program used a page, so GC may move gc_slice_pages. A read
- * used none, so the next read goes first. But while writes wait for free blocks or data wait for
- * relocation, one copy follows each read; otherwise endless reads would keep them waiting.
- */
-void gc_after_program(struct page_ftl *f, uint32_t die)
-{
-	f->die[die].turn.gc_credit = f->host.c.gc_slice_pages;
-}
-
-void gc_after_read(struct page_ftl *f, uint32_t die)
-{
-	uint32_t first = die * f->g->planes_per_die;
-
-	if (!f->gc.awake)
-		return;
-	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (gc_is_awake(&f->plane[first + i].gc) &&
-		    (f->bt.plane[first + i].free_count <= f->gc.urgent_blocks ||
-		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc)))
-			f->die[die].turn.gc_credit = 1;
+	return !gc_is_wanted(f, plane, f->host.c.gc_start_blocks, GC_WAKES_IDLE);
 }
 
 /* ---- choosing victims ---------------------------------------------------- */
@@ -205,7 +103,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->why = why;
 	g->corrected = f->bt.blk[b].relocate;
 	g->victim = b;
-	g->of_map = map_is_cached(f) && f->bt.blk[b].map;
+	g->of_map = map_owns(f, b);
 	g->second = g->drained = BLK_NONE;
 	g->alone = false;
 	g->page = 0;
@@ -225,7 +123,7 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	if (!f->host.c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected ||
 	    f->bt.blk[g->victim].slc)
 		return;
-	b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+	b = gc_policy_pick(&f->host.c, &f->bt, plane, f->shape.upp);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
 	    (f->handles.apart && f->bt.blk[b].stream != f->bt.blk[g->victim].stream) ||
 	    f->bt.blk[b].valid > (uint64_t)f->host.c.second_victim_pages * f->shape.upp ||
@@ -276,15 +174,15 @@ static bool release_other(struct page_ftl *f, struct gc *g)
 
 static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
-	enum gc_why why;
-	uint32_t b = gc_candidate(f, plane, f->host.c.gc_stop_blocks, &why);
+	uint32_t b;
+	const struct gc_reason *r = gc_reason(f, plane, gc_ends_at(f, plane), &b);
 
-	if (b == BLK_NONE) {
-		if (!level_waits(f, plane))
-			go_to_sleep(f, plane);	/* it is woken when the host lacks room */
+	if (!r) {
+		if (!gc_waits_for_page(f, plane))
+			gc_sleep(f, plane);	/* gc_wake() wakes it when a reason applies again */
 		return false;
 	}
-	take_victim(f, now_ns, plane, b, why);
+	take_victim(f, now_ns, plane, b, r->why);
 	take_second(f, plane);
 	return true;
 }
@@ -364,7 +262,7 @@ static bool keeps_marks(const struct blk *b)
 	return b->state == BLK_FULL || (b->state == BLK_OPEN && b->backup == BLK_DATA);
 }
 
-/* Rule 4b: does a block that is not erased carry a later mark than the blocks to erase, b and perhaps c? */
+/* Rule 4b: does a block other than b and c, which are to be erased, carry a mark that covers their sequences? */
 static bool carried_elsewhere(struct page_ftl *f, uint32_t b, uint32_t c)
 {
 	uint64_t need = f->bt.blk[b].last_order;
@@ -407,17 +305,6 @@ static void count_run(struct page_ftl *f, struct gc *g, uint64_t now_ns)
 	g->since_ns = now_ns;
 }
 
-/* Remove the first drained block from the list: it is erased, or is to be retired. */
-static uint32_t take_drained(struct page_ftl *f, struct gc *g)
-{
-	uint32_t b = g->drained;
-
-	g->drained = f->bt.blk[b].next;
-	if (f->log.carrier == b)
-		f->log.carrier = BLK_NONE;
-	return b;
-}
-
 static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
@@ -430,18 +317,19 @@ static struct nand_cmd erase_of(const struct page_ftl *f, const struct gc *g, ui
 				  .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 }
 
-static void erase_drained(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+/* Add the erase of the first drained block, and of one beside it, unless the group has no room for both. */
+static bool erase_drained(struct page_ftl *f, struct gc_group *w, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c[2] = { erase_of(f, g, g->drained) };
-	uint32_t beside = erased_beside(f, g);
+	uint32_t beside = erased_beside(f, g), erased = 1 + (beside != BLK_NONE);
 
-	g->erased = 1;
+	if (w->count + erased > MAX_PLANES)
+		return false;
+	g->erased = (uint8_t)erased;
+	*gc_add(f, w, plane, GC_ERASE) = erase_of(f, g, g->drained);
 	if (beside != BLK_NONE)
-		c[g->erased++] = erase_of(f, g, beside);
-	nand_submit(f->host.n, now_ns, c, g->erased);
-	gc_start(f, plane, GC_ERASE, c);
-	g->second_status = c[g->erased - 1].status;
+		*gc_add(f, w, plane, GC_ERASE) = erase_of(f, g, beside);
+	return true;
 }
 
 static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_status status)
@@ -462,27 +350,40 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 
 	victim_done(f, now_ns, plane);
-	erased(f, plane, take_drained(f, g), g->status);
+	erased(f, plane, gc_take_drained(f, g), g->status);
 	if (g->erased > 1) {
 		f->host.stats.second_victims++;
-		erased(f, plane, take_drained(f, g), g->second_status);
+		erased(f, plane, gc_take_drained(f, g), g->second_status);
 	}
+}
+
+/*
+ * The erases of the die's planes have ended. If GC needs more space, collect the filler (the block in g->victim whose
+ * units filled the last page); otherwise put the filler back. Sleep if no reason applies.
+ */
+static void go_on_or_sleep(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
 	if (g->drained != BLK_NONE)
 		return;
-	if (!gc_wanted_space(f, plane)) {
+	if (!gc_wants_space(f, plane)) {
 		put_back_filler(f, g);
 	} else if (g->victim != BLK_NONE) {
 		f->plane[plane].order.victim = false;
 		take_second(f, plane);
 	}
+	if (!gc_is_wanted(f, plane, gc_ends_at(f, plane), GC_WAKES_EVER))
+		gc_sleep(f, plane);
 }
 
 /* ---- the collector's turn ------------------------------------------------ */
 
 enum turn {
-	TURN_USED,	/* the die executes a command */
+	TURN_USED,	/* the die executes a command, or is to */
 	TURN_PASSED,	/* no command can be issued now */
 	TURN_AGAIN,	/* the victim has changed: call again */
+	TURN_LATER,	/* the command cannot start together with those that the die is to execute */
 };
 
 static void put_back(struct page_ftl *f, const struct gc *g, uint32_t b)
@@ -502,7 +403,7 @@ static void put_back_all(struct page_ftl *f, struct gc *g)
 	if (g->victim != BLK_NONE)
 		put_back(f, g, g->victim);
 	while (g->drained != BLK_NONE)
-		put_back(f, g, take_drained(f, g));
+		put_back(f, g, gc_take_drained(f, g));
 }
 
 /*
@@ -514,7 +415,7 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t empty = blk_empty(&f->bt, plane);
 
-	if (empty == BLK_NONE && map_is_cached(f) && ckpt_yield(f, plane))
+	if (empty == BLK_NONE && map_yield(f, plane))
 		empty = blk_empty(&f->bt, plane);
 	if ((g->victim == BLK_NONE && !gc_drained_units(f, g)) || empty == BLK_NONE)
 		return false;
@@ -539,26 +440,46 @@ static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	return true;
 }
 
-static SSD_HOT enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
-					   enum gc_op op)
+static enum frontier target_of(const struct gc *g)
+{
+	return g->of_map ? FRONT_MAP : FRONT_GC;
+}
+
+/* May the units in hand be programmed? If not, *turn is set. */
+static bool map_allows(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum turn *turn)
 {
 	struct gc *g = &f->plane[plane].gc;
-	enum frontier which = g->of_map ? FRONT_MAP : FRONT_GC;
+	enum map_pins pins;
+
+	pins = map_gc_pin(f, now_ns, g);
+	if (pins == MAP_PINS_WAIT) {
+		*turn = change_to_map_victim(f, now_ns, plane) ? TURN_AGAIN : TURN_PASSED;
+	} else if (pins == MAP_DISAGREES) {
+		gc_abandon(f, plane);
+		*turn = TURN_AGAIN;
+	}
+	return pins == MAP_PINNED;
+}
+
+static SSD_HOT enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+					   enum gc_op op, struct gc_group *w)
+{
+	struct gc *g = &f->plane[plane].gc;
+	enum turn turn = TURN_USED;
 	uint32_t slot;
 
-	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_ready(f, now_ns, g))
-		return change_to_map_victim(f, now_ns, plane) ? TURN_AGAIN : TURN_PASSED;
-	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_agrees(f, g)) {
-		gc_abandon(f, plane);
-		return TURN_AGAIN;
-	}
+	if (op == GC_PROGRAM && !map_allows(f, now_ns, plane, &turn))
+		return turn;
 	if (front_waits(&f->fr, plane))
 		return TURN_PASSED;
-	switch (frontier_room(f, now_ns, plane, which, &slot)) {
+	if (w->count && !frontier_joins(f, plane, target_of(g), &w->c[0]))
+		return TURN_LATER;
+	switch (frontier_room(f, now_ns, plane, target_of(g), &slot)) {
 	case ROOM_READY:
-		gc_program_page(f, now_ns, plane, slot, op);
+		gc_program_page(f, w, plane, slot, op);
 		return TURN_USED;
 	case ROOM_BUSY:
+		SSD_ASSERT(!w->count);
 		return TURN_USED;
 	case ROOM_NONE:
 		break;
@@ -568,60 +489,50 @@ static SSD_HOT enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t 
 		g->alone = true;
 		return TURN_AGAIN;
 	}
-	if (release_other(f, g) || change_victim(f, now_ns, plane) ||
-	    (map_is_cached(f) && change_to_map_victim(f, now_ns, plane)))
+	if (release_other(f, g) || change_victim(f, now_ns, plane) || change_to_map_victim(f, now_ns, plane))
 		return TURN_AGAIN;
 	return TURN_PASSED;	/* blocks failed, so that G2 does not hold; a free block may come later */
 }
 
-/* All valid units of the drained blocks have been copied: erase or retire them. */
-static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+/* The drained blocks have no valid unit: erase or retire them. Returns false if *op is not known yet. */
+static bool erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op *op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t b = g->drained, beside = erased_beside(f, g);
 
-	if (!settled_for_good(f, b) || (beside != BLK_NONE && !settled_for_good(f, beside)))	/* 4a */
-		return TURN_PASSED;
-	if (!carried_elsewhere(f, b, beside))							/* 4b */
-		return program_or_erase_frontier(f, now_ns, plane, g->units ? GC_PROGRAM : GC_CARRIER);
-	if (g->retire) {
+	if (!settled_for_good(f, b) || (beside != BLK_NONE && !settled_for_good(f, beside))) {	/* 4a */
+		*op = GC_NOTHING;
+	} else if (!carried_elsewhere(f, b, beside)) {						/* 4b */
+		*op = g->units ? GC_PROGRAM : GC_CARRIER;
+	} else if (g->retire) {
 		victim_done(f, now_ns, plane);
-		block_lost(f, take_drained(f, g));
-		return TURN_AGAIN;
+		block_lost(f, gc_take_drained(f, g));
+		return false;
+	} else {
+		*op = GC_ERASE;
 	}
-	erase_drained(f, now_ns, plane);
-	return TURN_USED;
+	return true;
 }
 
-void gc_abandon(struct page_ftl *f, uint32_t plane)
-{
-	struct gc *g = &f->plane[plane].gc;
-
-	map_gc_release(f, g);
-	f->good_blocks -= g->victim != BLK_NONE;
-	while (g->drained != BLK_NONE) {
-		take_drained(f, g);
-		f->good_blocks--;
-	}
-	g->units = 0;
-	g->victim = BLK_NONE;
-	f->host.worn = f->host.worn || f->good_blocks < f->need_blocks;
-}
-
-static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+/* Set *op to the collector's next command, or GC_NOTHING. Returns false if the victim has changed: call again. */
+static SSD_ALWAYS bool find_next(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op *op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	bool more;
 
-	if (rests(f, plane))
-		return TURN_PASSED;
+	*op = GC_NOTHING;
+	if (g->idle && idle_work_rests(f, plane))
+		return true;
 	gc_drop_stale(f, g);
 	if (g->drained != BLK_NONE && !gc_drained_units(f, g))
-		return erase_or_retire(f, now_ns, plane);
-	if (g->victim == BLK_NONE && !(g->drained == BLK_NONE ? choose(f, now_ns, plane) : choose_filler(f, plane)))
-		return g->units ? program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM) : TURN_PASSED;
+		return erase_or_retire(f, now_ns, plane, op);
+	if (g->victim == BLK_NONE && !(g->drained == BLK_NONE ? choose(f, now_ns, plane) : choose_filler(f, plane))) {
+		*op = g->units ? GC_PROGRAM : GC_NOTHING;
+		return true;
+	}
+	*op = GC_PROGRAM;
 	if (g->units >= f->shape.upp && g->second == BLK_NONE)
-		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
+		return true;
 	more = gc_next_page(f, g) || (turn_to_second(g) && gc_next_page(f, g));
 	if (more && g->second != BLK_NONE &&
 	    !gc_room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {
@@ -629,43 +540,172 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		more = gc_next_page(f, g);
 	}
 	if (g->units >= f->shape.upp)
-		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
+		return true;
 	if (!more) {
 		drain(f, g);
-		return TURN_AGAIN;
+		return false;
 	}
-	if (gc_moves_whole(f, g))
-		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
-	gc_read_page(f, now_ns, plane);
-	return TURN_USED;
+	*op = gc_moves_whole(f, g) ? GC_COPYBACK : GC_READ;
+	return true;
 }
 
-/* Issue one command on the plane's idle die. Returns false if none was possible. */
-bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+/* The collector can issue no command. */
+static void pass(struct page_ftl *f, struct gc *g, bool waited)
+{
+	if (gc_is_awake(g))
+		g->state = GC_WAITING;
+	if (!waited && f->host.c.slc_full == FTL_SLC_FOLD)
+		f->turn.kick = true;	/* slc_waits() asks again */
+}
+
+/* Find the collector's next command. If it can issue none now, it sleeps or waits, and this returns GC_NOTHING. */
+static SSD_ALWAYS enum gc_op next_op(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 	bool waited = g->state == GC_WAITING;
-	enum turn now;
+	enum gc_op op;
 
-	g->state = GC_ACTIVE;
-	do
-		now = turn(f, now_ns, plane);
-	while (now == TURN_AGAIN);
-	if (now == TURN_PASSED && gc_is_awake(g))
-		g->state = GC_WAITING;
-	if (now == TURN_PASSED && !waited && f->host.c.slc_full == FTL_SLC_FOLD)
-		f->turn.kick = true;	/* slc_waits() asks again */
-	return now == TURN_USED;
+	while (!find_next(f, now_ns, plane, &op))
+		;
+	if (op == GC_NOTHING)
+		pass(f, g, waited);
+	return op;
 }
 
-void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
+/*
+ * Add command op of the plane's collector to the group w of commands that the die is to execute together. In place of a
+ * program the die may have to erase the block that the program's frontier opens.
+ */
+static SSD_ALWAYS enum turn add_op(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op,
+				   struct gc_group *w)
 {
-	uint32_t plane = d->plane;
+	struct gc *g = &f->plane[plane].gc;
+	enum turn turn = TURN_USED;
+
+	if (op == GC_READ)
+		gc_read_page(f, w, plane);
+	else if (op == GC_ERASE)
+		turn = erase_drained(f, w, plane) ? TURN_USED : TURN_LATER;
+	else
+		turn = program_or_erase_frontier(f, now_ns, plane, op, w);
+	if (turn == TURN_PASSED)
+		pass(f, g, g->state == GC_WAITING);
+	else if (turn != TURN_AGAIN)
+		g->state = GC_ACTIVE;
+	return turn;
+}
+
+/* Issue the collector's next command. Returns false if none was possible. */
+static SSD_ALWAYS bool run_alone(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t plane)
+{
+	struct gc_group w;
+	enum gc_op op;
+
+	w.count = 0;
+	do
+		op = next_op(f, now_ns, plane);
+	while (op != GC_NOTHING && add_op(f, now_ns, plane, op, &w) == TURN_AGAIN);
+	if (w.count)
+		gc_issue(f, now_ns, die, &w);
+	return f->die[die].op != DIE_IDLE;
+}
+
+/*
+ * Each plane has the first turn for one victim. If one plane always came first, the others could not collect,
+ * and the host's data would accumulate in that plane.
+ */
+static uint32_t plane_in_turn(const struct page_ftl *f, uint32_t die, uint32_t i)
+{
+	uint32_t planes = f->g->planes_per_die, turn = f->die[die].gc_plane + i;
+
+	return die * planes + (turn < planes ? turn : turn - planes);
+}
+
+/* Returns the first kind of command, in the order of enum gc_op, that one of these collectors needs next. */
+static enum gc_op first_kind(const enum gc_op *next, uint32_t count)
+{
+	enum gc_op kind = GC_NOTHING;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (next[i] < kind)
+			kind = next[i];
+	return kind;
+}
+
+static SSD_APART SSD_HOT enum gc_op next_of_plane(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	return next_op(f, now_ns, plane);
+}
+
+/*
+ * Add command op of the plane's collector to the group w. Returns a command if one of the plane can still be issued in
+ * this turn of the die: another one if the victim has changed, or op, for a later group; else GC_NOTHING.
+ */
+static enum gc_op add_to_group(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op, struct gc_group *w)
+{
+	switch (add_op(f, now_ns, plane, op, w)) {
+	case TURN_AGAIN:
+		return next_of_plane(f, now_ns, plane);
+	case TURN_LATER:
+		return op;
+	case TURN_USED:
+	case TURN_PASSED:
+		break;
+	}
+	return GC_NOTHING;
+}
+
+/* Issue the next commands of the collectors that are awake, as far as they are of one kind. */
+static SSD_APART SSD_HOT bool run_together(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	uint32_t planes = f->g->planes_per_die, plane[MAX_PLANES];
+	enum gc_op next[MAX_PLANES], kind;
+	struct gc_group w;
+
+	for (uint32_t i = 0; i < planes; i++)
+		plane[i] = plane_in_turn(f, die, i);
+	for (uint32_t i = 0; i < planes; i++)	/* this may change the turns (victim_done) */
+		next[i] = gc_is_awake(&f->plane[plane[i]].gc) ? next_of_plane(f, now_ns, plane[i]) : GC_NOTHING;
+	for (kind = first_kind(next, planes); kind != GC_NOTHING; kind = first_kind(next, planes)) {
+		w.count = 0;
+		for (uint32_t i = 0; i < planes && f->die[die].op == DIE_IDLE; i++)
+			if (next[i] == kind)
+				next[i] = add_to_group(f, now_ns, plane[i], kind, &w);
+		if (w.count)
+			gc_issue(f, now_ns, die, &w);
+		if (f->die[die].op != DIE_IDLE)
+			return true;
+	}
+	return false;
+}
+
+static SSD_ALWAYS bool run_in_turn(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++) {
+		uint32_t plane = plane_in_turn(f, die, i);
+
+		if (gc_is_awake(&f->plane[plane].gc) && run_alone(f, now_ns, die, plane))
+			return true;
+	}
+	return false;
+}
+
+SSD_HOT bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	if (f->gc.rests)
+		return false;
+	return f->gc.together ? run_together(f, now_ns, die) : run_in_turn(f, now_ns, die);
+}
+
+/* The command of the plane's collector, if it had one in the group, has ended. Returns whether it was an erase. */
+static SSD_ALWAYS bool op_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
 	enum gc_op op = f->plane[plane].gc.op;
 
 	f->plane[plane].gc.op = GC_NOTHING;
 	switch (op) {
 	case GC_READ:
+	case GC_NOTHING:
 		break;
 	case GC_PROGRAM:
 	case GC_COPYBACK:
@@ -674,12 +714,27 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);
-		if (f->plane[plane].gc.drained == BLK_NONE &&
-		    !gc_wanted_or_moved(f, plane, f->host.c.gc_stop_blocks) && !gc_wanted_idle(f, plane) &&
-		    !gc_wanted_fold(f, plane))
-			go_to_sleep(f, plane);
 		break;
-	case GC_NOTHING:
-		SSD_ASSERT(!"GC ended nothing");
 	}
+	return op == GC_ERASE;
+}
+
+static SSD_APART void group_ended(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	uint32_t planes = f->g->planes_per_die, erased = 0;
+
+	for (uint32_t i = 0; i < planes; i++)
+		if (op_ended(f, now_ns, die * planes + i))
+			erased |= 1u << i;
+	for (uint32_t i = 0; i < planes; i++)
+		if (erased & 1u << i)
+			go_on_or_sleep(f, die * planes + i);
+}
+
+void gc_complete(struct page_ftl *f, uint64_t now_ns, const struct die *d)
+{
+	if (f->gc.together)
+		group_ended(f, now_ns, geo_die_of_plane(f->g, d->plane));
+	else if (op_ended(f, now_ns, d->plane))
+		go_on_or_sleep(f, d->plane);
 }

@@ -3,7 +3,11 @@
  * gc_copy.c - the copies of GC: reads the victim's valid units and programs them. gc.c decides
  * when. Its invariant G1 holds between all functions of this file.
  */
-#include "gc.h"
+#include "dies.h"
+#include "frontier.h"
+#include "gc_own.h"
+#include "map.h"
+#include "page_state.h"
 
 static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
 {
@@ -28,23 +32,36 @@ uint32_t gc_drained_units(const struct page_ftl *f, const struct gc *g)
 	return units;
 }
 
-void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
+uint32_t gc_take_drained(struct page_ftl *f, struct gc *g)
 {
-	uint32_t die = geo_die_of_plane(f->g, plane);
+	uint32_t b = g->drained;
 
-	SSD_ASSERT(c->status != NAND_VIOLATION);
-	f->plane[plane].gc.op = op;
-	f->plane[plane].gc.status = c->status;
-	f->die[die].plane = plane;
-	die_start(f, die, DIE_GC, c);
-	die_charge(&f->die[die].turn, c->op);
+	g->drained = f->bt.blk[b].next;
+	if (f->log.carrier == b)
+		f->log.carrier = BLK_NONE;
+	return b;
+}
+
+void gc_abandon(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	map_gc_release(f, g);
+	f->good_blocks -= g->victim != BLK_NONE;
+	while (g->drained != BLK_NONE) {
+		gc_take_drained(f, g);
+		f->good_blocks--;
+	}
+	g->units = 0;
+	g->victim = BLK_NONE;
+	f->host.worn = f->host.worn || f->good_blocks < f->need_blocks;
 }
 
 /* Find the LPN of a unit whose OOB cannot be read, in O(LPNs); this is rare. */
 static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 {
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
-		if ((*map_entry(f, lpn) & ~OOB_LOST) == upn)
+		if ((map_get(f, lpn) & ~OOB_LOST) == upn)
 			return lpn;
 	SSD_ASSERT(!"a valid unit that the map does not refer to");
 	return NONE;
@@ -72,8 +89,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		} else {
 			u->lpn = oob_get_lpn(oob, i);
 			u->seq = oob_get_seq(oob, i);
-			if (!map_is_cached(f))
-				SSD_PREFETCH(&f->map.l2p[u->lpn & ~OOB_LOST]);
+			map_prefetch(f, u->lpn & ~OOB_LOST);
 		}
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->host.c.unit_bytes,
@@ -104,7 +120,7 @@ enum nand_source gc_source(const struct gc *g)
 	return g->why == GC_FOR_SPACE ? NAND_SRC_GC : NAND_SRC_WL;
 }
 
-/* Cached map: does the spare area have a possible LPN for each valid unit? A damaged drive file may not. */
+/* Does the spare area have a possible LPN for each valid unit? In a damaged drive file it may not. */
 static bool names_units(const struct page_ftl *f, uint32_t first, const uint8_t *oob)
 {
 	for (uint32_t i = 0; i < f->shape.upp; i++)
@@ -113,21 +129,87 @@ static bool names_units(const struct page_ftl *f, uint32_t first, const uint8_t 
 	return true;
 }
 
-void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+/* Returns the memory for the spare area of the group's next page. */
+static uint8_t *next_oob(const struct page_ftl *f, const struct gc_group *w)
+{
+	return f->oob + (size_t)w->count * f->oob_len;
+}
+
+void gc_read_page(struct page_ftl *f, struct gc_group *w, uint32_t plane)
+{
+	const struct gc *g = &f->plane[plane].gc;
+	uint32_t first = unit_addr(f, g->victim, g->page);
+	uint8_t *oob = next_oob(f, w);
+
+	nand_fill_read(gc_add(f, w, plane, GC_READ), gc_source(g), fxp_quotient(f->shape.by_upp, first),
+		       words_wanted(f, first), oob);
+}
+
+/* The page has been read: take its valid units in hand. */
+static void page_read(struct page_ftl *f, uint32_t plane, const struct nand_cmd *c)
 {
 	struct gc *g = &f->plane[plane].gc;
-	uint32_t first = unit_addr(f, g->victim, g->page);
-	struct nand_cmd c;
-	bool lost;
+	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED;
 
-	nand_fill_read(&c, gc_source(g), fxp_quotient(f->shape.by_upp, first), words_wanted(f, first), f->oob);
-	nand_submit(f->host.n, now_ns, &c, 1);
-	gc_start(f, plane, GC_READ, &c);
-	lost = c.status == NAND_UNCORR || c.status == NAND_ERASED;
-	if (map_is_cached(f) && (lost || !names_units(f, first, f->oob)))
+	if (map_needs_spare(f) && (lost || !names_units(f, unit_addr(f, g->victim, g->page), c->oob)))
 		gc_abandon(f, plane);
 	else
-		gather(f, g, f->oob, lost, c.page);
+		gather(f, g, c->oob, lost, c->page);
+}
+
+struct nand_cmd *gc_add(struct page_ftl *f, struct gc_group *w, uint32_t plane, enum gc_op op)
+{
+	f->plane[plane].gc.op = op;
+	w->plane[w->count] = plane;
+	return &w->c[w->count++];
+}
+
+static SSD_ALWAYS void command_issued(struct page_ftl *f, uint32_t plane, const struct nand_cmd *c)
+{
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	f->plane[plane].gc.status = c->status;
+	if (c->op == NAND_READ)
+		page_read(f, plane, c);
+}
+
+/*
+ * Handle a group that has been issued: give each collector its command's status and, after a read, the units that were
+ * read. Returns the command that ends last.
+ */
+static SSD_APART const struct nand_cmd *group_issued(struct page_ftl *f, const struct gc_group *w)
+{
+	const struct nand_cmd *last = w->c;
+
+	for (uint32_t i = 0; i < w->count; i++) {
+		const struct nand_cmd *c = &w->c[i];
+		struct gc *g = &f->plane[w->plane[i]].gc;
+
+		if (i && w->plane[i] == w->plane[i - 1]) {
+			SSD_ASSERT(c->status != NAND_VIOLATION);
+			g->second_status = c->status;
+		} else {
+			command_issued(f, w->plane[i], c);
+		}
+		if (c->done_ns > last->done_ns)
+			last = c;
+	}
+	return last;
+}
+
+void gc_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die, struct gc_group *w)
+{
+	const struct nand_cmd *last = w->c;
+
+	nand_submit(f->host.n, now_ns, w->c, w->count);
+	if (SSD_LIKELY(w->count == 1))
+		command_issued(f, w->plane[0], w->c);
+	else
+		last = group_issued(f, w);
+	f->die[die].plane = w->plane[0];
+	die_start(f, die, DIE_GC, last);
+	die_charge(&f->die[die].turn, last->op);
+	if (last->op == NAND_PROGRAM || last->op == NAND_COPYBACK)
+		backup_beside(f, now_ns, die);
 }
 
 void gc_drop_stale(struct page_ftl *f, struct gc *g)
@@ -138,8 +220,7 @@ void gc_drop_stale(struct page_ftl *f, struct gc *g)
 		const struct gc_unit *u = &g->unit[i];
 		bool mapped = bit_get(f->map.valid, u->upn);
 
-		if (!map_is_cached(f))	/* the unit's OOB has the LPN that maps to it */
-			SSD_ASSERT(mapped == ((f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn));
+		SSD_ASSERT(map_agrees(f, u->lpn & ~OOB_LOST, u->upn, mapped));	/* the OOB has the LPN */
 		if (!mapped)
 			continue;
 		if (kept != i) {
@@ -179,33 +260,11 @@ static void gather_from_p2l(const struct page_ftl *f, const struct gc *g)
 		uint32_t lpn = oob_unit_lpn(unit);
 
 		g->unit[g->units + i] = (struct gc_unit){ .lpn = lpn, .upn = first + i, .seq = oob_unit_seq(unit) };
-		SSD_ASSERT((f->map.l2p[lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
+		SSD_ASSERT((map_get(f, lpn & ~OOB_LOST) & ~OOB_LOST) == first + i);
 	}
 	SSD_PREFETCH(p2l_of(f, first) + 128);
 	if (next < end)
-		SSD_PREFETCH(&f->map.l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
-}
-
-/* Apart from trims that are due, is the map page's content on flash up to date? */
-static bool is_current(const struct page_ftl *f, uint32_t page)
-{
-	uint32_t i = f->cache.frame_of[page];
-	const struct map_frame *fr = &f->cache.frame[i == MAP_NONE ? 0 : i];
-
-	return i == MAP_NONE || (!fr->dirty && !fr->host_pins && !fr->gc_pins && fr->state != FRAME_WRITING);
-}
-
-/*
- * M5 in map.c. A snapshot that is not up to date keeps its mark if the spare area can express it.
- */
-static void set_map_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h)
-{
-	if (is_current(f, (g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp)) {
-		h->kind = OOB_MAP;
-	} else if (g->map_mark && h->order - g->map_mark <= OOB_MARK_MAX) {
-		h->kind = OOB_MAP;
-		h->mark = g->map_mark;
-	}
+		map_prefetch(f, oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST);
 }
 
 static void count_units(struct page_ftl *f, const struct gc *g)
@@ -219,64 +278,57 @@ static void count_units(struct page_ftl *f, const struct gc *g)
 		st->slc_fold_units += f->bt.blk[upn_block(f, g->fly[i].from)].slc;
 }
 
-void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot, enum gc_op op)
+void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
 	struct gc_unit *in = g->unit;
+	uint8_t *oob = next_oob(f, w);
+	struct nand_cmd *c = gc_add(f, w, plane, op);
+	uint64_t map_seq = 0;
 	bool hidden = false;
-	struct nand_cmd c;
 	struct blk *b;
 
-	nand_fill_program(&c, gc_source(g), 0, f->oob);
+	nand_fill_program(c, gc_source(g), 0, oob);
 	if (op == GC_COPYBACK) {
 		gather_from_p2l(f, g);
 		in += g->units;
-		c.op = NAND_COPYBACK;
-		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
+		c->op = NAND_COPYBACK;
+		c->from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
-	c.ppn.v = frontier_take(f, plane, slot, g->of_map ? FRONT_MAP : FRONT_GC);
-	if (g->of_map) {	/* a copy counts as a new version, so that it is later than its source */
-		f->cache.seq++;
-		f->host.stats.map_copies += g->units > 0;
-		if (g->units)
-			set_map_head(f, g, &h);
-	}
-	g->target = fxp_quotient(f->shape.by_block_pages, c.ppn.v);
+	c->ppn.v = frontier_take(f, plane, slot, g->of_map ? FRONT_MAP : FRONT_GC);
+	if (g->of_map)
+		map_seq = map_copied(f, g, &h);
+	g->target = fxp_quotient(f->shape.by_block_pages, c->ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
 	b->moved |= g->corrected;
-	oob_put_head(f->oob, &h);
+	oob_put_head(oob, &h);
 	if (SSD_UNLIKELY(f->handles.count))
-		handles_took(f, g->target, handles_stream(f, plane, FRONT_GC), f->oob);
+		handles_took(f, g->target, handles_stream(f, plane, FRONT_GC), oob);
 	g->flying = g->units < f->shape.upp && op != GC_COPYBACK ? g->units : f->shape.upp;
 	g->fly = in;
 	g->mark = h.mark;
 	for (uint32_t i = g->flying; i < f->shape.upp; i++)
-		oob_put_unit(f->oob, i, OOB_NO_LPN, 0);
+		oob_put_unit(oob, i, OOB_NO_LPN, 0);
 	for (uint32_t i = 0; i < g->flying; i++) {
 		struct gc_unit *u = &in[i];
 
 		u->from = u->upn;
-		u->upn = c.ppn.v * f->shape.upp + i;
+		u->upn = c->ppn.v * f->shape.upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
 		if (g->of_map)
-			u->seq = f->cache.seq;
-		oob_put_unit(f->oob, i, u->lpn, u->seq);
+			u->seq = map_seq;
+		oob_put_unit(oob, i, u->lpn, u->seq);
 		if (f->map.p2l)
-			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
+			oob_copy_unit(p2l_of(f, u->upn), oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
 	}
-	if (g->of_map && g->flying)
-		f->cache.found[(g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp].seq = f->cache.seq;
-	metadata_copy(f, g, f->oob);
+	metadata_copy(f, g, oob);
 	count_units(f, g);
-	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
+	c->data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
 	if (!f->fr.plain)
-		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
-	nand_submit(f->host.n, now_ns, &c, 1);
-	gc_start(f, plane, op, &c);
-	backup_beside(f, now_ns, geo_die_of_plane(f->g, plane));
+		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
 }
 
 /* The program failed: the units stay in hand, and the map points to the victim again. */
@@ -285,7 +337,7 @@ static void take_back(struct page_ftl *f, struct gc *g)
 	for (uint32_t i = 0; i < g->flying; i++) {
 		struct gc_unit *u = &g->fly[i];
 
-		if ((*map_entry(f, u->lpn & ~OOB_LOST) & ~OOB_LOST) == u->upn)
+		if ((map_get(f, u->lpn & ~OOB_LOST) & ~OOB_LOST) == u->upn)
 			unit_map(f, u->lpn, u->from, 0);
 		u->upn = u->from;
 	}

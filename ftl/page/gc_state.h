@@ -5,7 +5,8 @@
 
 #include "blk.h"
 
-enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE };
+/* A collector's command, in the order in which those of a die go when its planes act together (gc.c). */
+enum gc_op { GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE, GC_NOTHING };
 
 struct gc_unit {
 	uint32_t lpn;		/* LPN, perhaps with OOB_LOST */

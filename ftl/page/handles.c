@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* handles.c - see handles.h */
-#include "page_ftl.h"
+#include "dies.h"
+#include "page_state.h"
+#include "queue.h"
+#include "wbuf.h"
 
 /* ---- configuration ------------------------------------------------------ */
 
@@ -34,9 +37,6 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 		return "hot_cold must be off with placement_handles: the host says which pages are kept apart";
 	if (c->slc_cache != FTL_SLC_NONE)
 		return "slc_cache must be none with placement_handles: the cache takes pages of all handles alike";
-	if (c->map_cache_pages)
-		return "map_cache_pages must be 0 with placement_handles: changes of map pages are ordered by "
-		       "sequences, which open buffer pages do not have yet";
 	if (pages < c->placement_handles + 2)
 		return "buffer_units is too small: it must hold a NAND page for each of placement_handles and two "
 		       "more; raise buffer_units or lower placement_handles";
@@ -101,7 +101,7 @@ void handles_mounted(struct page_ftl *f)
 	for (uint32_t b = 0; h->count && b < geo_blocks(f->g); b++) {
 		const struct blk *k = &f->bt.blk[b];
 
-		if ((k->state == BLK_OPEN || k->state == BLK_FULL) && !k->copies &&
+		if ((k->state == BLK_OPEN || k->state == BLK_FULL) && !k->copies && !k->map &&
 		    k->last_order >= h->handle[k->stream].first_seq)
 			count_block(f, b);
 	}
@@ -151,7 +151,7 @@ static void close_page(struct page_ftl *f, uint32_t w)
 {
 	f->handles.handle[f->buf.page[w].handle].open = NONE;
 	f->buf.page[w].state = W_QUEUED;
-	wbuf_queue(f, w);
+	queue_append(f, w);
 }
 
 void handles_close_others(struct page_ftl *f)
@@ -230,7 +230,8 @@ static bool only_open(const struct page_ftl *f, uint32_t plane, uint32_t handle)
 
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot)
 {
-	uint32_t stream = front_stream(&f->fr, slot), plane = geo_plane_of(f->g, (pbn_t){ b });
+	uint32_t stream = slot == front_map_slot(&f->fr) ? 0 : front_stream(&f->fr, slot);
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
 	struct handle *h = &f->handles.handle[stream];
 
 	f->bt.blk[b].stream = (uint8_t)stream;
@@ -249,7 +250,7 @@ void handles_end_unit(struct page_ftl *f, uint32_t handle)
 			continue;
 		front_drop(&f->fr, b);
 		blk_close(&f->bt, b);
-		gc_wake(f, plane);
+		plane_changed(f, plane);
 	}
 	f->handles.handle[handle].round++;
 }
@@ -272,20 +273,7 @@ void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 		k->parity_seq = h.order & OOB_SEQ_LAST;
 }
 
-/* ---- what the host sees ---------------------------------------------------- */
-
-struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle)
-{
-	const struct page_ftl *f = (const struct page_ftl *)base;
-	const struct page_handles *h = &f->handles;
-
-	SSD_ASSERT(handle < h->count);
-	return (struct ftl_handle){
-		.unit_bytes = h->unit_bytes,
-		.left_bytes = h->unit_bytes - h->handle[handle].written,
-		.units = h->handle[handle].units,
-	};
-}
+/* ---- renewal ------------------------------------------------------------- */
 
 /* Close the handle's open buffer page. */
 static void close_page_now(struct page_ftl *f, uint32_t handle)
@@ -303,14 +291,10 @@ static bool is_to_be_placed(const struct page_ftl *f, uint32_t w, uint32_t handl
 	       f->buf.page[w].seq > f->bt.issued;
 }
 
-uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handle)
+void handles_renew(struct page_ftl *f, uint32_t handle)
 {
-	struct page_ftl *f = page_ftl_of(base);
 	struct handle *h = &f->handles.handle[handle];
-	uint64_t left;
 
-	(void)page_ftl_step(base, now_ns);
-	left = page_ftl_handle(base, handle).left_bytes;
 	close_page_now(f, handle);
 	if (is_to_be_placed(f, h->last, handle))
 		f->buf.page[h->last].ends = 1;
@@ -319,8 +303,6 @@ uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handl
 	if (h->written)
 		next_unit(f, h);
 	h->written = 0;
-	f->turn.changed = true;
-	return left;
 }
 
 void handles_check(const struct page_ftl *f)

@@ -54,6 +54,13 @@ uint32_t handles_streams(const struct ftl_config *c);
 uint32_t handles_copy_streams(const struct ftl_config *c);
 /* Returns why the policy, configuration and geometry do not suit handles, or NULL. */
 const char *handles_fault(const struct front_policy *policy, const struct ftl_config *c, const struct nand_geometry *g);
+
+/* Set the stream in the spare area of a map page. Map pages belong to no handle, and say 0. */
+static inline void handles_took_hidden(uint32_t units_per_page, uint8_t *oob)
+{
+	oob[OOB_BYTES(units_per_page)] = 0;
+}
+
 void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c);
 void handles_init(struct page_ftl *f);
 void handles_mounted(struct page_ftl *f);	/* the open blocks are known */
@@ -76,9 +83,7 @@ void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 /* A page of the stream goes to the slot: set its spare area. */
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: a page was found */
+void handles_renew(struct page_ftl *f, uint32_t handle);	/* the host ends the handle's reclaim unit early */
 void handles_check(const struct page_ftl *f);
-
-struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle);
-uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handle);
 
 #endif

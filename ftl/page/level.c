@@ -24,7 +24,7 @@
  * a copyback would copy the errors.
  *
  * A block of copies settles, and so can be collected, only when a host page has been issued after
- * the copies. If no host page is about to be issued, level_waits() issues the open page, or an
+ * the copies. If no host page is about to be issued, gc_wake.c issues the open page, or an
  * empty one: at most one page for each flagged block, whose number V2 limits.
  *
  * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, both cleared
@@ -41,7 +41,9 @@
  *       cells are so worn that reads of fresh data are corrected, a host read causes at most one
  *       page copy.
  */
-#include "page_ftl.h"
+#include "dies.h"
+#include "level.h"
+#include "page_state.h"
 
 static bool movable(const struct page_ftl *f, uint32_t b)
 {
@@ -79,8 +81,6 @@ uint32_t level_coldest(struct page_ftl *f, uint32_t plane)
 {
 	uint32_t first = plane * f->g->blocks_per_plane, best = BLK_NONE, low = 0, high;
 
-	if (!f->plane[plane].level)
-		return BLK_NONE;
 	most_worn_free(f, plane, &high);
 	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++) {
 		uint32_t count;
@@ -137,40 +137,8 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 	f->plane[plane].relocate += !k->relocate;
 	k->relocate = true;
 	close_frontier(f, plane, b);
-	gc_wake(f, plane);	/* even if it was set before: the block may have been OPEN or unsettled at that time */
-}
-
-/*
- * Copies settle when a later host page is issued (blk.h). If no page is about to be issued, a
- * flagged block that GC filled would not be collected while there are no writes.
- */
-static bool lacks_a_host_page(const struct page_ftl *f, uint32_t plane)
-{
-	uint32_t first = plane * f->g->blocks_per_plane;
-
-	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++) {
-		const struct blk *k = &f->bt.blk[b];
-
-		if (k->relocate && k->state == BLK_FULL && k->copies && k->last_order == f->bt.issued)
-			return true;
-	}
-	return false;
-}
-
-bool level_waits(struct page_ftl *f, uint32_t plane)
-{
-	bool others_wait = f->buf.first != NONE && f->buf.first != f->buf.open;
-
-	if (!f->plane[plane].relocate || f->bt.plane[plane].free_count <= f->gc.urgent_blocks ||
-	    f->host.worn || f->full || !lacks_a_host_page(f, plane))
-		return false;
-	if (f->log.goes_on > f->bt.issued)
-		return true;
-	if (others_wait || !wbuf_next_page(f))
-		return false;
-	f->log.goes_on = f->log.next_seq - 1;
-	f->turn.kick = true;
-	return true;
+	/* Also if `relocate` was true before: the block may have been open or unsettled then, and so no victim. */
+	plane_changed(f, plane);
 }
 
 void level_forget(struct page_ftl *f, uint32_t b)

@@ -14,7 +14,8 @@
  *
  * A page has the record only while the array takes it: its slots are as before when program_die() returns.
  */
-#include "page_ftl.h"
+#include "lost.h"
+#include "page_state.h"
 
 #define SECTOR FTL_SECTOR_BYTES
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* metadata.c - see metadata.h */
-#include "page_ftl.h"
+#include "page_state.h"
 
 #define SECTOR FTL_SECTOR_BYTES
 
@@ -91,9 +91,7 @@ void metadata_base(struct page_ftl *f, uint32_t slot, uint32_t lacks, const uint
 
 void metadata_to_page(const struct page_ftl *f, uint32_t w, uint8_t *oob)
 {
-	memset(oob + metadata_in_page(f, 0), 0xff, (size_t)f->shape.upp * f->metadata.bytes);
-	if (w == NONE)
-		return;
+	metadata_blank(f, oob);
 	for (uint32_t i = 0; i < f->buf.page[w].used; i++) {
 		uint32_t slot = w * f->shape.upp + i;
 
@@ -161,6 +159,6 @@ void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob)
 {
 	if (SSD_LIKELY(!f->metadata.bytes))
 		return;
-	metadata_to_page(f, NONE, oob);
+	metadata_blank(f, oob);
 	memcpy(oob + metadata_in_page(f, 0), g->metadata, (size_t)g->flying * f->metadata.bytes);
 }

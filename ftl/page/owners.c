@@ -10,7 +10,8 @@
  * Owners of a read command are the namespace of its I/O, or of the slot whose base it reads; those of a
  * program, of its slots. Hidden units, map pages and GC have none.
  */
-#include "page_ftl.h"
+#include "page_owners.h"
+#include "page_state.h"
 
 void owners_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, uint32_t reads)
 {

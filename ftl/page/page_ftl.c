@@ -20,23 +20,16 @@
 
 /* ---- the pump ----------------------------------------------------------- */
 
-/* Returns when the first read may suspend the command, which is not before its cell phase. */
-static uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
+/* A map page or a page of a checkpoint has been programmed. */
+static void end_map_write(struct page_ftl *f, const struct die *d)
 {
-	enum ftl_suspend may = f->host.c.suspend;
-	bool does = c->op == NAND_ERASE ? may == FTL_SUSPEND_ERASE || may == FTL_SUSPEND_ALL :
-		    c->op != NAND_READ && (may == FTL_SUSPEND_PROGRAM || may == FTL_SUSPEND_ALL);
+	uint32_t b = fxp_quotient(f->shape.by_block_pages, d->page[0]);
+	uint64_t mark;
 
-	return does ? c->done_ns - c->cell_ns : FTL_IDLE;
-}
-
-void die_start_watched(struct page_ftl *f, uint32_t die, const struct nand_cmd *c)
-{
-	struct die *d = &f->die[die];
-
-	d->suspend_at_ns = suspend_from(f, c);
-	if (owners_told(f))
-		owner_clock_turn(&f->owners.die[die], d->turn.ready_ns, f->host.now_ns, c->owners);
+	if (map_written(f, d, &mark))
+		carrier_offer(f, b, mark);
+	if (d->status[0] != NAND_OK)
+		block_failed(f, b);
 }
 
 static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
@@ -71,30 +64,11 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 		gc_complete(f, now_ns, d);
 		break;
 	case DIE_MAP:
-		map_written(f, d);
+		end_map_write(f, d);
 		break;
 	case DIE_IDLE:
 		SSD_ASSERT(!"an idle die ended a command");
 	}
-}
-
-/*
- * Issue one GC command on the die, if one of its planes needs it and can. Each plane keeps its turn
- * for one victim. If one plane always came first, the others could not collect, and the host's data
- * would accumulate in that plane.
- */
-static SSD_HOT bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
-{
-	uint32_t planes = f->gc.rests ? 0 : f->g->planes_per_die;
-
-	for (uint32_t i = 0; i < planes; i++) {
-		uint32_t turn = f->die[die].gc_plane + i;
-		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
-
-		if (gc_is_awake(&f->plane[plane].gc) && gc_run(f, now_ns, plane))
-			return true;
-	}
-	return false;
 }
 
 static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
@@ -104,7 +78,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	if (d->op != DIE_IDLE)
 		return;
 	if (f->gc.awake && (f->host.c.gc_mode == FTL_GC_BLOCKING || d->turn.gc_credit) &&
-	    ((SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die)) || gc_on_die(f, now_ns, die)))
+	    ((SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die)) || gc_run(f, now_ns, die)))
 		return;
 	if (die_reads_enough(&d->turn, &f->host.c)) {
 		if (SSD_UNLIKELY(f->fr.c.backup_ahead) && backup_now(f, now_ns, die))
@@ -123,7 +97,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 		return;
 	place_pages(f, now_ns);
 	if (d->op == DIE_IDLE && f->gc.awake)
-		gc_on_die(f, now_ns, die);
+		gc_run(f, now_ns, die);
 }
 
 static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
@@ -159,8 +133,10 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 		f->turn.changed |= f->turn.kick;
 		while (f->turn.kick)
 			dispatch_idle(f, now_ns);
-		if (SSD_UNLIKELY(f->buf.held))
-			atomic_resume(f, now_ns);
+		if (SSD_UNLIKELY(f->buf.held)) {	/* reads have ended: the held write may begin */
+			line_process(f, now_ns);
+			f->turn.kick |= !f->buf.held;
+		}
 		if (f->turn.kick)
 			continue;
 		if (!f->read.waiting.first || !read_resume(f, now_ns))
@@ -170,16 +146,16 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 }
 
 /*
- * The map is cached, and all commands have begun. A lost map page fails the I/Os that wait. If the host waits for
+ * All commands have begun. A lost map page fails the I/Os that wait. If the host waits for
  * a checkpoint, and no command is under way that could end this, give the checkpoint up.
  */
 static SSD_APART void begin_unheld(struct page_ftl *f, uint64_t now_ns)
 {
-	if (f->cache.lost && !f->full)
+	if (map_is_lost(f) && !f->full)
 		fail_waiting(f);
-	if (!f->cache.ckpt.hold || f->turn.ends.busy)
+	if (!map_holds_host(f) || f->turn.ends.busy)
 		return;
-	ckpt_give_up(f);
+	map_let_go(f);
 	map_pump(f, now_ns);
 	place_pages(f, now_ns);
 	begin_kicked(f, now_ns);
@@ -192,15 +168,14 @@ static SSD_APART void begin_unheld(struct page_ftl *f, uint64_t now_ns)
 static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 {
 	f->turn.changed = false;
-	if (map_is_cached(f))
-		map_pump(f, now_ns);
+	map_pump(f, now_ns);
 	place_pages(f, now_ns);
 	if (f->turn.kick || f->read.waiting.first)
 		begin_kicked(f, now_ns);
 	if (SSD_UNLIKELY(!f->turn.ends.busy) && f->buf.first != NONE && page_ready(f, f->buf.first) &&
 	    !f->full)
 		fail_waiting(f);
-	if (map_is_cached(f))
+	if (SSD_UNLIKELY(map_is_lost(f) || map_holds_host(f)))
 		begin_unheld(f, now_ns);
 }
 
@@ -307,8 +282,7 @@ SSD_HOT void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *i
 	pump(f, now_ns);
 	host_accept(&f->host, io);
 	io->gc_mark = stall_clock(f, now_ns);
-	if (map_is_cached(f))
-		io->map_mark = map_clock(f, now_ns);
+	map_wait_begins(f, now_ns, io);
 	f->gc.idle_at_ns = FTL_IDLE;
 	if (io->op == FTL_READ) {
 		read_begin(f, now_ns, io);
@@ -615,14 +589,8 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	uint8_t *gd, *gm;
 
 	set_sizes(&at, c, g);
-	if (c->map_cache_pages)
-		map_lay_out(&at, m, c, g);
-	else
-		at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
-	reads = c->max_unit_reads + at.buf.pages * at.shape.upp + at.cache.frames;
-	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
-	at.map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * at.shape.upp, OOB_UNIT_BYTES) : NULL;
-	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
+	map_lay_out(&at, m, c, g);
+	reads = c->max_unit_reads + at.buf.pages * at.shape.upp + map_ureads(&at);
 	lay_out_buf(&at.buf, m, at.shape.upp, g->page_bytes);
 	at.log.ended = ssd_carve(m, word_count(at.log.ring_mask + 1), sizeof(*at.log.ended));
 	at.log.ring = ssd_carve(m, (size_t)at.log.ring_mask + 1, sizeof(*at.log.ring));
@@ -655,8 +623,6 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 		*f = at;
 		f->g = g;
 		f->bt.geo = g;
-		f->bt.choices = c->gc_choices;
-		f->bt.window = c->gc_window_blocks;
 		set_gc_tables(f, gu, pins, gd, gm);
 	}
 	return m->used;
@@ -685,6 +651,21 @@ static bool extras_on(const struct page_ftl *f)
 	       f->host.c.namespaces > 1 || f->host.c.accounting == FTL_ACCOUNT_SSDSIM || f->fr.c.backup_ahead;
 }
 
+static bool spare_block(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t *b)
+{
+	return frontier_spare_block(f, now_ns, plane, b) == ROOM_READY;
+}
+
+static const struct map_above above_map = { read_map, read_answer, gc_wake, spare_block };
+
+void page_ftl_plan_idle(struct page_ftl *f)
+{
+	uint32_t permille = f->host.c.idle_gc_permille;
+
+	f->gc.idle_blocks = (uint32_t)((uint64_t)f->g->blocks_per_plane * permille / 1000);
+	f->gc.idle_work = f->gc.idle_blocks || (f->host.c.slc_cache != FTL_SLC_NONE && permille);	/* it folds */
+}
+
 void page_ftl_begin(struct ftl *base)
 {
 	struct page_ftl *f = page_ftl_of(base);
@@ -697,6 +678,7 @@ void page_ftl_begin(struct ftl *base)
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->gc.together = c->multiplane && c->gc_multiplane && n->geo.planes_per_die > 1;
 	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->buf.atomic = page_ftl_atomic_bytes(c, &n->geo) > c->unit_bytes ? page_ftl_atomic_bytes(c, &n->geo) : 0;
 	f->turn.watched = f->read.suspends || c->namespaces > 1;
@@ -710,22 +692,23 @@ void page_ftl_begin(struct ftl *base)
 	f->shape.by_block_pages = fxp_div_by(n->geo.pages_per_block);
 	f->shape.by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
 				     n->geo.planes_per_die);
-	f->gc.urgent_blocks = space_urgent_blocks(policy, c) + f->cache.reserve;
+	f->gc.urgent_blocks = space_urgent_blocks(policy, c) + map_reserve_blocks(f);
 	f->need_blocks = space_blocks_needed(policy, c, &n->geo);
 	handles_init(f);
 	make_stripe(f);
+	f->gc.wake = gc_wake;
 	die_due_init(&f->turn.ends);
 	wbuf_init(f);
 	read_init(f);
 	blk_init(&f->bt);
-	if (map_is_cached(f))
-		map_init(f);
+	map_init(f, &above_map);
 	for (uint32_t d = 0; d < f->shape.dies; d++)
 		f->die[d].first = f->die[d].last = f->die[d].bases = f->die[d].start_next = NONE;
 	front_init(&f->fr, n, &f->bt, &f->host.stats);
 	for (uint32_t p = 0; p < f->shape.planes; p++) {
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 		f->plane[p].gc.drained = f->plane[p].gc.next = BLK_NONE;
+		f->plane[p].gc.op = GC_NOTHING;
 		f->plane[p].level = c->wl_threshold;
 	}
 	page_ftl_plan_idle(f);
@@ -737,14 +720,10 @@ void page_ftl_begin(struct ftl *base)
 
 /* ---- ops ---------------------------------------------------------------- */
 
-/* Returns the bytes of L2P, valid bits and trim bits. */
+/* Returns the bytes of the map, valid bits and trim bits. */
 uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;
 
-	uint64_t cached = (uint64_t)f->cache.frames * f->g->page_bytes + (uint64_t)f->cache.pages * 4 +
-			  (uint64_t)(f->shape.all_lpns - f->shape.lpns) * 4;
-
-	return (f->cache.frames ? cached : (uint64_t)f->shape.all_lpns * 4) + (geo_pages(f->g) * f->shape.upp + 7) / 8 +
-	       ((uint64_t)f->shape.lpns + 7) / 8;
+	return map_memory_bytes(f) + (geo_pages(f->g) * f->shape.upp + 7) / 8 + ((uint64_t)f->shape.lpns + 7) / 8;
 }

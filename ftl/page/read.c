@@ -27,14 +27,21 @@
  * freed. Base reads have their own part of the pool, one uread per slot, so that writes never wait
  * for reads of the host.
  */
-#include "page_ftl.h"
+#include "atomic.h"
+#include "dies.h"
+#include "level.h"
+#include "lost.h"
+#include "map.h"
+#include "page_owners.h"
+#include "read.h"
+#include "wbuf.h"
 
 void read_init(struct page_ftl *f)
 {
-	f->read.kept = f->buf.pages * f->shape.upp + f->cache.frames;
+	f->read.kept = f->buf.pages * f->shape.upp + map_ureads(f);
 	f->read.free_count = f->host.c.max_unit_reads + f->read.kept;
-	f->read.bare = !f->host.c.payload && !map_is_cached(f);
-	f->read.oob = map_is_cached(f) || f->metadata.bytes ? f->oob : NULL;
+	f->read.bare = !f->host.c.payload && !map_needs_spare(f);
+	f->read.oob = map_needs_spare(f) || f->metadata.bytes ? f->oob : NULL;
 	f->read.free = NONE;
 	for (uint32_t i = f->read.free_count; i-- > 0;) {
 		f->read.unit[i].next = f->read.free;
@@ -124,16 +131,6 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 		ftl_breakdown_set(&io->where, &w);
 	if (host_part_over(io, status))
 		read_over(f, io);
-}
-
-/* Returns the unit's address. A cached map's was looked up before: NONE if the unit is not there any more. */
-static inline uint32_t unit_upn(const struct page_ftl *f, const struct uread *u)
-{
-	if (!map_is_cached(f))
-		return f->map.l2p[u->lpn];
-	if (u->lpn < f->shape.lpns)
-		return map_stands(f, u) ? uread_map_of(f, u)->upn : NONE;
-	return *map_cached(f, u->lpn);
 }
 
 /* The most common case: is the unit on flash, and no part of it in the buffer? */
@@ -226,6 +223,7 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes, struct starters *idle)
 {
+	enum map_answer answer;
 	uint32_t die, r;
 	struct uread *u;
 
@@ -241,13 +239,14 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	u->bytes = bytes;
 	u->at = io->at;
 	u->gc_ns = u->map_ns = 0;
-	if (map_is_cached(f)) {
+	answer = map_locate(f, now_ns, r);
+	if (SSD_UNLIKELY(answer != MAP_FOUND)) {
 		if (owners_told(f))
 			f->owners.wait[r].ns = 0;
-		if (!map_locate(f, now_ns, r))
-			return true;
+		read_answer(f, now_ns, r, answer);
+		return true;
 	}
-	die = upn_die(f, unit_upn(f, u) & ~OOB_LOST);
+	die = upn_die(f, map_upn_of(f, u) & ~OOB_LOST);
 	uread_queue(f, now_ns, r, die, true);
 	start_later(f, idle, die);
 	return true;
@@ -326,28 +325,6 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- base reads --------------------------------------------------------- */
 
-void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
-{
-	uint32_t r = uread_get(f), lpn = f->buf.slot[slot].lpn;
-
-	f->read.unit[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
-	if (!map_is_cached(f) || map_locate(f, now_ns, r))
-		uread_located(f, now_ns, r);
-}
-
-void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
-{
-	uint32_t r = uread_get(f);
-
-	f->read.unit[r] = (struct uread){ .slot = NONE, .lpn = lpn };
-	uread_located(f, now_ns, r);
-}
-
-static inline bool is_map_read(const struct uread *u)
-{
-	return !u->io && u->slot == NONE;
-}
-
 /* unit: its content on flash, of which the sectors `bad` are lost, and its metadata; NULL: there is none. */
 static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, const uint8_t *metadata, uint32_t bad)
 {
@@ -371,30 +348,15 @@ static void base_done(struct page_ftl *f, uint32_t r)
 	uread_put(f, r);
 }
 
-void read_bases_arrived(struct page_ftl *f, struct die *d)
+/* The uread has its unit's address: queue it on the die. */
+static void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
-	while (d->bases != NONE) {
-		uint32_t r = d->bases, lpn = f->read.unit[r].lpn;
-
-		d->bases = f->read.unit[r].next;
-		if (!is_map_read(&f->read.unit[r])) {
-			base_done(f, r);
-			continue;
-		}
-		uread_put(f, r);
-		map_loaded(f, f->host.now_ns, lpn);
-	}
-}
-
-/* ---- cached map ---------------------------------------------------------- */
-
-void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r)
-{
-	uread_queue(f, now_ns, r, upn_die(f, unit_upn(f, &f->read.unit[r]) & ~OOB_LOST), false);
+	uread_queue(f, now_ns, r, upn_die(f, map_upn_of(f, &f->read.unit[r]) & ~OOB_LOST), false);
 	f->turn.kick = true;
 }
 
-void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
+/* The uread's unit was never written: end it. */
+static void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
 	struct uread *u = &f->read.unit[r];
 
@@ -413,17 +375,71 @@ void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 	f->turn.kick = true;
 }
 
-void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err status)
+/* The map page that has the unit's address is lost: end the uread. */
+static void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
 	struct uread *u = &f->read.unit[r];
 
 	if (u->io) {
-		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, status);
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, SSD_E_UNCORR);
 		uread_put(f, r);
 		return;
 	}
 	base_arrived(f, u->slot, NULL, NULL, f->shape.sectors_mask);
 	base_done(f, r);
+}
+
+void read_answer(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum map_answer answer)
+{
+	switch (answer) {
+	case MAP_FOUND:
+		uread_located(f, now_ns, r);
+		break;
+	case MAP_UNWRITTEN:
+		uread_unwritten(f, now_ns, r);
+		break;
+	case MAP_UNREADABLE:
+		uread_failed(f, now_ns, r);
+		break;
+	case MAP_WAITS:
+		break;
+	}
+}
+
+void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
+{
+	uint32_t r = uread_get(f), lpn = f->buf.slot[slot].lpn;
+
+	f->read.unit[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
+	read_answer(f, now_ns, r, map_locate(f, now_ns, r));
+}
+
+void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
+{
+	uint32_t r = uread_get(f);
+
+	f->read.unit[r] = (struct uread){ .slot = NONE, .lpn = lpn };
+	uread_located(f, now_ns, r);
+}
+
+static inline bool is_map_read(const struct uread *u)
+{
+	return !u->io && u->slot == NONE;
+}
+
+void read_bases_arrived(struct page_ftl *f, struct die *d)
+{
+	while (d->bases != NONE) {
+		uint32_t r = d->bases, lpn = f->read.unit[r].lpn;
+
+		d->bases = f->read.unit[r].next;
+		if (!is_map_read(&f->read.unit[r])) {
+			base_done(f, r);
+			continue;
+		}
+		uread_put(f, r);
+		map_loaded(f, f->host.now_ns, lpn);
+	}
 }
 
 /* ---- the die's reads ----------------------------------------------------- */
@@ -450,20 +466,15 @@ static SSD_APART uint32_t look_closer(struct page_ftl *f, uint64_t now_ns, uint3
 	u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
 	if (owners_told(f))
 		owners_moved(f, r, die);
-	SSD_ASSERT(upn != NONE || map_is_cached(f));	/* a cached map may have to read the address again */
-	if (upn != NONE || map_locate(f, now_ns, r))
-		uread_located(f, now_ns, r);
+	read_answer(f, now_ns, r, upn != NONE ? MAP_FOUND : map_locate_cached(f, now_ns, r));
 	return NONE;
 }
 
-/*
- * Returns the address from which to read the next uread, or NONE if it was answered or moved to
- * another die.
- */
+/* Look up uread r again. Returns its unit's address on this die; NONE: it was answered, waits, or is on another die. */
 static inline uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
 {
 	const struct uread *u = &f->read.unit[r];
-	uint32_t upn = unit_upn(f, u);
+	uint32_t upn = map_upn_of(f, u);
 
 	if (SSD_LIKELY(u->io && only_on_flash(f, u->lpn) && upn != NONE && upn_die(f, upn & ~OOB_LOST) == die))
 		return upn;
@@ -507,13 +518,10 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		owners_read(f, (uint32_t)(d - f->die), u, c);
 }
 
-/*
- * Cached map: does the spare area that the command has read name another LPN? A mount by a checkpoint trusts pages that
- * it does not read, and those of a damaged drive file may be wrong.
- */
+/* Does the spare area that the command has read name another LPN (map_needs_spare)? */
 static bool names_another(const struct page_ftl *f, const struct uread *u, uint32_t upn)
 {
-	return map_is_cached(f) && (oob_get_lpn(f->oob, (upn & ~OOB_LOST) % f->shape.upp) & ~OOB_LOST) != u->lpn;
+	return map_needs_spare(f) && (oob_get_lpn(f->oob, (upn & ~OOB_LOST) % f->shape.upp) & ~OOB_LOST) != u->lpn;
 }
 
 /*
@@ -538,10 +546,9 @@ static SSD_APART bool move_content(struct page_ftl *f, const struct uread *u, ui
 		const uint8_t *kept;
 
 		slot = upn & OOB_LOST ? NONE : issued_from_buffer(f, u->lpn, upn);
-		if (slot == NONE)
-			kept = mount_rebuilt_unit(f, upn & ~OOB_LOST);
-		else
-			kept = slot_data(f, slot);
+		kept = slot == NONE ? rebuilt_page(f, c->ppn.v) : slot_data(f, slot);
+		if (slot == NONE && kept)
+			kept += at * f->host.c.unit_bytes;
 		if (slot != NONE && metadata)
 			metadata = metadata_of_slot(f, slot);
 		unread = !kept;
@@ -594,7 +601,7 @@ static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
 /* Must the uread be read from that page, according to the present map? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
-	uint32_t at = unit_upn(f, u);
+	uint32_t at = map_upn_of(f, u);
 
 	if (at == NONE || fxp_quotient(f->shape.by_upp, at & ~OOB_LOST) != page)
 		return false;
@@ -642,11 +649,11 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 
 	for (; r != NONE; r = f->read.unit[r].next) {
 		const struct uread *u = &f->read.unit[r];
-		uint32_t unit = (unit_upn(f, u) & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes;
+		uint32_t unit = (map_upn_of(f, u) & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes;
 
 		if (is_map_read(u))
 			return NAND_WHOLE_PAGE;
-		if (unit_upn(f, u) & OOB_LOST)	/* the record of lost sectors is in the first one */
+		if (map_upn_of(f, u) & OOB_LOST)	/* the record of lost sectors is in the first one */
 			words |= words_between(f, unit, f->host.c.unit_bytes);
 		if (u->io)
 			words |= words_between(f, unit + u->from, u->bytes);
@@ -699,7 +706,7 @@ static SSD_ALWAYS void deliver_all(struct page_ftl *f, struct die *d, uint32_t r
 		level_corrected(f, fxp_quotient(f->shape.by_block_pages, c->ppn.v));
 	while (r != NONE) {
 		struct uread *u = &f->read.unit[r];
-		uint32_t next = u->next, upn = unit_upn(f, u);
+		uint32_t next = u->next, upn = map_upn_of(f, u);
 		bool moved = (bare && u->io && !(upn & OOB_LOST)) || move_content(f, u, upn, c);
 
 		if (u->io) {

@@ -5,7 +5,8 @@
  *
  * The I/Os wait in log.sent, in the order of their pages. Their times come from the commands that place.c issues.
  */
-#include "page_ftl.h"
+#include "page_state.h"
+#include "sent.h"
 
 bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
 {

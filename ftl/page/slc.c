@@ -28,7 +28,9 @@
  *
  * Cost: nothing for each page beyond a few comparisons; no memory but counts.
  */
-#include "page_ftl.h"
+#include "dies.h"
+#include "page_state.h"
+#include "slc.h"
 
 /* A mount calls this function when it knows all blocks in SLC mode. */
 void slc_set_aside(struct page_ftl *f)
@@ -66,6 +68,6 @@ bool slc_waits(struct page_ftl *f, uint32_t plane)
 
 	if (!slc_pressed(f, plane) || (head != NONE && f->buf.page[head].seq <= f->bt.issued))
 		return false;
-	gc_wake(f, plane);
+	plane_changed(f, plane);
 	return g->state == GC_ACTIVE || (g->state == GC_WAITING && f->turn.ends.busy);
 }

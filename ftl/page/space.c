@@ -6,8 +6,10 @@
  *
  * These functions read settings and geometry, and no state.
  */
-#include "page_ftl.h"
 #include "handles.h"
+#include "map.h"
+#include "page_state.h"
+#include "space.h"
 
 /* Returns the units that the bitmaps of trimmed units take. */
 uint32_t space_bitmaps(const struct ftl_config *c)

@@ -16,14 +16,22 @@
  *
  * Invariants:
  *   W1  hash finds exactly the slots with hashed set, one per LPN at most;
- *   W2  the queue holds the W_OPEN and W_QUEUED pages in ascending sequence,
- *       and only its last may be W_OPEN;
  *   W3  a bitmap slot in the open page equals the trimmed bits of its region.
  *
- * With placement handles each has an open page, which is not in the queue; buf.open is that of the I/O's
- * handle (W4 to W6 in handles.h). Trims and all hidden pages are written as by handle 0.
+ * With placement handles each handle has an open page, which is not in the queue, and buf.open is the one of the
+ * handle that the I/O names (W4 to W6 in handles.h). Trims and all hidden pages are written as by handle 0. queue.h
+ * has invariant W2.
  */
-#include "page_ftl.h"
+#include "atomic.h"
+#include "durable.h"
+#include "lost.h"
+#include "map.h"
+#include "page_owners.h"
+#include "page_state.h"
+#include "queue.h"
+#include "read.h"
+#include "sent.h"
+#include "wbuf.h"
 
 static inline void hash_remove(struct page_ftl *f, uint32_t slot)
 {
@@ -55,25 +63,6 @@ void wbuf_init(struct page_ftl *f)
 	f->buf.first = f->buf.last = f->buf.open = NONE;
 }
 
-static inline void join_queue(struct page_ftl *f, uint32_t w)
-{
-	f->buf.page[ssd_pick(f->buf.first == NONE, w, f->buf.last)].next = w;
-	f->buf.first = (uint32_t)ssd_pick(f->buf.first == NONE, w, f->buf.first);
-	f->buf.last = w;
-}
-
-SSD_APART void wbuf_queue(struct page_ftl *f, uint32_t w)
-{
-	struct wpage *p = &f->buf.page[w];
-
-	join_queue(f, w);
-	p->next = NONE;
-	p->seq = f->log.next_seq++;
-	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
-	if (owners_told(f) && p->seq == f->bt.stable + 1)
-		owners_oldest(f);
-}
-
 static SSD_ALWAYS bool open_page(struct page_ftl *f)
 {
 	uint32_t w = f->buf.free;
@@ -91,7 +80,7 @@ static SSD_ALWAYS bool open_page(struct page_ftl *f)
 		handles_began(f, w);
 		return true;
 	}
-	join_queue(f, w);
+	queue_join(f, w);
 	*p = (struct wpage){ .seq = f->log.next_seq++, .next = NONE, .state = W_OPEN };
 	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
 	return true;
@@ -221,8 +210,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 		s = new_slot(f, lpn, head, old);
 		if (s == NONE)
 			return false;
-		if (!map_is_cached(f))
-			SSD_PREFETCH(&f->map.l2p[lpn]);
+		map_prefetch(f, lpn);
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
@@ -333,7 +321,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		t->from = from;
 	if (to > t->to)
 		t->to = to;
-	f->cache.trim_seq = f->buf.page[s / f->shape.upp].seq;
+	map_trim_accepted(f, f->buf.page[s / f->shape.upp].seq);
 	f->host.stats.trimmed_units += to - from;
 	seal_full(f);
 	return true;

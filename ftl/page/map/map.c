@@ -31,11 +31,13 @@
  *       being written is on flash as it is in memory, but for trims that are due, so its copy by GC is a new
  *       snapshot. The copy of any other keeps the mark, or is no snapshot.
  */
-#include "page_ftl.h"
+#include "map.h"
+#include "map_own.h"
+#include "page_state.h"
 
 /* ---- lists ------------------------------------------------------------------ */
 
-static void unlist(struct page_cache *k, uint32_t i)
+void frame_unlist(struct page_cache *k, uint32_t i)
 {
 	struct map_frame *fr = &k->frame[i];
 	struct map_list *l = &k->list[fr->list];
@@ -60,12 +62,12 @@ static void enlist(struct page_cache *k, uint32_t i, enum frame_list where)
 }
 
 /* Put the frame on the list where it belongs (M2), as the one used last. */
-static void settle(struct page_cache *k, uint32_t i)
+void frame_settle(struct page_cache *k, uint32_t i)
 {
 	const struct map_frame *fr = &k->frame[i];
 
 	k->writes -= fr->list == ON_WRITE;
-	unlist(k, i);
+	frame_unlist(k, i);
 	if (fr->state == FRAME_READY && !fr->host_pins && !fr->gc_pins)
 		enlist(k, i, fr->dirty ? ON_DIRTY : ON_CLEAN);
 }
@@ -76,7 +78,7 @@ static void use(struct page_cache *k, uint32_t i)
 
 	fr->used = ++k->looks;
 	if (fr->list == ON_CLEAN || fr->list == ON_DIRTY)
-		settle(k, i);
+		frame_settle(k, i);
 }
 
 /* ---- entries ------------------------------------------------------------------ */
@@ -104,7 +106,7 @@ uint32_t *map_cached(const struct page_ftl *f, uint32_t lpn)
 	return &k->entry[(size_t)i * k->per + (lpn - page * k->per)];
 }
 
-bool map_holds(const struct page_ftl *f, uint32_t lpn)
+bool map_holds_cached(const struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t i;
 
@@ -130,24 +132,45 @@ void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 	fr->again = true;
 	if (!fr->dirty) {
 		fr->dirty = true;
-		settle(k, i);
+		frame_settle(k, i);
 	}
+}
+
+void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	uint32_t *at = map_cached(f, lpn), upn = *at;
+
+	if (upn == NONE)
+		return;
+	*at = NONE;
+	unit_invalid(f, upn & ~OOB_LOST, seq);
+	map_changed(f, lpn, seq);
+}
+
+void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
+{
+	unit_unmap_cached(f, lpn & ~OOB_LOST, seq);
+	*map_cached(f, lpn & ~OOB_LOST) = upn | (lpn & OOB_LOST);
+	f->map.mapped++;
+	bit_set(f->map.valid, upn);
+	blk_valid_add(&f->bt, b);
+	map_changed(f, lpn & ~OOB_LOST, seq);
 }
 
 /* ---- frames --------------------------------------------------------------------- */
 
-static uint32_t map_lpn(const struct page_ftl *f, uint32_t page)
+uint32_t map_lpn_of(const struct page_ftl *f, uint32_t page)
 {
 	return f->shape.map_lpn + page * f->shape.upp;
 }
 
-static uint32_t plane_of(const struct page_ftl *f, uint32_t page)
+uint32_t map_plane_of(const struct page_ftl *f, uint32_t page)
 {
 	return page % f->shape.planes;
 }
 
 /* M3: may the frame be written now? */
-static bool may_write(const struct page_ftl *f, const struct map_frame *fr)
+bool frame_may_write(const struct page_ftl *f, const struct map_frame *fr)
 {
 	return fr->state == FRAME_READY && !fr->host_pins && !fr->gc_pins && fr->last_seq <= f->bt.stable;
 }
@@ -156,22 +179,28 @@ static void write_later(struct page_ftl *f, uint32_t i)
 {
 	struct page_cache *k = &f->cache;
 
-	unlist(k, i);
+	frame_unlist(k, i);
 	enlist(k, i, ON_WRITE);
 	k->writes++;
 	f->turn.kick = true;
 }
 
+/* A frontier of map pages leaves the last free block to the copies of a block of map pages. */
+bool map_needs_room_cached(const struct page_ftl *f, uint32_t plane)
+{
+	return f->fr.plane[plane].open[front_map_slot(&f->fr)] == BLK_NONE && f->bt.plane[plane].free_count < 2;
+}
+
 /* Returns false if the frame cannot be written now, or its plane has no room. */
 static bool order_write(struct page_ftl *f, uint32_t i)
 {
-	uint32_t plane = plane_of(f, f->cache.frame[i].page);
-	bool room = !map_needs_room(f, plane), may = room && may_write(f, &f->cache.frame[i]);
+	uint32_t plane = map_plane_of(f, f->cache.frame[i].page);
+	bool room = !map_needs_room_cached(f, plane), may = room && frame_may_write(f, &f->cache.frame[i]);
 
 	if (may) {
 		write_later(f, i);
 	} else if (!room) {
-		gc_wake(f, plane);
+		f->cache.above->lacks_room(f, plane);
 		f->turn.kick = true;
 	}
 	return may;
@@ -213,7 +242,7 @@ static uint32_t frame_get(struct page_ftl *f)
 	write_oldest(f, i == MAP_NONE ? ~(uint64_t)0 : k->frame[i].used);
 	if (i == MAP_NONE)
 		return i;
-	unlist(k, i);
+	frame_unlist(k, i);
 	if (k->frame[i].page != MAP_NONE)
 		k->frame_of[k->frame[i].page] = MAP_NONE;
 	return i;
@@ -237,12 +266,12 @@ static uint32_t fetch(struct page_ftl *f, uint64_t now_ns, uint32_t page)
 	if (i == MAP_NONE)
 		return i;
 	frame_fill(f, i, page);
-	if (*map_cached(f, map_lpn(f, page)) == NONE) {
-		settle(k, i);
+	if (*map_cached(f, map_lpn_of(f, page)) == NONE) {
+		frame_settle(k, i);
 		return i;
 	}
 	k->frame[i].state = FRAME_LOADING;
-	read_map(f, now_ns, map_lpn(f, page));
+	k->above->read(f, now_ns, map_lpn_of(f, page));
 	return i;
 }
 
@@ -266,9 +295,9 @@ bool map_take(struct page_ftl *f, uint32_t page)
 
 	if (i == MAP_NONE || k->frame[i].page != MAP_NONE)
 		return false;
-	unlist(k, i);
+	frame_unlist(k, i);
 	frame_fill(f, i, page);
-	settle(k, i);
+	frame_settle(k, i);
 	return true;
 }
 
@@ -281,7 +310,7 @@ void map_empty(struct page_ftl *f)
 			k->frame_of[k->frame[i].page] = MAP_NONE;
 		k->frame[i].page = MAP_NONE;
 		k->frame[i].dirty = false;
-		settle(k, i);
+		frame_settle(k, i);
 	}
 }
 
@@ -319,13 +348,14 @@ static bool take_address(struct page_ftl *f, const struct uread *u)
 	return true;
 }
 
-bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
+enum map_answer map_locate_cached(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
 	struct page_cache *k = &f->cache;
 	struct uread *u = &f->read.unit[r];
 	uint32_t page = page_of(f, u->lpn), i = k->frame_of[page];
 	bool hit = i != MAP_NONE && in_memory(&k->frame[i]);
 
+	SSD_ASSERT(map_is_cached(f));	/* with the whole map an entry is never away */
 	*(hit ? &f->host.stats.map_hits : &f->host.stats.map_misses) += 1;
 	if (u->lpn - page * k->per == k->per / 2) {
 		k->ahead = page + 1;
@@ -335,21 +365,16 @@ bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 		i = fetch_for_read(f, now_ns, page);
 	if (i != MAP_NONE && in_memory(&k->frame[i])) {
 		use(k, i);
-		if (take_address(f, u))
-			return true;
-		uread_unwritten(f, now_ns, r);
-		return false;
+		return take_address(f, u) ? MAP_FOUND : MAP_UNWRITTEN;
 	}
-	if (i != MAP_NONE && k->frame[i].state == FRAME_LOST) {
-		uread_failed(f, now_ns, r, SSD_E_UNCORR);
-		return false;
-	}
+	if (i != MAP_NONE && k->frame[i].state == FRAME_LOST)
+		return MAP_UNREADABLE;
 	u->map_ns = now_ns - u->map_ns;	/* now less earlier waits; go_on() subtracts it from its now */
 	if (i == MAP_NONE)
 		wait_in(f, r, &k->first, &k->last);
 	else
 		wait_in(f, r, &k->frame[i].first, &k->frame[i].last);
-	return false;
+	return MAP_WAITS;
 }
 
 /* The uread's map page is in memory, or lost. */
@@ -359,11 +384,9 @@ static void go_on(struct page_ftl *f, uint64_t now_ns, uint32_t r, const struct 
 
 	u->map_ns = now_ns - u->map_ns;
 	if (fr->state == FRAME_LOST)
-		uread_failed(f, now_ns, r, SSD_E_UNCORR);
-	else if (!take_address(f, u))
-		uread_unwritten(f, now_ns, r);
+		f->cache.above->answer(f, now_ns, r, MAP_UNREADABLE);
 	else
-		uread_located(f, now_ns, r);
+		f->cache.above->answer(f, now_ns, r, take_address(f, u) ? MAP_FOUND : MAP_UNWRITTEN);
 }
 
 /* Give frames to the ureads that wait for one, first come, first served. */
@@ -451,10 +474,11 @@ static bool trims_are_issued(const struct page_ftl *f)
 
 void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bits, uint32_t base, uint64_t seq)
 {
-	struct page_cache *k = &f->cache;
+	uint32_t per = map_is_cached(f) ? f->cache.per : f->shape.lpns;
 
 	while (from < to) {
-		uint32_t page = page_of(f, from), end = (page + 1) * k->per < to ? (page + 1) * k->per : to;
+		uint32_t page = map_is_cached(f) ? page_of(f, from) : 0;
+		uint32_t end = (page + 1) * per < to ? (page + 1) * per : to;
 
 		if (!map_holds(f, from))
 			map_set_due(f, page);
@@ -477,7 +501,7 @@ static void pursue_trims(struct page_ftl *f, uint64_t now_ns)
 	if (!k->due_count || !trims_are_issued(f) || k->first != NONE || f->gc.hold || k->lost)
 		return;
 	page = word_next(k->due, k->pages, 0);
-	if (map_holds(f, page * k->per))
+	if (map_holds_cached(f, page * k->per))
 		apply_due(f, page);
 	else if (k->loads < k->loads_max && k->frame_of[page] == MAP_NONE)
 		fetch_for_read(f, now_ns, page);
@@ -517,7 +541,7 @@ void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
 		fr->state = FRAME_READY;
 		if (k->due[number >> 6] >> (number & 63) & 1 && trims_are_issued(f))
 			apply_due(f, number);
-		settle(k, i);
+		frame_settle(k, i);
 	}
 	for (fr->first = NONE; r != NONE; r = next) {
 		next = f->read.unit[r].next;
@@ -526,7 +550,7 @@ void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
 	if (fr->state == FRAME_LOST && !fr->host_pins && !fr->gc_pins) {	/* the next look-up reads again */
 		k->frame_of[number] = MAP_NONE;
 		*fr = (struct map_frame){ .page = MAP_NONE, .first = NONE, .last = NONE };
-		settle(k, i);
+		frame_settle(k, i);
 	}
 }
 
@@ -552,7 +576,7 @@ static bool pin_unit(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
 	*(hit ? &f->host.stats.map_hits : &f->host.stats.map_misses) += 1;
 	k->host_frames += !k->frame[i].host_pins++;
 	k->frame[i].used = ++k->looks;
-	settle(k, i);
+	frame_settle(k, i);
 	return true;
 }
 
@@ -575,19 +599,19 @@ static void pin_buffer(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
-bool map_ready(const struct page_ftl *f, uint32_t w)
+bool map_ready_cached(const struct page_ftl *f, uint32_t w)
 {
 	const struct wpage *p = &f->buf.page[w];
 
 	if (p->pinned < p->used)
 		return false;
 	for (uint32_t i = 0; i < p->used; i++)
-		if (!map_holds(f, f->buf.slot[w * f->shape.upp + i].lpn))
+		if (!map_holds_cached(f, f->buf.slot[w * f->shape.upp + i].lpn))
 			return false;
 	return true;
 }
 
-void map_unpin(struct page_ftl *f, uint32_t w)
+void map_unpin_cached(struct page_ftl *f, uint32_t w)
 {
 	struct page_cache *k = &f->cache;
 
@@ -599,7 +623,7 @@ void map_unpin(struct page_ftl *f, uint32_t w)
 		fr = k->frame_of[page_of(f, lpn)];
 		SSD_ASSERT(k->frame[fr].host_pins);
 		k->host_frames -= !--k->frame[fr].host_pins;
-		settle(k, fr);
+		frame_settle(k, fr);
 	}
 }
 
@@ -612,7 +636,7 @@ static void note_stall(struct page_ftl *f, uint64_t now_ns)
 {
 	struct page_cache *k = &f->cache;
 	uint32_t w = f->buf.first;
-	bool stalled = w != NONE && !f->buf.page[w].bases && !map_ready(f, w) &&
+	bool stalled = w != NONE && !f->buf.page[w].bases && !map_ready_cached(f, w) &&
 		       (f->buf.page[w].state == W_QUEUED || f->buf.page[w].used == f->shape.upp);
 
 	k->stall_ns = map_clock(f, now_ns);
@@ -620,14 +644,13 @@ static void note_stall(struct page_ftl *f, uint64_t now_ns)
 	k->stalled = stalled;
 }
 
-void map_pump(struct page_ftl *f, uint64_t now_ns)
+void map_pump_frames(struct page_ftl *f, uint64_t now_ns)
 {
 	pin_buffer(f, now_ns);
 	serve_waiting(f, now_ns);
 	load_ahead(f, now_ns);
 	pursue_trims(f, now_ns);
 	note_stall(f, now_ns);
-	ckpt_pump(f);
 }
 
 /* ---- collectors ------------------------------------------------------------------------ */
@@ -640,7 +663,7 @@ void map_gc_release(struct page_ftl *f, struct gc *g)
 		uint32_t i = g->pin[--g->pins];
 
 		k->frame[i].gc_pins--;
-		settle(k, i);
+		frame_settle(k, i);
 	}
 }
 
@@ -679,102 +702,11 @@ bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g)
 			g->pin[g->pins++] = i;
 			k->frame[i].gc_pins++;
 			k->frame[i].used = ++k->looks;
-			settle(k, i);
+			frame_settle(k, i);
 		}
 		ready &= in_memory(&k->frame[i]);
 	}
 	return ready;
-}
-
-/* ---- writing ----------------------------------------------------------------------------- */
-
-static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot, uint32_t i)
-{
-	struct page_cache *k = &f->cache;
-	struct map_frame *fr = &k->frame[i];
-	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_MAP };
-	uint32_t die = geo_die_of_plane(f->g, plane);
-	struct die *d = &f->die[die];
-	struct nand_cmd c;
-
-	nand_fill_program(&c, NAND_SRC_MAP, frontier_take(f, plane, slot, FRONT_MAP), f->oob);
-	f->bt.blk[fxp_quotient(f->shape.by_block_pages, c.ppn.v)].last_order = f->bt.issued;
-	oob_put_head(f->oob, &h);
-	k->seq++;
-	for (uint32_t u = 0; u < f->shape.upp; u++)
-		oob_put_unit(f->oob, u, map_lpn(f, fr->page) + u, k->seq);
-	fr->seq = k->seq;
-	metadata_to_page(f, NONE, f->oob);
-	c.data = &k->entry[(size_t)i * k->per];
-	if (k->store)
-		memcpy(k->store + (size_t)fr->page * f->g->page_bytes, c.data, f->g->page_bytes);
-	die_command(f->host.n, now_ns, &c, 1);
-	unlist(k, i);
-	fr->state = FRAME_WRITING;
-	fr->again = false;
-	d->turn.reads_in_row = 0;
-	d->plane = plane;
-	d->status[0] = (uint8_t)c.status;
-	d->page[0] = c.ppn.v;
-	d->page[1] = i;
-	f->host.stats.map_writes++;
-	f->host.stats.meta_units += f->shape.upp;
-	fr->mark = h.mark;
-	die_start(f, die, DIE_MAP, &c);
-}
-
-bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die)
-{
-	struct page_cache *k = &f->cache;
-	uint32_t before;
-
-	for (uint32_t i = k->list[ON_WRITE].oldest; i != MAP_NONE; i = before) {
-		struct map_frame *fr = &k->frame[i];
-		uint32_t plane = plane_of(f, fr->page), slot;
-
-		before = fr->prev;
-		if (!may_write(f, fr)) {
-			settle(k, i);
-			continue;
-		}
-		if (geo_die_of_plane(f->g, plane) != die)
-			continue;
-		if (map_needs_room(f, plane)) {
-			gc_wake(f, plane);
-			settle(k, i);
-			continue;
-		}
-		if (frontier_room(f, now_ns, plane, FRONT_MAP, &slot) == ROOM_READY)
-			program(f, now_ns, plane, slot, i);
-		return f->die[die].op != DIE_IDLE;
-	}
-	return k->ckpt.state == CKPT_WRITE && ckpt_write(f, now_ns, die);
-}
-
-void map_written(struct page_ftl *f, const struct die *d)
-{
-	struct page_cache *k = &f->cache;
-	struct map_frame *fr = &k->frame[d->page[1] == MAP_NONE ? 0 : d->page[1]];
-	uint32_t b = fxp_quotient(f->shape.by_block_pages, d->page[0]);
-
-	if (d->page[1] == MAP_NONE) {
-		ckpt_written(f, d);
-		return;
-	}
-	k->writes--;
-	fr->state = FRAME_READY;
-	f->turn.kick = true;
-	if (d->status[0] == NAND_OK) {
-		carrier_offer(f, b, fr->mark);
-		for (uint32_t u = 0; u < f->shape.upp; u++)
-			unit_map(f, map_lpn(f, fr->page) + u, d->page[0] * f->shape.upp + u, 0);
-		fr->dirty = fr->again;
-		k->found[fr->page].seq = fr->seq;
-		ckpt_frame_written(f, fr);
-	} else {
-		block_failed(f, b);
-	}
-	settle(k, d->page[1]);
 }
 
 void map_write_all(struct page_ftl *f)
@@ -782,6 +714,6 @@ void map_write_all(struct page_ftl *f)
 	struct page_cache *k = &f->cache;
 
 	for (uint32_t i = 0; i < k->frames; i++)
-		if (k->frame[i].list == ON_DIRTY && may_write(f, &k->frame[i]))
+		if (k->frame[i].list == ON_DIRTY && frame_may_write(f, &k->frame[i]))
 			write_later(f, i);
 }

@@ -4,13 +4,15 @@
  *
  *   ckpt_find()      reads the first page's spare area of each block, and the pages of the newest complete checkpoint.
  *                    A block that was not erased since t0 has its row of the table, and its pages up to there are
- *                    *trusted*: no pass reads them. All others are the tail, which the survey reads
+ *                    *trusted*: no pass reads them. All others are the tail, which the survey reads. With placement
+ *                    handles, one trusted page of each block is read all the same, since it names the handle
  *   ckpt_confirm()   after the survey and the pass for hidden units: whatever the directory named must be there,
  *                    trusted or found in the tail
  *
  * If there is no checkpoint, or it contradicts the flash, the mount reads every spare area.
  */
 #include "ckpt.h"
+#include "mount_state.h"
 
 static uint64_t number_of(const struct page_ftl *f, const uint8_t *oob)
 {
@@ -88,7 +90,7 @@ static bool fits(const struct page_ftl *f)
 	const uint8_t *p = f->cache.ckpt.image;
 	uint64_t seq0 = oob_get5(p + 20), seq1 = oob_get5(p + 25), map_seq = oob_get5(p + 30);
 
-	return oob_unit_lpn(p) == ssd_crc32c(p + 4, f->cache.ckpt.bytes - 4) &&
+	return oob_unit_lpn(p) == ssd_crc32c(0, p + 4, f->cache.ckpt.bytes - 4) &&
 	       oob_unit_lpn(p + 4) == f->shape.lpns && oob_unit_lpn(p + 8) == f->cache.pages &&
 	       oob_unit_lpn(p + 12) == geo_blocks(f->g) && oob_unit_lpn(p + 16) == f->g->pages_per_block &&
 	       seq0 <= seq1 && seq1 <= OOB_SEQ_LAST && map_seq <= OOB_SEQ_LAST;
@@ -149,6 +151,21 @@ static void restore_block(struct page_mount *s, uint32_t b)
 	k->copies = *trust && flags & CKPT_OF_COPIES;
 	k->last_order = *trust ? oob_get5(p + 8) : 0;
 	k->mark = *trust ? oob_get5(p + 13) : 0;
+}
+
+/* Placement handles: find the handle whose pages the block has. The block's row in the checkpoint does not name it. */
+static void find_handle(struct page_mount *s, uint32_t b)
+{
+	struct page_ftl *f = s->f;
+
+	for (uint32_t page = 0; page < f->cache.ckpt.trusted[b]; page++) {
+		uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, page).v;
+
+		if (!survey_readable(mount_read(s, ppn, NULL, f->oob)))
+			continue;
+		handles_found(f, ppn, f->oob);
+		return;
+	}
 }
 
 static void restore_directory(struct page_mount *s)
@@ -214,6 +231,8 @@ bool ckpt_find(struct page_mount *s)
 	f->host.survey.anything = true;
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
 		restore_block(s, b);
+	for (uint32_t b = 0; f->handles.count && b < geo_blocks(f->g); b++)
+		find_handle(s, b);
 	restore_directory(s);
 	find_dead_list(s);
 	return true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * map.h - state and functions of the cached map (map.c, MAP.md): map pages in flash, the directory that locates
- * them, and the frames that hold some of them in memory.
+ * map_state.h - the state of the map. A cached map (MAP.md) has map pages in flash, the directory that locates them,
+ * and the frames that hold some of them in memory.
  */
-#ifndef SLATE_PAGE_MAP_H
-#define SLATE_PAGE_MAP_H
+#ifndef SLATE_MAP_STATE_H
+#define SLATE_MAP_STATE_H
 
 #include "fxp.h"
 #include "port.h"
@@ -16,6 +16,13 @@ struct nand_geometry;
 struct page_ftl;
 struct ssd_arena;
 struct uread;
+
+enum map_answer {		/* to a look-up */
+	MAP_FOUND,		/* map_upn_of() has the address */
+	MAP_UNWRITTEN,		/* the unit has none */
+	MAP_UNREADABLE,		/* the map page is lost */
+	MAP_WAITS,		/* for the map page; map_above.answer() is called later */
+};
 
 enum frame_state {
 	FRAME_READY,		/* the content is complete, or the frame is empty */
@@ -77,7 +84,21 @@ struct page_ckpt {			/* ckpt.c */
 	uint32_t *trusted;		/* pages of each block that the mount took from the checkpoint */
 };
 
+/* What the map asks of the floors above in the middle of its work. */
+struct map_above {
+	void (*read)(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);	/* the map page with this first LPN */
+	/* The uread has waited, and now has an answer. */
+	void (*answer)(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum map_answer answer);
+	void (*lacks_room)(struct page_ftl *f, uint32_t plane);	/* GC may have work in the plane */
+	/*
+	 * Take a free block that the host could take, and put it into state VICTIM. Returns false if there is none, or
+	 * if the block must be erased first, which has begun then.
+	 */
+	bool (*spare_block)(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t *b);
+};
+
 struct page_cache {			/* all zero with the whole map in memory */
+	const struct map_above *above;
 	uint32_t frames;		/* number of frames */
 	uint32_t pages;			/* number of map pages */
 	uint32_t per;			/* entries of a map page */
@@ -112,46 +133,15 @@ struct page_cache {			/* all zero with the whole map in memory */
 	bool lost;			/* a map page could not be read: the host writes nothing more */
 };
 
-/* These functions are in map.c. All but map_init() are called only if the map is cached. */
-uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g);
-uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
-uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);
-void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g);
-void map_init(struct page_ftl *f);
-void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
-bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
-void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */
-bool map_ready(const struct page_ftl *f, uint32_t wpage);	/* are the map pages of its units in memory? */
-void map_unpin(struct page_ftl *f, uint32_t wpage);	/* the page has been programmed */
-uint64_t map_clock(const struct page_ftl *f, uint64_t now_ns);
-bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r);	/* false: the uread waits for its map page */
-bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit where it was found? */
-void map_set_due(struct page_ftl *f, uint32_t page);	/* trims have not been applied to the map page */
-void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bits, uint32_t base, uint64_t seq);
-void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool lost);
-void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
-bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a map page's program on the idle die */
-void map_write_all(struct page_ftl *f);			/* mount: let all changed frames be written */
-bool map_write_soon(struct page_ftl *f, uint32_t i);	/* order the write of a dirty frame; false: not now */
-void map_written(struct page_ftl *f, const struct die *d);
-bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g);	/* pin the map pages of the units to program */
-void map_gc_release(struct page_ftl *f, struct gc *g);
-/* Do the map pages of the units to program, which are pinned, name these units? Not so in a damaged drive file. */
-bool map_gc_agrees(const struct page_ftl *f, const struct gc *g);
-/* Returns a block to collect if map pages have no room, or BLK_NONE. */
-uint32_t map_victim(struct page_ftl *f, uint32_t plane);
-bool map_needs_room(const struct page_ftl *f, uint32_t plane);
-
-/* ckpt.c */
-void ckpt_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct nand_geometry *g);
-void ckpt_init(struct page_ftl *f);
-void ckpt_mounted(struct page_ftl *f, bool by_ckpt);
-void ckpt_pump(struct page_ftl *f);
-void ckpt_frame_written(struct page_ftl *f, struct map_frame *fr);
-bool ckpt_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a page's program on the idle die */
-void ckpt_written(struct page_ftl *f, const struct die *d);
-void ckpt_give_up(struct page_ftl *f);			/* the one that is being taken */
-bool ckpt_yield(struct page_ftl *f, uint32_t plane);	/* give all up if a block of this plane is part of it */
-bool ckpt_holds(const struct page_ftl *f, uint32_t b);
+struct page_map {
+	uint32_t *l2p;			/* unit address or NONE; may be combined with OOB_LOST. NULL: the map is
+					 * cached (map.h) */
+	uint8_t *valid;			/* a bit for each physical unit */
+	uint8_t *p2l; /* gc_copyback: the OOB of each physical unit, OOB_UNIT_BYTES; NULL: the OOB
+					 * is read */
+	uint8_t *trimmed;		/* a bit for each exported LPN, changed in the order of acceptance */
+	uint64_t trims;			/* number of bits set in trimmed */
+	uint64_t mapped;
+};
 
 #endif

@@ -36,7 +36,7 @@
  * the new one is programmed, and that happens after the new copy. Pages that the second cut tears
  * are in other blocks.
  */
-#include "mount.h"
+#include "mount_state.h"
 
 static uint8_t *lost_page(const struct page_ftl *f, uint32_t i)
 {

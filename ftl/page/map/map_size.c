@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* map_size.c - the cached map: how large its parts are, and their state before a mount. */
-#include "page_ftl.h"
+/* map_size.c - how large the parts of the map are, and their state before a mount. */
+#include "map.h"
+#include "map_own.h"
+#include "page_state.h"
 
 static uint32_t entries_of(const struct nand_geometry *g)
 {
@@ -31,7 +33,8 @@ uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g)
 	return c->map_cache_pages ? (of_plane + g->pages_per_block - 1) / g->pages_per_block + 2 : 0;
 }
 
-void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+static void lay_out_cache(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c,
+			  const struct nand_geometry *g)
 {
 	struct page_cache *k = &f->cache;
 	uint32_t upp = g->page_bytes / c->unit_bytes;
@@ -58,10 +61,36 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 	ckpt_lay_out(f, m, g);
 }
 
-void map_init(struct page_ftl *f)
+void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	if (c->map_cache_pages)
+		lay_out_cache(f, m, c, g);
+	else
+		f->map.l2p = ssd_carve(m, f->shape.all_lpns, sizeof(*f->map.l2p));
+	f->map.valid = ssd_carve(m, (geo_pages(g) * f->shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
+	f->map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * f->shape.upp, OOB_UNIT_BYTES) : NULL;
+	f->map.trimmed = ssd_carve(m, ((uint64_t)f->shape.lpns + 7) / 8, 1);
+}
+
+uint64_t map_memory_bytes(const struct page_ftl *f)
+{
+	const struct page_cache *k = &f->cache;
+
+	if (!map_is_cached(f))
+		return (uint64_t)f->shape.all_lpns * sizeof(*f->map.l2p);
+	return (uint64_t)k->frames * f->g->page_bytes + (uint64_t)k->pages * sizeof(*k->frame_of) +
+	       (uint64_t)(f->shape.all_lpns - f->shape.lpns) * sizeof(*k->hidden);
+}
+
+void map_init(struct page_ftl *f, const struct map_above *above)
 {
 	struct page_cache *k = &f->cache;
 
+	if (!map_is_cached(f)) {
+		memset(f->map.l2p, 0xff, f->shape.all_lpns * sizeof(*f->map.l2p));	/* NONE */
+		return;
+	}
+	k->above = above;
 	k->by_per = fxp_div_by(k->per);
 	k->first = k->last = NONE;
 	k->pin_seq = 1;

@@ -3,8 +3,8 @@
 #ifndef SLATE_CKPT_H
 #define SLATE_CKPT_H
 
-#include "mount.h"
-#include "page_ftl.h"
+#include "map_own.h"
+#include "page_state.h"
 
 #define CKPT_MAGIC 0x54504b43u	/* "CKPT" */
 #define CKPT_PAGE_HEAD 16u

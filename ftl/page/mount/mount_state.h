@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mount.h - interface between mount.c and rescue.c */
-#ifndef SLATE_MOUNT_H
-#define SLATE_MOUNT_H
+/*
+ * mount_state.h - the state of a mount, and the functions that its files offer each other. A file calls only files
+ * after it in this order: mount.c (the steps); map_mount.c and rescue.c; ckpt_mount.c and mount_versions.c;
+ * mount_pages.c.
+ */
+#ifndef SLATE_MOUNT_STATE_H
+#define SLATE_MOUNT_STATE_H
 
+#include "map_own.h"
 #include "page_ftl.h"
 
 struct page_mount;
@@ -18,6 +23,9 @@ struct page_mount {
 	uint64_t dead_seq, dead_order;
 	uint32_t dead_pages;		/* pages after k that are not on the list yet */
 	bool (*wants)(const struct page_mount *s, uint32_t b);	/* must the pass read block b? NULL: all */
+	/* Cached map: may the pass map a unit of this LPN from a page with this head? NULL: any */
+	bool (*takes)(const struct page_mount *s, uint32_t lpn, const struct oob_head *h);
+	bool surveys;			/* this pass is the survey (step 1), which counts unreadable pages */
 	uint64_t tail;			/* map_mount.c: lowest order that the pass looks for */
 	bool purge;			/* blocks with dead pages are not written further */
 	bool read_only;			/* the mount writes and erases nothing */
@@ -28,16 +36,20 @@ struct page_mount {
 };
 
 /*
- * mount.c. page: buffer for the content, or NULL to read the spare area alone. Rebuilt pages can be
- * read as well.
+ * mount_pages.c. Read a page. *page: set to the content; page NULL: read the spare area alone. oob: room for the spare
+ * area. A page that rescue.c has rebuilt is read from memory (NAND_CORRECTED).
  */
 enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob);
-/* If the block is written further, can GC still collect it? */
+/* Call `visit` for each readable page of a pass (s->wants). Returns 0 or a negative ssd_err. */
+int mount_each_page(struct page_mount *s, page_fn *visit) SSD_MUST_CHECK;
+/* Is the block written further after the mount? It must have a valid unit and an erased page, and not be purged. */
 bool mount_goes_on(const struct page_mount *s, uint32_t b);
+/* Write the dead list as the content of a unit. */
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *unit);
-/* Issue the pages of the buffer, and wait until they are durable. */
+/* Issue the pages of the buffer, and wait until they are durable. Returns SSD_E_NOSPC if they cannot be programmed. */
 int mount_settle(struct page_mount *s) SSD_MUST_CHECK;
 
+/* mount_versions.c. Steps are those of mount.c. */
 int mount_versions(struct page_mount *s) SSD_MUST_CHECK;	/* step 3 */
 int mount_trims(struct page_mount *s) SSD_MUST_CHECK;		/* step 4; cached map: for entries in memory */
 
@@ -49,12 +61,16 @@ static inline bool mount_trusts(const struct page_mount *s, uint32_t b, uint32_t
 
 /* ckpt_mount.c */
 bool ckpt_find(struct page_mount *s);			/* find a checkpoint and take from it what is unchanged */
-bool ckpt_confirm(const struct page_mount *s);		/* is everything there that it named? */
+bool ckpt_confirm(const struct page_mount *s);		/* has the mount found all that the checkpoint names? */
 
 /* map_mount.c */
 void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob);	/* step 1: a page of the log */
-bool map_mount_takes(const struct page_mount *s, uint32_t lpn, const struct oob_head *h);
-int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 and 4, and the counts of step 5 */
+int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 and 4; cached map: also the valid counts */
+bool map_mount_trusts(struct page_mount *s);		/* cached map: find a checkpoint; false: none */
+bool map_lost_page(const struct page_ftl *f);		/* could a page of a cached map not be read? */
+bool map_needs_no_page(const struct page_ftl *f);	/* can the map be used although nothing can be programmed? */
+void map_mounted(const struct page_mount *s);		/* the mount has succeeded */
+int map_mount_count(struct page_mount *s) SSD_MUST_CHECK;	/* valid counts (step 5); cached map: done before */
 int map_mount_settle(struct page_mount *s) SSD_MUST_CHECK;	/* make the map pages agree with what was found */
 
 /* A mount calls these functions of rescue.c in this order. */

@@ -26,7 +26,7 @@
  * the whole map in memory. If a due page cannot be read when it is loaded, the mount starts again and
  * takes all due pages for stale ones, which need no read.
  */
-#include "mount.h"
+#include "mount_state.h"
 
 static uint32_t first_lpn(const struct page_ftl *f, uint32_t page)
 {
@@ -82,6 +82,8 @@ void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 	struct oob_head h = oob_get_head(oob);
 	uint32_t b = ppn / f->g->pages_per_block;
 
+	if (!map_is_cached(f))
+		return;
 	if (h.order < k->first_order[b])
 		k->first_order[b] = h.order;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
@@ -127,7 +129,7 @@ static bool wants_tail(const struct page_mount *s, uint32_t b)
 }
 
 /* Does the pass look for this LPN, in a page with head h? */
-bool map_mount_takes(const struct page_mount *s, uint32_t lpn, const struct oob_head *h)
+static bool takes(const struct page_mount *s, uint32_t lpn, const struct oob_head *h)
 {
 	const struct page_ftl *f = s->f;
 
@@ -271,14 +273,53 @@ static int find_entries(struct page_mount *s, bool tails)
 	return err;
 }
 
+/* With the whole map in memory: find each LPN's version, then apply the trims. */
+static int find_all(struct page_mount *s)
+{
+	int err = mount_versions(s);
+
+	return err ? err : mount_trims(s);
+}
+
+int map_mount_count(struct page_mount *s)
+{
+	struct page_ftl *f = s->f;
+
+	return map_is_cached(f) || !f->host.survey.anything ? SSD_OK : count_entries(f, 0, f->shape.all_lpns);
+}
+
+bool map_mount_trusts(struct page_mount *s)
+{
+	return map_is_cached(s->f) && ckpt_find(s);
+}
+
+bool map_lost_page(const struct page_ftl *f)
+{
+	return map_is_cached(f) && f->cache.lost;
+}
+
+bool map_needs_no_page(const struct page_ftl *f)
+{
+	return !map_is_cached(f);
+}
+
+void map_mounted(const struct page_mount *s)
+{
+	if (map_is_cached(s->f))
+		ckpt_mounted(s->f, s->trusts);
+}
+
 int map_mount_find(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err;
 
+	if (!map_is_cached(f))
+		return find_all(s);
 	f->cache.mounting = true;
 	map_empty(f);
 	s->wants = wants_hidden;
+	s->takes = takes;
 	err = mount_versions(s);
 	s->again = true;
 	s->wants = wants_tail;
@@ -358,6 +399,8 @@ int map_mount_settle(struct page_mount *s)
 	struct page_cache *k = &f->cache;
 	int err = SSD_OK;
 
+	if (!map_is_cached(f))
+		return SSD_OK;
 	f->gc.hold = true;	/* what is not in memory may be stale, so GC cannot work */
 	while (!err && word_next(k->stale, k->pages, 0) < k->pages) {
 		err = step_until(s, all_written);

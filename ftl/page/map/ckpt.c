@@ -34,6 +34,7 @@
  * A page of it has 4 magic, 4 index, 5 number of the checkpoint, 3 zero, and then its part of the image.
  */
 #include "ckpt.h"
+#include "dies.h"
 
 #define PERIOD 64u	/* a checkpoint for as many programmed pages, for each of its pages and each frame */
 #define LOOKS 64u	/* frames that a call looks at while dies are busy */
@@ -95,9 +96,19 @@ static void count_pages(const struct page_ftl *f, uint32_t b, uint32_t pages)
 		oob_put4(p, (was & ~CKPT_PAGES) | pages);
 }
 
+static void leave_out_copies(const struct page_ftl *f, const struct gc *g)
+{
+	if (g->op == GC_READ || g->op == GC_NOTHING)
+		return;
+	for (uint32_t i = 0, b = g->drained; g->op == GC_ERASE && i < g->erased; i++, b = f->bt.blk[b].next)
+		count_pages(f, b, 0);
+	if (g->op != GC_ERASE)
+		count_pages(f, g->target, f->bt.blk[g->target].next_page - 1);
+}
+
 static void leave_out_running(const struct page_ftl *f, const struct die *d)
 {
-	const struct gc *g = &f->plane[d->plane].gc;
+	uint32_t planes = f->g->planes_per_die, first = geo_die_of_plane(f->g, d->plane) * planes;
 
 	for (uint32_t i = 0; d->op == DIE_PROGRAM && i < d->count; i++) {
 		uint32_t ppn = f->buf.page[d->page[i]].ppn;
@@ -106,12 +117,8 @@ static void leave_out_running(const struct page_ftl *f, const struct die *d)
 	}
 	if (d->op == DIE_MAP)
 		count_pages(f, fxp_quotient(f->shape.by_block_pages, d->page[0]), d->page[0] % f->g->pages_per_block);
-	if (d->op != DIE_GC || g->op == GC_READ)
-		return;
-	for (uint32_t i = 0, b = g->drained; g->op == GC_ERASE && i < g->erased; i++, b = f->bt.blk[b].next)
-		count_pages(f, b, 0);
-	if (g->op != GC_ERASE)
-		count_pages(f, g->target, f->bt.blk[g->target].next_page - 1);
+	for (uint32_t plane = first; d->op == DIE_GC && plane < first + planes; plane++)
+		leave_out_copies(f, &f->plane[plane].gc);
 }
 
 static void save_blocks(const struct page_ftl *f)
@@ -162,7 +169,7 @@ static bool save_directory(struct page_ftl *f)
 	oob_put5(c->image + 20, c->seq0);
 	oob_put5(c->image + 25, c->seq1);
 	oob_put5(c->image + 30, f->cache.seq);
-	oob_put4(c->image, ssd_crc32c(c->image + 4, c->bytes - 4));
+	oob_put4(c->image, ssd_crc32c(0, c->image + 4, c->bytes - 4));
 	return true;
 }
 
@@ -188,6 +195,11 @@ void ckpt_give_up(struct page_ftl *f)
 	c->hold = false;
 	c->state = CKPT_NONE;
 	f->turn.kick = true;
+}
+
+void map_let_go(struct page_ftl *f)
+{
+	ckpt_give_up(f);
 }
 
 bool ckpt_yield(struct page_ftl *f, uint32_t plane)
@@ -357,7 +369,9 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t 
 	oob_put_head(f->oob, &h);
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		oob_put_unit(f->oob, u, u ? OOB_NO_LPN : f->shape.ckpt_lpn, c->number);
-	metadata_to_page(f, NONE, f->oob);
+	if (f->handles.count)
+		handles_took_hidden(f->shape.upp, f->oob);
+	metadata_blank(f, f->oob);
 	memset(f->scratch, 0, CKPT_PAGE_HEAD);
 	oob_put4(f->scratch, CKPT_MAGIC);
 	oob_put4(f->scratch + 4, index);
@@ -382,10 +396,10 @@ static bool have_block(struct page_ftl *f, uint64_t now_ns, uint32_t j)
 
 	if (c->next[j] != BLK_NONE)
 		return true;
-	if (frontier_spare_block(f, now_ns, c->plane[j], &c->next[j]) != ROOM_READY)
+	if (!f->cache.above->spare_block(f, now_ns, c->plane[j], &c->next[j]))
 		return false;
 	f->bt.blk[c->next[j]].map = true;
-	gc_wake(f, c->plane[j]);	/* it may need the block at once (ckpt_yield) */
+	f->cache.above->lacks_room(f, c->plane[j]);	/* it may need the block at once (ckpt_yield) */
 	return c->next[j] != BLK_NONE;
 }
 
@@ -422,7 +436,6 @@ void ckpt_written(struct page_ftl *f, const struct die *d)
 	if (d->status[0] != NAND_OK) {
 		if (f->bt.blk[b].state == BLK_VICTIM)
 			ckpt_give_up(f);
-		block_failed(f, b);
 		return;
 	}
 	if (f->bt.blk[b].state != BLK_VICTIM || ++c->done < c->pages)	/* FULL: it was given up */

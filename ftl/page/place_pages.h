@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* place_pages.h - issues host pages from the head of the buffer's queue to idle dies (place.c) */
+#ifndef SLATE_PAGE_PLACE_PAGES_H
+#define SLATE_PAGE_PLACE_PAGES_H
+
+#include "map.h"
+#include "page_state.h"
+
+/* Can the page be issued? It takes no more units, has its base data, and its map entries are in memory. */
+static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
+{
+	const struct wpage *p = &f->buf.page[wpage];
+
+	return !p->bases && (p->state == W_QUEUED || p->used == f->shape.upp) &&
+	       map_ready(f, wpage);
+}
+
+/* Can the head of the queue be issued, if a die takes it? P1: see place.c. */
+static inline bool next_ready(const struct page_ftl *f)
+{
+	uint32_t w = f->buf.first;
+
+	return w != NONE && page_ready(f, w) && f->buf.page[w].seq - f->bt.stable <= f->log.ahead_max;	/* P1 */
+}
+
+/* The loop of place_pages(). */
+void place_pages_now(struct page_ftl *f, uint64_t now_ns);
+
+/* Issue pages while a die takes them. If all dies are as busy as when the head was found to wait, none does. */
+static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
+{
+	if ((!f->stall.noted || f->turn.ends.busy < f->shape.dies) && (f->stall.by_gc || next_ready(f)))
+		place_pages_now(f, now_ns);
+}
+
+/* The die's programs of host pages have ended: free the pages, or queue failed ones again, and advance `stable`. */
+void place_complete(struct page_ftl *f, struct die *d);
+
+#endif
