@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * direct.c - the write-through engine: configuration, life cycle, free blocks, host
- * I/Os and their accounts, the pump. direct_die.c has the work of dies, direct_mount.c mounting;
- * direct.h describes the engine.
+ * direct.c - the write-through engine: configuration, life cycle, host I/Os and their accounts, the pump.
+ * direct_die.c has the work of dies, direct_ops.c the free blocks and page operations that the other files share,
+ * direct_mount.c mounting; direct.h describes the engine.
  *
  * An I/O is split into page operations when it is submitted. Their pool is finite. If it is empty,
  * the rest of the I/O waits in line, and so do all later I/Os, so that pages are queued in the
@@ -14,65 +14,7 @@
  */
 #include "direct.h"
 
-/* ---- free blocks ---------------------------------------------------------- */
-
-enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block)
-{
-	const struct pool_plane *p = &d->pool.plane[plane];
-
-	if (p->free_count <= reserve)
-		return DIRECT_FULL;
-	if (d->pool.block[p->free_first].needs_erase)
-		return DIRECT_ERASE;
-	*block = pool_take(&d->pool, plane);
-	return DIRECT_ROOM;
-}
-
-void direct_put_bad(struct direct *d, uint32_t block)
-{
-	pool_put_bad(&d->pool, &d->host, block);
-	d->host.worn |= pool_plane_of(&d->pool, block)->good < d->needed;
-}
-
-void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns)
-{
-	struct direct_die *x = &d->die[die];
-
-	SSD_ASSERT(x->cmd == DIRECT_IDLE);
-	x->cmd = cmd;
-	die_begin(&d->ends, die, &x->turn, direct_is_gc(cmd), d->host.now_ns, until_ns);
-}
-
 /* ---- splitting I/Os into page operations -------------------------------------- */
-
-static uint32_t op_get(struct direct *d)
-{
-	uint32_t op = d->op_free;
-
-	d->op_free = d->op[op].next;
-	return op;
-}
-
-void direct_op_put(struct direct *d, uint32_t op)
-{
-	d->op[op].next = d->op_free;
-	d->op_free = op;
-}
-
-/*
- * Returns the counter of an epoch's unfinished writes: that of the current epoch, or that of the
- * flush that ended the epoch.
- */
-static uint64_t *writes_of(struct direct *d, uint64_t epoch)
-{
-	struct ftl_io *f = d->flushes.first;
-
-	if (epoch == d->epoch)
-		return &d->epoch_writes;
-	while (f->seq != epoch)
-		f = f->next;
-	return &f->at;
-}
 
 /*
  * Has a page been reported as written (SSDSim's accounting) but not mapped yet, because its program
@@ -110,26 +52,18 @@ static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 		} else {
 			if (d->op_free == DIRECT_NONE)
 				return false;
-			op = op_get(d);
+			op = direct_op_get(d);
 			d->op[op] = (struct direct_op){ .io = io, .at = io->at, .epoch = io->seq,
 							.lpn = s.unit, .from = s.from, .bytes = s.bytes,
 							.number = d->ops++ };
 			io->pending++;
 			if (io->op == FTL_WRITE)
-				++*writes_of(d, io->seq);
+				++*direct_writes_of(d, io->seq);
 			direct_enqueue(d, now_ns, op);
 		}
 		io->at += s.bytes;
 	}
 	return true;
-}
-
-/* Count the end of a write or of one of its pages. */
-void direct_write_ended(struct direct *d, uint64_t epoch)
-{
-	--*writes_of(d, epoch);
-	while (d->flushes.first && !d->flushes.first->at)
-		host_part_now(&d->host, io_list_take(&d->flushes));
 }
 
 static void taken_apart(struct direct *d, struct ftl_io *io)

@@ -390,8 +390,16 @@ static inline bool direct_is_gc(enum direct_cmd cmd)
 	return cmd != DIRECT_IDLE && cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM;
 }
 
-/* direct.c */
+/* direct_ops.c */
+/* Take a page operation from the pool, which must not be empty (op_free); return it to the pool. */
+uint32_t direct_op_get(struct direct *d);
 void direct_op_put(struct direct *d, uint32_t op);
+/*
+ * Returns the counter of an epoch's unfinished writes: that of the current epoch, or that of the
+ * flush that ended the epoch.
+ */
+uint64_t *direct_writes_of(struct direct *d, uint64_t epoch);
+/* Count the end of a write or of one of its pages. */
 void direct_write_ended(struct direct *d, uint64_t epoch);
 /* Mark a die busy with cmd until until_ns. */
 void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns);

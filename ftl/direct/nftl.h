@@ -20,10 +20,14 @@
  * to wait for a merge goes to the plane's *write buffer*, a log of pages of any logical block, and is
  * moved later (nftl_buffer.c).
  *
- *   nftl.c        reads, writes, victims, configuration
+ * Each file calls only those below it:
+ *
+ *   nftl.c        the scheme: reads, writes, configuration
  *   nftl_merge.c  Merge and M-Merge, as steps
- *   nftl_buffer.c the write buffer
  *   nftl_mount.c  mounting; invariants
+ *   nftl_pair.c   writes to D- and U-blocks
+ *   nftl_buffer.c the write buffer
+ *   nftl_state.c  bits of pages, victims, slots
  */
 #ifndef SLATE_NFTL_H
 #define SLATE_NFTL_H
@@ -183,28 +187,30 @@ static inline bool nftl_merging(const struct direct *d, uint32_t plane, uint32_t
 	return gc->phase != NFTL_IDLE && gc->phase != NFTL_DRAIN && gc->lblock == lblock;
 }
 
-/* nftl.c */
-uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page);
+/* nftl_state.c */
+uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block);
+void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count);
+void nftl_leftover(struct direct *d, uint32_t block);
 uint32_t nftl_lookup_pair(const struct direct *d, uint32_t plane, uint32_t page);
+void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k);
+uint32_t nftl_invalid(const struct direct *d, uint32_t plane, uint32_t slot);
+void nftl_victim_add(struct direct *d, uint32_t plane, uint32_t slot);
+void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot);
+void nftl_one_more_invalid(struct direct *d, uint32_t plane, uint32_t slot);
+uint32_t nftl_slot_get(struct direct *d, uint32_t plane, uint32_t lblock, uint32_t block);
+void nftl_slot_put(struct direct *d, uint32_t plane, uint32_t slot);
+
 /*
- * These do what direct_scheme.place and programmed do, but never use the write buffer. host: the host
+ * nftl_pair.c: these do what direct_scheme.place and programmed do, but never use the write buffer. host: the host
  * writes the page; otherwise it is moved from the buffer.
  */
 enum direct_room nftl_place_in_pair(struct direct *d, uint32_t plane, uint32_t page, bool host, uint32_t *ppn,
 				    uint8_t *tag);
 void nftl_pair_written(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
-void nftl_one_more_invalid(struct direct *d, uint32_t plane, uint32_t slot);
-void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count);
-uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block);
-void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k);
-uint32_t nftl_slot_get(struct direct *d, uint32_t plane, uint32_t lblock, uint32_t block);
-void nftl_slot_put(struct direct *d, uint32_t plane, uint32_t slot);
-void nftl_victim_add(struct direct *d, uint32_t plane, uint32_t slot);
-void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot);
-uint32_t nftl_invalid(const struct direct *d, uint32_t plane, uint32_t slot);
 
 /* nftl_buffer.c */
 uint32_t nftl_buffered(const struct direct *d, uint32_t plane, uint32_t page);
+uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page);
 uint32_t nftl_buffer_left(const struct direct *d, uint32_t plane);
 void nftl_buffer_init(struct direct *d, uint32_t plane);
 enum direct_room nftl_buffer_place(struct direct *d, uint32_t plane, uint32_t *ppn);
@@ -226,7 +232,6 @@ void nftl_gc_done(struct direct *d, uint32_t plane, const struct direct_step *st
 void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 		     const struct direct_oob *oob);
 int nftl_mount_plane(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
-void nftl_leftover(struct direct *d, uint32_t block);
 void nftl_check(const struct direct *d);
 
 #endif

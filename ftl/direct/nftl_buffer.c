@@ -44,6 +44,13 @@ uint32_t nftl_buffered(const struct direct *d, uint32_t plane, uint32_t page)
 	return nftl_of(d)->buffered ? *entry(d, plane, page) : NFTL_NONE;
 }
 
+uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page)
+{
+	uint32_t ppn = nftl_buffered(d, plane, page);
+
+	return ppn != NFTL_NONE ? ppn : nftl_lookup_pair(d, plane, page);
+}
+
 /* Returns how many blocks the buffer may still take. */
 uint32_t nftl_buffer_left(const struct direct *d, uint32_t plane)
 {

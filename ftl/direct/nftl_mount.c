@@ -72,13 +72,6 @@ void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 
 /* ---- one logical block -------------------------------------------------------------- */
 
-void nftl_leftover(struct direct *d, uint32_t block)
-{
-	nftl_forget(d, block, 0, d->g->pages_per_block);
-	nftl_of(d)->block[block] = (struct nftl_block){ 0 };
-	pool_erase(&d->pool, &d->host, &d->host.survey, block);
-}
-
 /*
  * Returns the D-block or U-block of the chain with the highest sequence; *count receives their
  * number.

@@ -452,23 +452,23 @@ static void check_pages(const struct direct *d, uint32_t plane, uint32_t block)
 		uint32_t ppn = direct_ppn(d, block, i), back = sb_back_get(s, ppn);
 		bool is_free = back == s->free_mark;
 
-		SSD_ASSERT(is_free || !was_free || i % s->pb_pages == 0);		/* S6 */
+		SSD_ASSERT(is_free || !was_free || i % s->pb_pages == 0);		/* SB6 */
 		was_free = is_free;
 		free += is_free;
 		valid += sb_is_valid(s, back);
 		SSD_ASSERT(!is_free || i >= b->cursor);
-		SSD_ASSERT(!sb_is_valid(s, back) ||					/* S1 */
+		SSD_ASSERT(!sb_is_valid(s, back) ||					/* SB1 */
 			   sb_map_get(d, plane, b->group * s->group_pages + back) == ppn);
 	}
-	SSD_ASSERT(valid == b->valid && free == b->free);				/* S1 */
-	SSD_ASSERT(!free || may_have_free(b));						/* S2 */
-	SSD_ASSERT(b->state == SB_VICTIM || !may_have_free(b) || free);			/* S2 */
-	SSD_ASSERT(!b->cold || (d->host.c.superblock_cold && b->state != SB_OPEN &&	/* S9 */
+	SSD_ASSERT(valid == b->valid && free == b->free);				/* SB1 */
+	SSD_ASSERT(!free || may_have_free(b));						/* SB2 */
+	SSD_ASSERT(b->state == SB_VICTIM || !may_have_free(b) || free);			/* SB2 */
+	SSD_ASSERT(!b->cold || (d->host.c.superblock_cold && b->state != SB_OPEN &&	/* SB9 */
 				b->state != SB_PART));
 	if (!s->dis || b->failing || b->suspect || b->state == SB_VICTIM)
 		return;
 	for (uint32_t i = 0; i < 1u << s->levels; i++)
-		SSD_ASSERT(pen_safe(sb_dis(s, block), s->levels, i, s->model.tolerance));	/* S7 */
+		SSD_ASSERT(pen_safe(sb_dis(s, block), s->levels, i, s->model.tolerance));	/* SB7 */
 }
 
 static void check_group(const struct direct *d, uint32_t plane, uint32_t group)
@@ -483,20 +483,20 @@ static void check_group(const struct direct *d, uint32_t plane, uint32_t group)
 
 		if (block == DIRECT_NONE)
 			continue;
-		SSD_ASSERT(b->group == group && b->slot == i && b->state != SB_NONE);	/* S2 */
+		SSD_ASSERT(b->group == group && b->slot == i && b->state != SB_NONE);	/* SB2 */
 		SSD_ASSERT(d->pool.block[block].state == POOL_USED);
 		blocks++;
 		valid += b->valid;
 		free += b->state == SB_VICTIM ? 0 : b->free;
 		open += b->state == SB_OPEN;
 		part += b->state == SB_PART;
-		SSD_ASSERT(b->state != SB_OPEN || g->open == block);			/* S3 */
-		SSD_ASSERT((b->state == SB_COLD) == (g->cold == block));		/* S3 */
+		SSD_ASSERT(b->state != SB_OPEN || g->open == block);			/* SB3 */
+		SSD_ASSERT((b->state == SB_COLD) == (g->cold == block));		/* SB3 */
 	}
 	for (uint32_t b = g->part; b != DIRECT_NONE; b = s->block[b].next, listed++)
-		SSD_ASSERT(s->block[b].state == SB_PART && s->block[b].group == group);	/* S3 */
-	SSD_ASSERT(blocks == g->blocks && valid == g->valid && free == g->free);	/* S2 */
-	SSD_ASSERT(open == (g->open != DIRECT_NONE) && listed == part);			/* S3 */
+		SSD_ASSERT(s->block[b].state == SB_PART && s->block[b].group == group);	/* SB3 */
+	SSD_ASSERT(blocks == g->blocks && valid == g->valid && free == g->free);	/* SB2 */
+	SSD_ASSERT(open == (g->open != DIRECT_NONE) && listed == part);			/* SB3 */
 }
 
 static void check_plane(const struct direct *d, uint32_t plane)
@@ -517,13 +517,13 @@ static void check_plane(const struct direct *d, uint32_t plane)
 	}
 	for (uint32_t i = 0; i < items; i++)
 		wanted += heap_wanted(d, plane, sb_page_mapped(s) ? first + i : i);
-	SSD_ASSERT(wanted == p->heaped);						/* S4 */
+	SSD_ASSERT(wanted == p->heaped);						/* SB4 */
 	for (uint32_t i = 0; i < p->heaped; i++) {
-		SSD_ASSERT(heap_wanted(d, plane, p->heap[i]));				/* S4 */
+		SSD_ASSERT(heap_wanted(d, plane, p->heap[i]));				/* SB4 */
 		SSD_ASSERT(!i || heap_key(d, plane, p->heap[(i - 1) / 2]) >=
-				 heap_key(d, plane, p->heap[i]));			/* S4 */
+				 heap_key(d, plane, p->heap[i]));			/* SB4 */
 	}
-	SSD_ASSERT(failing == p->failing && oversize == p->oversize);			/* S5 */
+	SSD_ASSERT(failing == p->failing && oversize == p->oversize);			/* SB5 */
 }
 
 static void check_holder(const struct direct *d, uint32_t plane, uint32_t lblock)
@@ -533,9 +533,9 @@ static void check_holder(const struct direct *d, uint32_t plane, uint32_t lblock
 
 	if (ppn == DIRECT_NONE)
 		return;
-	SSD_ASSERT(sb_is_valid(s, sb_back_get(s, ppn)));				/* S8 */
+	SSD_ASSERT(sb_is_valid(s, sb_back_get(s, ppn)));				/* SB8 */
 	page = s->block[ppn / d->g->pages_per_block].group * s->group_pages + sb_back_get(s, ppn);
-	SSD_ASSERT(page / d->g->pages_per_block == lblock);				/* S8 */
+	SSD_ASSERT(page / d->g->pages_per_block == lblock);				/* SB8 */
 }
 
 static void check_map(const struct direct *d, uint32_t plane)
@@ -545,9 +545,9 @@ static void check_map(const struct direct *d, uint32_t plane)
 	for (uint32_t page = 0; page < d->plane_pages; page++) {
 		uint32_t ppn = sb_map_get(d, plane, page);
 
-		SSD_ASSERT(ppn == DIRECT_NONE ||					/* S1 */
+		SSD_ASSERT(ppn == DIRECT_NONE ||					/* SB1 */
 			   sb_back_get(s, ppn) == page % s->group_pages);
-		SSD_ASSERT(ppn == DIRECT_NONE || !s->parts ||				/* S8 */
+		SSD_ASSERT(ppn == DIRECT_NONE || !s->parts ||				/* SB8 */
 			   *holder_of(d, plane, page) != DIRECT_NONE);
 	}
 	for (uint32_t l = 0; s->parts && l < s->lblocks; l++)

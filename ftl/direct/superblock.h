@@ -39,19 +39,19 @@
  * which reads a drive would make.
  *
  * Invariants (sb_check):
- *   S1  map and back agree: a mapped page's physical page names it, and every physical
- *       page that names one is mapped to; a block's valid and free count these pages;
- *   S2  a group's blocks, valid and free are the sums over its slots; free counts OPEN, COLD
- *       and PART blocks alone, and only they (and victims) have FREE pages;
- *   S3  a group has at most one OPEN and one COLD block; its PART list holds its PART blocks;
- *   S4  the heap holds, ordered by stale pages, the candidates of inter-group GC: groups of more
- *       than M blocks (page mapping: PART and FULL blocks that are not failing);
- *   S5  `failing` counts the failing blocks, `oversize` the groups of more than N blocks;
- *   S6  no FREE page is below a used page of the same smallest PB;
- *   S7  pen_safe() holds of every smallest PB, except of blocks that are victims, failing
- *       or suspect;
- *   S8  a holder is a valid page of its logical block; a logical block without one has no page;
- *   S9  OPEN and PART blocks are not cold, and without superblock_cold no block is.
+ *   SB1  map and back agree: a mapped page's physical page names it, and every physical
+ *        page that names one is mapped to; a block's valid and free count these pages;
+ *   SB2  a group's blocks, valid and free are the sums over its slots; free counts OPEN, COLD
+ *        and PART blocks alone, and only they (and victims) have FREE pages;
+ *   SB3  a group has at most one OPEN and one COLD block; its PART list holds its PART blocks;
+ *   SB4  the heap holds, ordered by stale pages, the candidates of inter-group GC: groups of more
+ *        than M blocks (page mapping: PART and FULL blocks that are not failing);
+ *   SB5  `failing` counts the failing blocks, `oversize` the groups of more than N blocks;
+ *   SB6  no FREE page is below a used page of the same smallest PB;
+ *   SB7  pen_safe() holds of every smallest PB, except of blocks that are victims, failing
+ *        or suspect;
+ *   SB8  a holder is a valid page of its logical block; a logical block without one has no page;
+ *   SB9  OPEN and PART blocks are not cold, and without superblock_cold no block is.
  */
 #ifndef SLATE_SUPERBLOCK_H
 #define SLATE_SUPERBLOCK_H
