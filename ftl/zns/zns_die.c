@@ -1,85 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_die.c - free blocks, and whose turn it is on an idle die: reads (at most reads_in_row while
- * something else waits), then the log, then programs and erases, an erase after an erase only if there
- * is no program. A die is looked at when its command has ended and when `look` says that something for
- * it has come.
+ * zns_die.c - gives an idle die its next command: a read (at most reads_in_row in a row while something else waits),
+ * else one of the log, else a program or an erase. An erase follows an erase only if there is no program. A die is
+ * looked at when its command has ended, and when its `look` is set, because there may be something for it to do.
  */
 #include "zns.h"
 
-/* ---- free blocks ---- */
-
-void zns_put_erased(struct zns *z, uint32_t block, bool failed)
-{
-	if (failed || z->pool.block[block].failing)
-		pool_put_bad(&z->pool, &z->host, block);
-	else
-		pool_put_free(&z->pool, block, false);
-}
-
-/* ---- commands ---- */
-
-void zns_look_zone(struct zns *z, uint32_t zone)
-{
-	for (uint32_t k = 0; k < z->dies / z->groups; k++)
-		z->die[zns_die_at(z, zone, k)].look = true;
-}
-
-void zns_issue(struct zns *z, uint32_t die, enum zns_cmd cmd, struct nand_cmd *c, unsigned int count)
-{
-	struct zns_die *x = &z->die[die];
-	bool background = cmd == ZNS_CMD_PREPARE || cmd == ZNS_CMD_LOG_ERASE;
-
-	die_command(z->host.n, z->host.now_ns, c, count);
-	x->cmd = cmd;
-	x->cell_ns = c[count - 1].cell_ns;
-	x->bus_ns = c[count - 1].bus_ns;
-	if (cmd != ZNS_CMD_READ)
-		x->turn.reads_in_row = 0;
-	x->erased = c[0].op == NAND_ERASE;
-	die_begin(&z->ends, die, &x->turn, background, z->host.now_ns, c[count - 1].done_ns);
-}
-
-/* Issue the erases of a group; x->failed gets the planes of those that fail. */
-static void issue_erases(struct zns *z, uint32_t die, enum zns_cmd cmd, const uint32_t *block)
-{
-	struct zns_die *x = &z->die[die];
-	struct nand_cmd c[NAND_PLANES_MAX];
-	unsigned int count = 0;
-
-	for (uint32_t p = 0; p < z->g->planes_per_die; p++)
-		if (x->planes >> p & 1)
-			c[count++] = (struct nand_cmd){ .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK,
-				.source = cmd == ZNS_CMD_ERASE ? NAND_SRC_HOST : NAND_SRC_META,
-				.ppn = geo_ppn(z->g, (pbn_t){ block[p] }, 0) };
-	zns_issue(z, die, cmd, c, count);
-	x->failed = 0;
-	for (uint32_t p = 0, i = 0; p < z->g->planes_per_die; p++)
-		if (x->planes >> p & 1)
-			x->failed |= (uint32_t)(c[i++].status == NAND_ERASE_FAIL) << p;
-}
-
-/* Erase the first free block of these planes of a die; it may be half erased. */
-static void prepare(struct zns *z, uint32_t die, uint32_t planes)
-{
-	uint32_t block[NAND_PLANES_MAX];
-
-	for (uint32_t p = 0; p < z->g->planes_per_die; p++)
-		block[p] = z->pool.plane[die * z->g->planes_per_die + p].free_first;
-	z->die[die].planes = planes;
-	issue_erases(z, die, ZNS_CMD_PREPARE, block);
-}
-
-/* Returns true if the plane's first free block needs an erase, which has begun. */
-bool zns_prepare(struct zns *z, uint32_t plane)
-{
-	uint32_t b = z->pool.plane[plane].free_first;
-
-	if (!z->pool.block[b].needs_erase)
-		return false;
-	prepare(z, plane / z->g->planes_per_die, 1u << plane % z->g->planes_per_die);
-	return true;
-}
+/* ---- prepared blocks ---- */
 
 static void prepared(struct zns *z, uint32_t die)
 {
@@ -155,7 +82,7 @@ static bool program(struct zns *z, uint32_t die, uint32_t buf, uint32_t slot)
 	if (!ready)
 		return false;
 	if (unclean) {
-		prepare(z, die, unclean);
+		zns_prepare_planes(z, die, unclean);
 		return true;
 	}
 	for (uint32_t p = 0; p < z->g->planes_per_die; p++)
@@ -234,7 +161,7 @@ static bool erase_zone(struct zns *z, uint32_t die, uint32_t zone, uint32_t slot
 		x->zone = zone;
 		x->slot = slot;
 		x->part = part;
-		issue_erases(z, die, ZNS_CMD_ERASE, block);
+		zns_issue_erases(z, die, ZNS_CMD_ERASE, block);
 		return true;
 	}
 	return false;

@@ -16,36 +16,6 @@
  */
 #include "zns.h"
 
-static void close_oldest(struct zns *z)
-{
-	struct zns_zone *oldest = NULL;
-
-	for (uint32_t i = 0; i < z->zones; i++)
-		if (z->zone[i].state == FTL_ZONE_IMPLICIT && (!oldest || z->zone[i].opened < oldest->opened))
-			oldest = &z->zone[i];
-	if (oldest)
-		zns_set_state(z, oldest, FTL_ZONE_CLOSED);
-}
-
-/* Open a zone that is empty, closed or open. */
-enum ssd_err zns_open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_state as)
-{
-	if (zns_is_open(s)) {
-		if (as == FTL_ZONE_EXPLICIT)
-			zns_set_state(z, s, as);
-		return SSD_OK;
-	}
-	if (s->state == FTL_ZONE_EMPTY && z->active >= z->active_max)
-		return SSD_E_ZONE_ACTIVE;
-	if (z->open == z->open_max)
-		close_oldest(z);
-	if (z->open == z->open_max)
-		return SSD_E_ZONE_OPEN;
-	zns_set_state(z, s, as);
-	s->opened = ++z->opened;
-	return SSD_OK;
-}
-
 /* Returns why the zone takes no write, or SSD_OK. */
 static enum ssd_err state_error(const struct zns *z, const struct zns_zone *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* zns_mount.h - what a mount has found on flash; shared by zns_mount.c and zns_mount_parts.c */
+/* zns_mount.h - what a mount has found on flash; shared by zns_mount.c, zns_mount_parts.c and zns_repair.c */
 #ifndef SLATE_ZNS_MOUNT_H
 #define SLATE_ZNS_MOUNT_H
 
@@ -53,7 +53,7 @@ static inline bool zns_found_full(const struct zns *z, const struct zns_zone *s)
 	return s->ended || s->filled == z->capacity;
 }
 
-/* ---- zns_mount.c ---- */
+/* ---- zns_repair.c ---- */
 /* Read a spare area again. Returns true if it can be read. */
 bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o);
 /* Take an erased block of the plane, or ZNS_NONE. */

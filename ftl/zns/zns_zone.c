@@ -1,157 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_zone.c - zones' lines, buffers, and what is durable. A zone's line holds a write until all its data are in
- * the buffer, a commit until the data that it commits are there, a finish until the end is on flash, and a reset
- * until the blocks are erased. A reset begins only when nothing of the zone is under way and no flush or FUA
- * write waits for its data.
+ * zns_zone.c - executes the operations in zones' lines, and ends what waits for durable data. A zone's line holds a
+ * write until all its data are in the buffer, a commit until the data that it commits are there, a finish until the end
+ * is on flash, and a reset until the blocks are erased. A reset begins only when nothing of the zone is under way and
+ * no flush or FUA write waits for its data.
  */
 #include "zns.h"
-
-void zns_set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state)
-{
-	z->open -= zns_is_open(s);
-	z->active -= zns_is_active(s);
-	s->state = state;
-	if (s->window && !zns_is_open(s) && state != FTL_ZONE_CLOSED) {
-		s->window = false;
-		z->windows--;
-	}
-	z->open += zns_is_open(s);
-	z->active += zns_is_active(s);
-}
-
-/* Change the zone's buffer. A read-only zone is active while it has one. */
-static void set_buf(struct zns *z, struct zns_zone *s, uint32_t buf)
-{
-	z->active -= zns_is_active(s);
-	s->buf = buf;
-	z->active += zns_is_active(s);
-}
-
-/* ---- buffers ---- */
-
-static void wait_for_buf(struct zns *z, uint32_t zone)
-{
-	struct zns_zone *s = &z->zone[zone];
-
-	if (s->waits)
-		return;
-	s->waits = true;
-	s->next = ZNS_NONE;
-	if (z->waiting_first == ZNS_NONE)
-		z->waiting_first = zone;
-	else
-		z->zone[z->waiting_last].next = zone;
-	z->waiting_last = zone;
-}
-
-static void clear_buf(struct zns *z, uint32_t buf)
-{
-	z->buf[buf].zone = ZNS_NONE;
-	for (uint32_t s = 0; s < z->slots; s++)
-		z->buf[buf].cell[s] = (struct zns_cell){ 0 };
-}
-
-static bool is_still(const struct zns *z, const struct zns_buf *b)
-{
-	for (uint32_t s = 0; s < z->slots; s++)
-		if (b->cell[s].state == ZNS_FLYING || b->cell[s].logging)
-			return false;
-	return true;
-}
-
-/* Does a part of the buffer have a record in the log, because it was flushed? */
-static bool is_logged(const struct zns *z, const struct zns_buf *b)
-{
-	for (uint32_t s = 0; s < z->slots; s++)
-		if (b->cell[s].state != ZNS_EMPTY && b->cell[s].logged)
-			return true;
-	return false;
-}
-
-/* Find a free buffer, or that of a zone whose program failed, if nothing in it was flushed. */
-static uint32_t find_buf(const struct zns *z)
-{
-	for (uint32_t i = 0; i < z->bufs; i++)
-		if (z->buf[i].zone == ZNS_NONE)
-			return i;
-	for (uint32_t i = 0; i < z->bufs; i++)
-		if (z->zone[z->buf[i].zone].failed && is_still(z, &z->buf[i]) && !is_logged(z, &z->buf[i]))
-			return i;
-	return ZNS_NONE;
-}
-
-/* Returns the first sequence of the zone's data that are not on flash, or 0 if all are. */
-static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
-{
-	uint64_t first = 0;
-
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
-		const struct zns_cell *c = &z->buf[s->buf].cell[i];
-
-		if (c->state != ZNS_EMPTY && c->first_seq && (!first || c->first_seq < first))
-			first = c->first_seq;
-	}
-	return first;
-}
-
-/*
- * Take the buffer from a failed zone. Data that are only in the buffer are lost: flushes report the loss
- * (is_told()), and reads of them fail. So that reads of a lost random write area fail, too, `filled` is
- * set to its end.
- */
-static void take_away(struct zns *z, struct zns_zone *s)
-{
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
-		const struct zns_cell *c = &z->buf[s->buf].cell[i];
-		uint64_t end = (c->page + 1ull) * z->g->page_bytes;
-
-		if (c->state != ZNS_EMPTY && c->window && end > s->filled)
-			s->filled = end;
-	}
-	s->dropped_seq = first_in_buf(z, s);
-	z->lost += s->dropped_seq != 0;
-	set_buf(z, s, ZNS_NONE);
-}
-
-/* Give a zone a buffer. ZNS_NONE: there is none; the zone waits for one. */
-uint32_t zns_buf_take(struct zns *z, uint32_t zone)
-{
-	uint32_t buf = find_buf(z);
-
-	if (buf == ZNS_NONE) {
-		wait_for_buf(z, zone);
-		return ZNS_NONE;
-	}
-	if (z->buf[buf].zone != ZNS_NONE)
-		take_away(z, &z->zone[z->buf[buf].zone]);
-	clear_buf(z, buf);
-	z->buf[buf].zone = zone;
-	set_buf(z, &z->zone[zone], buf);
-	return buf;
-}
-
-bool zns_is_drained(const struct zns *z, const struct zns_zone *s)
-{
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++)
-		if (z->buf[s->buf].cell[i].state != ZNS_EMPTY)
-			return false;
-	return true;
-}
-
-static void drop_buf(struct zns *z, struct zns_zone *s)
-{
-	if (s->buf == ZNS_NONE)
-		return;
-	clear_buf(z, s->buf);
-	set_buf(z, s, ZNS_NONE);
-}
-
-void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot)
-{
-	z->buf[buf].cell[slot] = (struct zns_cell){ 0 };
-	z->host.stats.host_units += z->g->page_bytes / z->host.c.unit_bytes;
-}
 
 /* ---- writes ---- */
 
@@ -199,26 +53,6 @@ static struct zns_cell *open_cell(struct zns *z, uint32_t zone)
 	if (!s->filled)
 		s->gen = ++z->number;
 	return c;
-}
-
-void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
-{
-	c->state = ZNS_READY;
-	z->die[zns_plane_at(z, zone, c->page % z->slots) / z->g->planes_per_die].look = true;
-}
-
-uint32_t zns_cell_write(struct zns *z, struct zns_zone *s, struct zns_cell *c, struct ftl_io *io, uint32_t from)
-{
-	uint32_t bytes = z->g->page_bytes - from;
-
-	if (bytes > io->bytes - io->at)
-		bytes = (uint32_t)(io->bytes - io->at);
-	if (z->host.c.payload)
-		host_copy(&z->host, io, io->at, zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
-	zns_cell_takes(c, io->seq);
-	s->last_seq = io->seq;
-	io->at += bytes;
-	return bytes;
 }
 
 /*
@@ -312,7 +146,7 @@ static bool finish_on(struct zns *z, uint32_t zone, struct ftl_io *io, const str
 /* Does an accepted flush or FUA write wait for data of the zone? */
 static bool is_wanted(const struct zns *z, const struct zns_zone *s)
 {
-	uint64_t want = z->flush_seq > s->want_seq ? z->flush_seq : s->want_seq, first = first_in_buf(z, s);
+	uint64_t want = z->flush_seq > s->want_seq ? z->flush_seq : s->want_seq, first = zns_buf_first(z, s);
 
 	return !s->failed && first && first <= want;
 }
@@ -335,12 +169,12 @@ static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const stru
 {
 	struct zns_zone *s = &z->zone[zone];
 
-	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !is_still(z, &z->buf[s->buf])) || is_wanted(z, s))
+	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !zns_buf_is_still(z, &z->buf[s->buf])) || is_wanted(z, s))
 		return false;
 	z->lost -= s->failed && s->dropped_seq;
-	s->dropped_seq = first_in_buf(z, s);
+	s->dropped_seq = zns_buf_first(z, s);
 	s->note = first_logged(z, s);
-	drop_buf(z, s);
+	zns_buf_drop(z, s);
 	s->filled = 0;
 	s->ended = s->failed = false;
 	s->told_ns = 0;
@@ -410,8 +244,8 @@ void zns_zone_noted(struct zns *z, uint32_t zone, bool offline)
 	if (!offline || s->phase != ZNS_LEAVING)
 		return;
 	if (buf != ZNS_NONE) {		/* of a zone that the host retires */
-		take_away(z, s);
-		clear_buf(z, buf);
+		zns_buf_take_away(z, s);
+		zns_buf_clear(z, buf);
 	}
 	leave(z, s);
 	if (s->line.first->zone != FTL_ZONE_RETIRE)
@@ -432,7 +266,7 @@ static bool retire_on(struct zns *z, uint32_t zone, struct ftl_io *io, const str
 		end_waiting(z, io, last, SSD_OK);
 		return true;
 	}
-	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !is_still(z, &z->buf[s->buf])))
+	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !zns_buf_is_still(z, &z->buf[s->buf])))
 		return false;
 	s->phase = ZNS_LEAVING;
 	z->chunk[zone / ZNS_CHUNK].due = true;
@@ -471,7 +305,7 @@ static void line_go(struct zns *z, uint32_t zone, const struct zns_die *last)
 		;
 	z->lined -= had && !s->line.first;
 	if (zns_is_drained(z, s))
-		drop_buf(z, s);
+		zns_buf_drop(z, s);
 }
 
 /* A program of the zone failed: it is read-only, unless a reset of it waits already. */
@@ -643,7 +477,7 @@ void zns_go_on(struct zns *z, const struct zns_die *last)
 	for (uint32_t i = 0; z->lined && i < z->zones; i++)
 		if (z->zone[i].line.first && z->zone[i].buf == ZNS_NONE && !z->zone[i].waits)
 			line_go(z, i, last);
-	while (z->waiting_first != ZNS_NONE && find_buf(z) != ZNS_NONE) {
+	while (z->waiting_first != ZNS_NONE && zns_buf_find(z) != ZNS_NONE) {
 		uint32_t zone = z->waiting_first;
 
 		z->waiting_first = z->zone[zone].next;
