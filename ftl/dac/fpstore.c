@@ -16,10 +16,10 @@
  * fpstore_insert() and release() move it.
  *
  * Invariants:
- *   P1  the LRU list, from the newest, has `count` candidates, and `used` decreases along it;
- *   P2  a candidate is in the table under its handle, and no other has that handle;
- *   P3  a group has all candidates with its key, `used` decreases along it;
- *   P4  the heads of groups, and they alone, are in their key's bucket, once.
+ *   FP1  the LRU list, from the newest, has `count` candidates, and `used` decreases along it;
+ *   FP2  a candidate is in the table under its handle, and no other has that handle;
+ *   FP3  a group has all candidates with its key, `used` decreases along it;
+ *   FP4  the heads of groups, and they alone, are in their key's bucket, once.
  *
  * Cost: each call O(1) expected, a search up to 4 * FPSTORE_SHARED candidates. 88 bytes for a
  * candidate, and 20 to 40 for its buckets. (What a drive would need to keep is 16 and an address.)
@@ -324,11 +324,11 @@ static void check_group(const struct fpstore *s, uint32_t c, uint32_t place)
 	uint32_t part = s->cand[c].fp.part[place];
 	uint32_t newer = s->cand[c].key[place].newer, older = s->cand[c].key[place].older;
 
-	if (newer == NONE)				/* P4 */
+	if (newer == NONE)				/* FP4 */
 		SSD_ASSERT(*key_link(s, place, part) == c);
 	else
 		SSD_ASSERT(s->cand[newer].key[place].older == c);
-	if (older != NONE) {				/* P3 */
+	if (older != NONE) {				/* FP3 */
 		SSD_ASSERT(s->cand[older].key[place].newer == c);
 		SSD_ASSERT(s->cand[older].fp.part[place] == part);
 		SSD_ASSERT(s->cand[older].used < s->cand[c].used);
@@ -355,11 +355,11 @@ void fpstore_check(const struct fpstore *s)
 	for (uint32_t c = s->newest; c != NONE; c = s->cand[c].older) {
 		uint32_t older = s->cand[c].older;
 
-		if (older == NONE)			/* P1 */
+		if (older == NONE)			/* FP1 */
 			SSD_ASSERT(s->oldest == c);
 		else
 			SSD_ASSERT(s->cand[older].newer == c && s->cand[older].used < s->cand[c].used);
-		SSD_ASSERT(*handle_link(s, s->cand[c].handle) == c);	/* P2 */
+		SSD_ASSERT(*handle_link(s, s->cand[c].handle) == c);	/* FP2 */
 		for (uint32_t place = 0; place < FP_PARTS; place++) {
 			check_group(s, c, place);
 			firsts += s->cand[c].key[place].newer == NONE;

@@ -42,10 +42,10 @@
  * is thus the AND of two to four words, and no tuples are compared. Expanding needs no holds[].
  *
  * Invariants:
- *   X1  2 <= count <= dict; order[front .. front + count) are 0 .. count - 1, each once;
- *   X2  compressing: bit s of holds[i][b] says that s < count and tuple[s] has byte b at place i;
- *   X3  compressing and expanding have the same tuples at the same locations after every code word,
- *       because both change the dictionary only by to_front() and push().
+ *   XM1  2 <= count <= dict; order[front .. front + count) are 0 .. count - 1, each once;
+ *   XM2  compressing: bit s of holds[i][b] says that s < count and tuple[s] has byte b at place i;
+ *   XM3  compressing and expanding have the same tuples at the same locations after every code word,
+ *        because both change the dictionary only by to_front() and push().
  *
  * Cost: 8.7 KiB of scratch. Compressing clears 8 KiB for each block; a tuple takes four look-ups,
  * a search of up to 64 bytes for its location, and eight changes of words to enter the dictionary.
