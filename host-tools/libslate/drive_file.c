@@ -22,10 +22,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "nand_geom.h"
+
 extern const struct ftl_ops nftl_ops, superblock_ftl_ops, zns_ftl_ops;
 
 static const char magic[8] = { 'S', 'L', 'A', 'T', 'E', '\r', '\n', '\x1a' };
-#define VERSION 2u
+#define VERSION 3u
+#define OLD_VERSION 2u		/* without the table of forms; read, and upgraded */
 #define SETTINGS_AT 1024u
 #define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)
 #define FIELDS 25u
@@ -51,7 +54,8 @@ static const struct {
 #define GEO(n) { "geometry." #n, offsetof(struct profile, array.geo.n) }
 	GEO(channels), GEO(chips_per_channel), GEO(dies_per_chip), GEO(planes_per_die),
 	GEO(blocks_per_plane), GEO(pages_per_block), GEO(page_bytes), GEO(oob_bytes),
-	{ "geometry.oob_kept (by ftl.type and ftl.metadata_bytes)", offsetof(struct profile, array.geo.oob_kept) },
+	{ "geometry.oob_kept (by ftl.type, ftl.placement_handles and ftl.metadata_bytes)",
+	  offsetof(struct profile, array.geo.oob_kept) },
 	GEO(ecc_word_bytes), GEO(pb_levels), GEO(erase_group_max),
 	GEO(bits_per_cell), GEO(order),
 	{ "ftl.unit_bytes", offsetof(struct profile, ftl.unit_bytes) },
@@ -129,6 +133,17 @@ static bool sound(const struct head *h)
 	return !memcmp(h->magic, magic, sizeof(magic)) && head_crc(h) == h->crc;
 }
 
+/*
+ * Has the file the size that its head says? One of the old version may have grown, if its upgrade was
+ * interrupted; it is upgraded again.
+ */
+static bool right_size(const struct head *h, uint64_t bytes)
+{
+	uint64_t says = DRIVE_FILE_IMAGE_AT + h->image_bytes;
+
+	return h->version == OLD_VERSION ? bytes >= says : bytes == says;
+}
+
 /* Check that the file is a complete and valid drive file. */
 static int check_head(const char *path, int fd, const struct head *h, char *err)
 {
@@ -136,14 +151,14 @@ static int check_head(const char *path, int fd, const struct head *h, char *err)
 
 	if (memcmp(h->magic, magic, sizeof(magic)))
 		return fail(err, SSD_E_NOFORMAT, "%s: is no drive file (or its making was interrupted): "
-			    "name another, or delete it", path);
-	if (h->version != VERSION)
-		return fail(err, SSD_E_NOFORMAT, "%s: has format %u, this program reads %u: make the "
-			    "drive anew", path, h->version, VERSION);
+			    "name another, or make the drive anew", path);
+	if (h->version != VERSION && h->version != OLD_VERSION)
+		return fail(err, SSD_E_NOFORMAT, "%s: has format %u, this program reads %u and %u: make the "
+			    "drive anew", path, h->version, OLD_VERSION, VERSION);
 	if (head_crc(h) != h->crc)
 		return fail(err, SSD_E_CORRUPT, "%s: its head and the copy of it are damaged (checksum): "
 			    "restore it from a copy", path);
-	if (fstat(fd, &st) || (uint64_t)st.st_size != DRIVE_FILE_IMAGE_AT + h->image_bytes)
+	if (fstat(fd, &st) || !right_size(h, (uint64_t)st.st_size))
 		return fail(err, SSD_E_CORRUPT, "%s: has %lld bytes instead of %llu: it was cut or "
 			    "grew; restore it from a copy", path, (long long)st.st_size,
 			    (unsigned long long)(DRIVE_FILE_IMAGE_AT + h->image_bytes));
@@ -211,20 +226,31 @@ static int check_plain(const char *path, int fd, char *err)
 	return SSD_OK;
 }
 
-int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES])
+/* Open a drive file without a lock, read its head and its size in bytes, and close it. Returns 0 or an ssd_err < 0. */
+static int look(const char *path, struct head *h, uint64_t *bytes, char *err)
 {
-	struct head h;
+	struct stat st = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
-	size_t lines = 0, room = (SETTINGS_BYTES / 2 + 1) * sizeof(char *);
-	char *text;
 
 	if (fd < 0)
 		return fail(err, SSD_E_INVAL, "%s: %s; give a profile too to make a new drive", path,
 			    strerror(errno));
 	result = check_plain(path, fd, err);
 	if (!result)
-		result = read_head(path, fd, &h, NULL, err);
+		result = read_head(path, fd, h, NULL, err);
+	*bytes = fstat(fd, &st) ? 0 : (uint64_t)st.st_size;
 	close(fd);
+	return result;
+}
+
+int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES])
+{
+	struct head h;
+	size_t lines = 0, room = (SETTINGS_BYTES / 2 + 1) * sizeof(char *);
+	uint64_t bytes;
+	char *text;
+	int result = look(path, &h, &bytes, err);
+
 	if (result)
 		return result;
 	*out = malloc(room + SETTINGS_BYTES);
@@ -294,7 +320,19 @@ static int open_and_lock(struct drive_file *f, const char *path, char *err)
 	return SSD_OK;
 }
 
-static int match(const char *path, const struct head *is, const struct profile *p, char *err)
+static uint64_t file_bytes(const struct drive_file *f)
+{
+	struct stat st;
+
+	return fstat(f->fd, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+static uint64_t payload_bytes(const struct profile *p)
+{
+	return p->array.payload ? geo_pages(&p->array.geo) * p->array.geo.page_bytes : 0;
+}
+
+static int match(const char *path, uint64_t bytes, const struct head *is, const struct profile *p, char *err)
 {
 	struct head want;
 
@@ -305,12 +343,27 @@ static int match(const char *path, const struct head *is, const struct profile *
 			return fail(err, SSD_E_INVAL, "drive file %s: was made with %s = %u, profile %s "
 				    "says %u: use the profile that it was made with, or none", path,
 				    field_name(i, p->ops), is->field[i], p->name, want.field[i]);
+	if (is->version == OLD_VERSION && bytes > DRIVE_FILE_IMAGE_AT + want.image_bytes)
+		return fail(err, SSD_E_CORRUPT, "drive file %s: has %llu bytes instead of %llu: it was cut or grew; "
+			    "restore it from a copy", path, (unsigned long long)bytes,
+			    (unsigned long long)(DRIVE_FILE_IMAGE_AT + is->image_bytes));
+	if (is->version == OLD_VERSION)
+		want.image_bytes = nand_array_table_bytes(&p->array) + payload_bytes(p);
 	if (is->image_bytes != want.image_bytes)
 		return fail(err, SSD_E_INVAL, "drive file %s: holds an image of %llu bytes, profile %s "
 			    "needs %llu: use the profile that it was made with, or none", path,
 			    (unsigned long long)is->image_bytes, p->name,
 			    (unsigned long long)want.image_bytes);
 	return SSD_OK;
+}
+
+int drive_file_check(const char *path, const struct profile *p, char err[SLATE_ERR_BYTES])
+{
+	struct head h;
+	uint64_t bytes;
+	int result = look(path, &h, &bytes, err);
+
+	return result ? result : match(path, bytes, &h, p, err);
 }
 
 /* Check the free space first, because a mapped file that the disk cannot hold ends the program with SIGBUS. */
@@ -326,13 +379,32 @@ static int check_room(const struct drive_file *f, const char *path, const struct
 	if (f->ephemeral || fstatvfs(f->fd, &v) || fstat(f->fd, &st))
 		return SSD_OK;
 	have = (uint64_t)v.f_bavail * v.f_frsize + (uint64_t)st.st_blocks * 512;
-	want = p->overcommit ? bytes - (nand_array_image_bytes(&p->array) -
-					nand_array_table_bytes(&p->array)) : bytes;
+	want = p->overcommit ? bytes - payload_bytes(p) : bytes;
 	if (want <= have)
 		return SSD_OK;
 	return fail(err, SSD_E_NOSPC, "drive file %s: may grow to %llu KiB and the disk has room for "
 		    "%llu KiB: free some, or %s", path, (unsigned long long)(want + 1023) >> 10,
 		    (unsigned long long)(have >> 10), fix);
+}
+
+/*
+ * Map the file, and behind a file of the old version that is ephemeral memory for what it lacks. (One that
+ * is not ephemeral grows before the memory behind its end is used.)
+ */
+static bool map_bytes(struct drive_file *f, uint64_t bytes)
+{
+	uint64_t is = file_bytes(f), have = f->ephemeral && is < bytes ? is : bytes;
+	int flags = f->ephemeral ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED;
+	void *room = NULL;
+
+	if (have < bytes) {
+		room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+		flags |= MAP_FIXED;
+	}
+	f->map = room == MAP_FAILED ? room : mmap(room, have, PROT_READ | PROT_WRITE, flags, f->fd, 0);
+	if (f->map == MAP_FAILED && room && room != MAP_FAILED)
+		munmap(room, bytes);
+	return f->map != MAP_FAILED;
 }
 
 static int map_file(struct drive_file *f, const char *path, uint64_t bytes, char *err)
@@ -341,9 +413,7 @@ static int map_file(struct drive_file *f, const char *path, uint64_t bytes, char
 		return fail(err, SSD_E_NOSPC, "drive file %s: cannot be made %llu bytes long: %s", path,
 			    (unsigned long long)bytes, strerror(errno));
 	f->bytes = bytes;
-	f->map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, f->ephemeral ?
-		      MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED, f->fd, 0);
-	if (f->map == MAP_FAILED) {
+	if (!map_bytes(f, bytes)) {
 		f->map = NULL;
 		return fail(err, SSD_E_NOMEM, "drive file %s: cannot be mapped: %s; raise the address "
 			    "space limit (ulimit -v) or use fewer blocks", path, strerror(errno));
@@ -351,14 +421,42 @@ static int map_file(struct drive_file *f, const char *path, uint64_t bytes, char
 	return SSD_OK;
 }
 
-static int get_room(struct drive_file *f, const char *path, const struct profile *p, char *err)
+static int get_room(struct drive_file *f, const char *path, const struct profile *p, uint32_t version, char *err)
 {
 	int why = drive_file_room_init(f, p);
 
+	if (!why && !f->ephemeral && version == VERSION)
+		why = drive_file_room_forms(f);
 	if (!why)
 		return SSD_OK;
 	return fail(err, SSD_E_NOSPC, "drive file %s: its tables need %llu KiB: %s; free some, or use "
-		    "another disk", path, (unsigned long long)(f->payload_at + 1023) >> 10, strerror(why));
+		    "another disk", path, (unsigned long long)(f->payload_at + f->bytes - f->forms_at + 1023) >> 10,
+		    strerror(why));
+}
+
+/* Give a file of the old version the table that it lacks, and a head of the present version, copy first. */
+static int upgrade(struct drive_file *f, const char *path, const struct head *is, const struct profile *p, char *err)
+{
+	struct head *h = f->map, now = *is;
+	int why = f->ephemeral ? 0 : drive_file_room_forms(f);
+
+	if (!why && !f->ephemeral && ftruncate(f->fd, (off_t)f->bytes))
+		why = errno;
+	if (why) {
+		(void)!ftruncate(f->fd, (off_t)(DRIVE_FILE_IMAGE_AT + is->image_bytes));
+		return fail(err, SSD_E_NOSPC, "drive file %s: has format %u, and its new tables need %llu KiB more: "
+			    "%s; free some, or use another disk", path, OLD_VERSION,
+			    (unsigned long long)(f->bytes - f->forms_at + 1023) >> 10, strerror(why));
+	}
+	nand_array_upgrade(&p->array, drive_file_image(f));
+	now.version = VERSION;
+	now.image_bytes = nand_array_image_bytes(&p->array);
+	now.crc = head_crc(&now);
+	__asm__ volatile("" ::: "memory");	/* the process may end here: the heads are written last */
+	h[COPY] = now;
+	__asm__ volatile("" ::: "memory");
+	h[HEAD] = now;
+	return SSD_OK;
 }
 
 static int try_open(struct drive_file *f, const char *path, const struct profile *p,
@@ -370,21 +468,24 @@ static int try_open(struct drive_file *f, const char *path, const struct profile
 	const char *why;
 	int result = open_and_lock(f, path, err);
 
+	h.version = VERSION;
 	if (!result && !f->fresh)
 		result = read_head(path, f->fd, &h, &damaged, err);
 	if (!result && !f->fresh)
-		result = match(path, &h, p, err);
+		result = match(path, file_bytes(f), &h, p, err);
 	if (!result)
 		result = check_room(f, path, p, bytes, err);
 	if (!result)
 		result = map_file(f, path, bytes, err);
 	if (!result)
-		result = get_room(f, path, p, err);
+		result = get_room(f, path, p, h.version, err);
 	if (!result && !f->fresh && nand_array_check_image(&p->array, drive_file_image(f), &why))
 		result = fail(err, SSD_E_CORRUPT, "drive file %s: what it holds contradicts itself: %s; "
 			      "restore it from a copy", path, why);
 	if (!result && !f->fresh)
 		mend_head(f, path, &h, damaged);
+	if (!result && !f->fresh && h.version == OLD_VERSION)
+		result = upgrade(f, path, &h, p, err);
 	if (!result && f->fresh) {
 		struct head *to = f->map;
 

@@ -29,6 +29,7 @@ struct drive_file {
 	bool tight;		/* the disk had too little space at the last check */
 	uint32_t asked;		/* writes since the last check of the disk */
 	uint64_t payload_at, page_bytes, pb_bytes;
+	uint64_t forms_at;	/* the table behind the payload */
 	uint64_t margin;	/* bytes that accepted writes may need */
 	uint8_t *backed;	/* one bit per smallest PB: set when its disk space is allocated */
 	struct aside *aside;	/* pages that are not in the file */
@@ -42,9 +43,14 @@ struct drive_file {
  */
 int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 /*
+ * Check that the drive in a file was made with profile p, as far as the file's head and size tell. The file is not
+ * locked. Returns 0, or a negative ssd_err with a sentence in err.
+ */
+int drive_file_check(const char *path, const struct profile *p, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+/*
  * Map the drive of profile p in path; a file that does not exist (or is empty) becomes a
  * blank drive, unless it would be ephemeral. settings: what profile_print() says.
- * An existing file must have p's geometry. Afterwards the image is at
+ * An existing file must have p's geometry; one of format 2 becomes one of format 3. Afterwards the image is at
  * drive_file_image(). If one of its two heads is damaged, it opens by the other, and says so on
  * stderr; unless ephemeral, the damaged one is written anew. On failure nothing stays open, and the
  * file is as it was.
@@ -58,6 +64,8 @@ void *drive_file_image(const struct drive_file *f);
  * memory. The file is mapped.
  */
 int drive_file_room_init(struct drive_file *f, const struct profile *p) SSD_MUST_CHECK;
+/* Allocate disk space for the table behind the payload. Returns 0 or errno. */
+int drive_file_room_forms(const struct drive_file *f) SSD_MUST_CHECK;
 /*
  * Allocate disk space or memory for a page that is about to be stored at this offset of the image.
  */

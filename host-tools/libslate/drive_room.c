@@ -100,6 +100,7 @@ int drive_file_room_init(struct drive_file *f, const struct profile *p)
 
 	f->rooms = !f->ephemeral || (!fstatfs(f->fd, &fs) && (uint64_t)fs.f_type == TMPFS_MAGIC);
 	f->payload_at = DRIVE_FILE_IMAGE_AT + nand_array_table_bytes(&p->array);
+	f->forms_at = f->bytes - nand_array_form_bytes(&p->array);
 	if (!p->array.payload || !f->rooms) {
 		f->rooms = false;
 		return f->ephemeral ? 0 : allocate(f, 0, f->payload_at);
@@ -114,6 +115,11 @@ int drive_file_room_init(struct drive_file *f, const struct profile *p)
 	if (!f->backed)
 		return ENOMEM;
 	return f->ephemeral ? 0 : allocate(f, 0, f->payload_at);
+}
+
+int drive_file_room_forms(const struct drive_file *f)
+{
+	return f->forms_at < f->bytes ? allocate(f, f->forms_at, f->bytes) : 0;
 }
 
 /* ---- pages aside ------------------------------------------------------------- */

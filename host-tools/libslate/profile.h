@@ -35,6 +35,7 @@ struct profile {
 	uint64_t idle_hours;			/* hours without power before the drive is opened */
 	uint64_t fill_permille, age_permille, precondition_seed;
 	bool overcommit;
+	bool ignore_flush;			/* the drive ends flushes at once, and makes nothing durable for them */
 };
 
 /*

@@ -12,6 +12,9 @@ static const struct knob drive[] = {
 	{ "namespaces", KNOB_U32, AT(ftl.namespaces), 0, NAMESPACES_MAX, "0",
 	  "namespaces that a host may create (NVMe's Namespace Management); their table is in the last mapping unit. "
 	  "0: one namespace over the whole capacity", NULL },
+	{ "ignore_flush", KNOB_BOOL, AT(ignore_flush), 0, 1, "no",
+	  "a drive that lies: it ends each flush at once and ignores FUA, so a loss of power takes what its write "
+	  "buffer holds. Only a shutdown empties the buffer", knob_no_yes },
 	{ NULL }
 };
 

@@ -11,8 +11,8 @@
  * Two blocks with the same 16 bytes are taken for equal; an accidental match is
  * practically impossible.
  *
- * W1 `failed` is the errno of the first error; nothing is written after it.
- * W2 in the table, entries are numbers 1 .. blocks, each once.
+ * REC1  `failed` is the errno of the first error; nothing is written after it.
+ * REC2  in the table, entries are numbers 1 .. blocks, each once.
  *
  * Cost: 24 to 48 bytes of memory and a SHA-256 for each stored block of 4 KiB.
  */

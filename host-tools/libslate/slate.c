@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "controller.h"
+#include "form.h"
 #include "gc_policy.h"
 #include "nand_geom.h"
 #include "port_user.h"
@@ -71,7 +72,7 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	const struct profile *p = &d->profile;
 	size_t running = nand_array_footprint(&p->array);
 	size_t image = nand_array_image_bytes(&p->array);
-	size_t pool = image - nand_array_table_bytes(&p->array);
+	size_t pool = image - nand_array_table_bytes(&p->array) - nand_array_form_bytes(&p->array);
 	size_t ftl = controller_footprint(p->ops, &p->ftl, &p->array.geo);
 	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
 
@@ -146,20 +147,17 @@ static SSD_HOT void on_done(void *opaque, struct ftl_io *io)
 
 /*
  * Make the content for preconditioning: every 8 bytes differ, by place and version. Units are
- * whole.
+ * whole. The array keeps such content as a form (nand-emu/content.c).
  */
 static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
 {
 	uint64_t v = offset + (d->own_version << 48);
-	uint64_t *words = (uint64_t *)(void *)buf;
 
 	if (d->own_zeroes) {
 		memset(buf, 0, len);
 		return;
 	}
-	v = mix(&v);
-	for (size_t i = 0; i < len / 8; i++)
-		words[i] = v + i * 0x9e3779b97f4a7c15u;
+	form_make(buf, (uint32_t)len, mix(&v), FORM_STEP);
 }
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
@@ -299,6 +297,7 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	d->nand = nand_array_take_up(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
 				     &p->array, &hooks);
 	d->note = nand_array_notes(nand_array_of(d->nand));
+	slate_begin_events(d);
 	slate_note_power_loss(d);
 	if (d->was_there)
 		nand_array_from_outside(nand_array_of(d->nand));
@@ -587,11 +586,6 @@ bool slate_has_write_cache(const struct slate_dev *d)
 		d->profile.ops->durability == FTL_FLUSHED);
 }
 
-bool slate_trims(const struct slate_dev *d)
-{
-	return d->profile.ops->durability == FTL_PREFIX;
-}
-
 const char *slate_profile_name(const struct slate_dev *d)
 {
 	return d->profile.name;
@@ -686,6 +680,22 @@ static SSD_APART void record_io(struct slate_dev *d, uint64_t now_ns, struct ftl
 		record_content_submit(d->content, now_ns, io, &d->host);
 }
 
+/*
+ * With ignore_flush: clear FUA, and end a flush at once, without the FTL. Only after a shutdown of the drive, or while
+ * the machine is stopped, does the FTL get the flush. Returns true if the request has ended.
+ */
+static SSD_APART bool is_ignored(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+{
+	io->fua = false;
+	if (io->op != FTL_FLUSH || d->machine_stands || !d->note[SLATE_NOTE_IN_USE])
+		return false;
+	io->submit_ns = io->done_ns = now_ns;
+	if (d->record)
+		record_done(d->record, io);
+	refuse(d, now_ns, io, SSD_OK);
+	return true;
+}
+
 static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
@@ -705,6 +715,8 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 		slate_series_passed(d, now_ns);
 	if (SSD_UNLIKELY(d->record || d->content))
 		record_io(d, now_ns, io);
+	if (SSD_UNLIKELY(d->profile.ignore_flush) && is_ignored(d, now_ns, io))
+		return;
 	if (SSD_UNLIKELY(!d->note[SLATE_NOTE_IN_USE]) && (io->op == FTL_WRITE || io->op == FTL_TRIM))
 		d->note[SLATE_NOTE_IN_USE] = 1;
 	if (SSD_UNLIKELY(!(d->note[SLATE_NOTE_SANITIZE] & SLATE_WRITTEN)) && io->op == FTL_WRITE)

@@ -86,6 +86,7 @@ struct slate_arbitration {
 struct slate_arbitration slate_arbitration(const struct slate_dev *d);
 /* Can a completed write be lost until it is flushed? */
 bool slate_has_write_cache(const struct slate_dev *d);
+bool slate_ignores_flush(const struct slate_dev *d);		/* drive.ignore_flush: what was flushed may be lost */
 bool slate_trims(const struct slate_dev *d);			/* trimmed units read as zeroes */
 const char *slate_profile_name(const struct slate_dev *d);
 /* Was the drive in its file before, so that it was mounted and not made? */

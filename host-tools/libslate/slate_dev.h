@@ -120,6 +120,7 @@ struct slate_dev {
 	struct slate_power power;
 	uint64_t cut_ns;		/* planned time of the cut; UINT64_MAX: none, or not known yet */
 	uint64_t cut_seed;
+	enum slate_cut_what cut_what;
 	uint64_t commands_left;		/* commands left until the time of the cut is known; 0: not counting */
 	uint64_t ready_ns;		/* time at which the mount ended; earlier times are not passed to the core */
 	struct ftl_stats *gone;		/* counters since the last mark of FTLs that lost power; or NULL */
@@ -194,6 +195,7 @@ void slate_power_mounted(struct slate_dev *d);	/* A planned cut within the mount
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
 void slate_breaks(struct slate_dev *d, uint64_t now_ns);	/* The drive loses its power for good. */
+void slate_begin_events(struct slate_dev *d); /* slate_events.c: gives up events that no build has left. */
 /*
  * slate_sanitize.c. slate_sanitize_goes_on() is called when the array has power again. It returns true if a sanitize
  * operation was interrupted and now goes on; then the caller must not mount the FTL. slate_sanitize_to_end() runs the

@@ -102,6 +102,7 @@ int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut
 		return SSD_OK;
 	d->power.planned = true;
 	d->cut_seed = plan->seed;
+	d->cut_what = plan->what;
 	if (plan->when == SLATE_CUT_AFTER_COMMANDS) {
 		count_commands(d, plan->value);
 		return SSD_OK;
@@ -221,15 +222,20 @@ void slate_power_fails(struct slate_dev *d)
 	if (d->ftl) {
 		(void)d->ftl->ops->step(d->ftl, at);
 		d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
-		if (d->profile.ftl.power_protected)
+		if (d->profile.ftl.power_protected && d->cut_what == SLATE_CUT_POWER)
 			at = save(d, at);
 	}
 	d->sanitizing = SLATE_NOT_SANITIZING;
 	d->sanitize_row_runs = false;
 	nand_array_in_flight(a, at, &met);
-	memcpy(d->power.torn, met.begun, sizeof(met.begun));
+	memset(d->power.torn, 0, sizeof(d->power.torn));
 	memcpy(d->power.undone, met.waiting, sizeof(met.waiting));
-	nand_array_power_cut(a, at, fxp_hash(d->cut_seed, d->power.cuts));
+	if (d->cut_what == SLATE_CUT_CONTROLLER) {
+		nand_array_controller_lost(a, at);
+	} else {
+		memcpy(d->power.torn, met.begun, sizeof(met.begun));
+		nand_array_power_cut(a, at, fxp_hash(d->cut_seed, d->power.cuts));
+	}
 	slate_note_power_loss(d);
 	d->power.cut_ns = d->cut_ns;
 	d->power.cuts++;

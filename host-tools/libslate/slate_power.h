@@ -37,10 +37,18 @@ enum slate_cut_when {
 	SLATE_CUT_AT_NS,		/* when the drive's clock reaches value */
 };
 
+enum slate_cut_what {
+	SLATE_CUT_POWER,
+	SLATE_CUT_CONTROLLER,	/* only the controller loses its memory, and with it the write buffer, even with
+				 * capacitors. NAND commands in their cell phase end, so no page is torn. The rest is as
+				 * with SLATE_CUT_POWER */
+};
+
 struct slate_cut_plan {
 	enum slate_cut_when when;
 	uint64_t value;
 	uint64_t seed; /* seed; with the number of earlier cuts it selects the content of torn cells */
+	enum slate_cut_what what;
 };
 
 /* The latest planned time, 36 years: a shell may add to it in signed nanoseconds. */

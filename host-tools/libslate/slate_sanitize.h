@@ -25,7 +25,7 @@ enum slate_sanitize_state {
 
 struct slate_sanitize_status {
 	enum slate_sanitize_state state;	/* of the last sanitize operation since the drive was made */
-	uint32_t tag;			/* given to slate_sanitize(), or later to slate_set_sanitize_tag() */
+	uint32_t tag;			/* the last one given to slate_sanitize() or slate_set_sanitize_tag() */
 	uint32_t row, rows;		/* RUNNING: the next row to be erased, and the number of rows */
 	bool blank;			/* NEVER or DONE, no write was accepted since, and no page of a good block is
 					 * programmed */

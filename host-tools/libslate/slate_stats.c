@@ -279,3 +279,13 @@ void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *ma
 	*mark = d->marks[i].mark;
 	*interval = d->marks[i].interval;
 }
+
+bool slate_ignores_flush(const struct slate_dev *d)
+{
+	return d->profile.ignore_flush;
+}
+
+bool slate_trims(const struct slate_dev *d)
+{
+	return d->profile.ops->durability == FTL_PREFIX;
+}
