@@ -9,9 +9,9 @@
  * States: open (head read) -> over (end read, all counts and the hash right). After an error the
  * reader may only be closed or rewound.
  *
- * C1 pieces of the current write are 0 (zeroes) or 1 .. blocks.
- * C2 in->buf[hashed, at) has been used and is not hashed yet; all bytes that leave the window have
- *    been hashed, except the hash itself.
+ * CONT1  pieces of the current write are 0 (zeroes) or 1 .. blocks.
+ * CONT2  in->buf[hashed, at) has been used and is not hashed yet; all bytes that leave the window have
+ *       been hashed, except the hash itself.
  *
  * Cost: a copy, a SHA-256 and a file write for each stored block, a file read for each
  * piece that is asked for; memory for the pieces of the largest write (4 bytes for 4 KiB).

@@ -11,14 +11,14 @@
 
 #include "trace.h"
 
-#define PARSE_FILES_MAX 256u	/* files of one fio iolog */
+#define PARSE_FILES_MAX 256u	/* files of one fio iolog, or named volumes */
 #define PARSE_NAME_MAX 256u
 #define PARSE_SETTINGS_MAX 256u
 
 enum line_kind {
 	LINE_ROW,
 	LINE_OTHER,		/* not a request: comment, head, another event */
-	LINE_PASSED,		/* a row that the format's own reader passes over with a message */
+	LINE_PASSED,		/* a row of an operation that is no request, such as one that fio passes over */
 	LINE_BAD		/* invalid; *why is the reason */
 };
 
@@ -26,11 +26,17 @@ enum line_kind {
 struct parse {
 	struct trace_row pending;	/* second row of the previous line */
 	bool has_pending;
-	char action;			/* blkparse: action that is accepted */
+	const struct trace_columns *columns;	/* formats of fixed columns */
+	bool quiet;			/* the caller needs no reasons from parse_columns() */
+	char why[256];			/* parse_columns(): reason of the last bad line */
+	bool big_endian;		/* blktrace */
+	unsigned int vscsi;		/* version of the records */
+	const struct trace_object *object;	/* oracleGeneral */
+	char action;			/* blkparse, blktrace, ftrace: event that is accepted; 0: the usual one */
 	bool summary;			/* blkparse: the summary has begun */
 	unsigned int version;		/* fio: version of the log */
 	uint64_t clock_ns;		/* fio: time of the last row; in version 2 of the latest wait */
-	uint32_t files;			/* fio: number of names seen, stored in order */
+	uint32_t files;			/* fio, named volumes: number of names seen, stored in order */
 	char *file[PARSE_FILES_MAX];
 	uint32_t settings;		/* native: number of settings */
 	char *setting[PARSE_SETTINGS_MAX + 1];
@@ -43,7 +49,30 @@ struct parse {
 typedef enum line_kind parse_line(struct parse *p, const char *s, const char *end,
 				  struct trace_row *row, const char **why);
 
-parse_line parse_native, parse_msr, parse_ssdsim, parse_disksim, parse_blkparse, parse_fio;
+parse_line parse_native, parse_columns, parse_blkparse, parse_fio, parse_ftrace;
+
+/*
+ * Binary records. A function tells whether a file begins with such a record, of at least *_HEAD bytes, and keeps
+ * what it learned in p; one returns a record's length; one parses it.
+ */
+#define BLKTRACE_HEAD 48u
+#define VSCSI_HEAD 40u			/* of the longer of two versions */
+#define ORACLE_HEAD 24u
+bool blktrace_begins(struct parse *p, const unsigned char *r);
+size_t blktrace_bytes(const struct parse *p, const unsigned char *r);
+bool vscsi_begins(struct parse *p, const unsigned char *r, size_t len);
+size_t vscsi_bytes(const struct parse *p);
+
+typedef enum line_kind parse_record(struct parse *p, const unsigned char *r, struct trace_row *row,
+				    const char **why);
+
+parse_record parse_blktrace, parse_vscsi, parse_oracle;
+
+/*
+ * Find the number of a file's or volume's name: 0, 1 ... in the order of their first line. False: there are too
+ * many, or the name is too long.
+ */
+bool parse_name(struct parse *p, const char *word, size_t len, uint64_t *number);
 
 /* ---- pieces of a line ------------------------------------------------------ */
 
@@ -120,13 +149,13 @@ static inline bool take_exponent(const char **s, const char *end, int64_t *out)
 }
 
 /*
- * Take a number in any decimal form that C's %lf reads, such as 2, 1.25 or 1.5e+06, and the blanks after
- * it. The value is multiplied by 10^6 and truncated.
+ * Take a number in any decimal form that C's %lf reads, such as 2, 1.25 or 1.5e+06. The value is multiplied by
+ * 10^power and truncated.
  */
-static inline bool take_millionths(const char **s, const char *end, uint64_t *out)
+static inline bool take_decimal(const char **s, const char *end, int64_t power, uint64_t *out)
 {
 	uint32_t whole, part = 0, lost = 0;
-	int64_t power;
+	int64_t more;
 
 	*out = 0;
 	whole = take_digits(s, end, out, &lost);
@@ -134,35 +163,16 @@ static inline bool take_millionths(const char **s, const char *end, uint64_t *ou
 		(*s)++;
 		part = take_digits(s, end, out, &lost);
 	}
-	if (!(whole + part) || !take_exponent(s, end, &power))
+	if (!(whole + part) || !take_exponent(s, end, &more))
 		return false;
-	for (power += 6 + (int64_t)lost - part; power > 0 && *out; power--) {
-		if (*out > UINT64_MAX / 20)
+	for (power += more + (int64_t)lost - part; power > 0 && *out; power--) {
+		if (*out > UINT64_MAX / 10)
 			return false;
 		*out *= 10;
 	}
 	for (; power < 0; power++)
 		*out /= 10;
-	if (*s < end && **s != ' ' && **s != '\t')
-		return false;
-	*s = skip_blanks(*s, end);
-	return *out <= UINT64_MAX / 2;
-}
-
-/* Take hexadecimal digits, with 0x or without, up to the end of the line. */
-static inline bool take_last_hex(const char *s, const char *end, uint64_t *out)
-{
-	const char *begin = s += end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x' ? 2 : 0;
-
-	for (*out = 0; s < end && *s != ' ' && *s != '\t'; s++) {
-		unsigned int c = (unsigned char)*s | 0x20u;
-		unsigned int digit = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
-
-		if (digit > 15 || *out >> 60)
-			return false;
-		*out = *out << 4 | digit;
-	}
-	return s != begin && skip_blanks(s, end) == end;
+	return true;
 }
 
 /* Take the word at *s and the blanks after it; returns its length, 0 at the end. */

@@ -12,30 +12,6 @@
  */
 #include "parse.h"
 
-#include <stdlib.h>
-
-static bool same_name(const char *kept, const char *word, size_t len)
-{
-	return strlen(kept) == len && !memcmp(kept, word, len);
-}
-
-static bool find_file(struct parse *p, const char *word, size_t len, uint64_t *device)
-{
-	for (uint32_t i = 0; i < p->files; i++) {
-		if (same_name(p->file[i], word, len)) {
-			*device = i;
-			return true;
-		}
-	}
-	if (p->files == PARSE_FILES_MAX || len >= PARSE_NAME_MAX || memchr(word, 0, len))
-		return false;
-	p->file[p->files] = strndup(word, len);
-	if (!p->file[p->files])
-		return false;
-	*device = p->files++;
-	return true;
-}
-
 static bool find_op(const char *word, size_t len, enum trace_op *op)
 {
 	if (word_is(word, len, "read"))
@@ -107,7 +83,7 @@ enum line_kind parse_fio(struct parse *p, const char *s, const char *end, struct
 	}
 	if (word_is(word, len, "wait"))
 		return take_wait(p, s, end, why);
-	if (!find_file(p, name, name_len, &row->device)) {
+	if (!parse_name(p, name, name_len, &row->device)) {
 		*why = "names more than 256 files, or one of more than 255 characters";
 		return LINE_BAD;
 	}

@@ -9,6 +9,7 @@
  */
 #include "trace.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,27 @@
 #define LINE_MAX_BYTES 4096u
 
 const char *const trace_format_names[TRACE_NFORMATS + 1] = {
-	"auto", "native", "msr", "ssdsim", "disksim", "blkparse", "fio", "content", "generated", NULL
+	"auto", "native", "msr", "ssdsim", "disksim", "alibaba", "tencent", "systor", "k5cloud", "fiu", "spc",
+	"cloudphysics", "csv", "blkparse", "fio", "ftrace", "blktrace", "vscsi", "oracleGeneral", "content",
+	"generated", NULL
 };
+const char trace_format_list[] = "native, msr, ssdsim, disksim, alibaba, tencent, systor, k5cloud, fiu, spc, "
+	"cloudphysics, blkparse, fio, ftrace, blktrace, vscsi, oracleGeneral:unit=512[,op=write], content, or "
+	"csv: and its columns, such as csv:time=5us,op=2:r/w,offset=3*512,bytes=4,volume=1";
 
 static parse_line *const parsers[TRACE_NFORMATS] = {
-	[TRACE_NATIVE] = parse_native, [TRACE_MSR] = parse_msr, [TRACE_SSDSIM] = parse_ssdsim,
-	[TRACE_DISKSIM] = parse_disksim,
-	[TRACE_BLKPARSE] = parse_blkparse, [TRACE_FIO] = parse_fio,
+	[TRACE_NATIVE] = parse_native, [TRACE_BLKPARSE] = parse_blkparse, [TRACE_FIO] = parse_fio,
+	[TRACE_FTRACE] = parse_ftrace,
+};
+
+/* Formats of binary records: the bytes that every record has. */
+static const struct {
+	parse_record *parse;
+	size_t head;
+} records[TRACE_NFORMATS] = {
+	[TRACE_BLKTRACE] = { parse_blktrace, BLKTRACE_HEAD },
+	[TRACE_VSCSI] = { parse_vscsi, VSCSI_HEAD },
+	[TRACE_ORACLE] = { parse_oracle, ORACLE_HEAD },
 };
 
 struct trace {
@@ -41,7 +56,7 @@ struct trace {
 	struct parse p;
 	struct window in;		/* its source is NULL for a generator */
 	struct trace_counts counts;
-	uint64_t line;			/* line number in this pass */
+	uint64_t line;			/* number of the line or record in this pass */
 	uint64_t first_device;
 	bool has_device, many_devices;
 	char err[TRACE_ERR_BYTES];
@@ -170,9 +185,82 @@ static int next_content(struct trace *t, struct trace_row *row)
 	}
 }
 
+/* Fill the window with `len` bytes. Returns how many there are, less only at the end of the file, or -1. */
+static long have_bytes(struct trace *t, size_t len)
+{
+	while (t->in.end - t->in.at < len && !t->in.over)
+		if (more(t))
+			return -1;
+	return (long)(t->in.end - t->in.at < len ? t->in.end - t->in.at : len);
+}
+
+/* The file ends inside a record: count that as a bad row. */
+static int end_short(struct trace *t)
+{
+	t->counts.lines++;
+	t->line++;
+	t->in.at = t->in.end;
+	tell_bad(t, "is cut off by the end of the file");
+	return 0;
+}
+
+/* Returns 1: a record of *len bytes is at in.at; 0: end; -1: error. */
+static int find_record(struct trace *t, size_t *len)
+{
+	const unsigned char *r;
+	long got;
+
+	*len = t->format == TRACE_VSCSI ? vscsi_bytes(&t->p) : records[t->format].head;
+	got = have_bytes(t, *len);
+	if (got <= 0)
+		return (int)got;
+	if ((size_t)got < *len)
+		return end_short(t);
+	r = (const unsigned char *)t->in.buf + t->in.at;
+	if (t->format != TRACE_BLKTRACE)
+		return 1;
+	if (!blktrace_begins(&t->p, r)) {
+		snprintf(t->err, sizeof(t->err), "trace %s: record %" PRIu64 " does not begin with blktrace's magic "
+			 "number: the file is damaged, and its end can not be read", t->name, t->line + 1);
+		return -1;
+	}
+	*len = blktrace_bytes(&t->p, r);
+	got = have_bytes(t, *len);
+	return got < 0 ? -1 : (size_t)got < *len ? end_short(t) : 1;
+}
+
+/* Returns 1: *row is set, and *kind says what it is; 0: end; -1: error. */
+static int next_record(struct trace *t, struct trace_row *row, enum line_kind *kind, const char **why)
+{
+	size_t len;
+	int result = find_record(t, &len);
+
+	if (result <= 0)
+		return result;
+	t->counts.lines++;
+	*row = (struct trace_row){ .line = ++t->line };
+	*kind = records[t->format].parse(&t->p, (const unsigned char *)t->in.buf + t->in.at, row, why);
+	t->in.at += len;
+	return 1;
+}
+
+/* Returns as next_record(). */
+static int next_of_lines(struct trace *t, struct trace_row *row, enum line_kind *kind, const char **why)
+{
+	const char *s, *end;
+	int result = next_line(t, &s, &end);
+
+	if (result <= 0)
+		return result;
+	*row = (struct trace_row){ .line = t->line };
+	*kind = t->parse(&t->p, s, end, row, why);
+	return 1;
+}
+
 int trace_next(struct trace *t, struct trace_row *row)
 {
-	const char *s, *end, *why;
+	const char *why = "";
+	enum line_kind kind = LINE_OTHER;
 	int result;
 
 	if (t->content)
@@ -189,11 +277,10 @@ int trace_next(struct trace *t, struct trace_row *row)
 			if (accept(t, row))
 				return 1;
 		}
-		result = next_line(t, &s, &end);
+		result = t->parse ? next_of_lines(t, row, &kind, &why) : next_record(t, row, &kind, &why);
 		if (result <= 0)
 			return result;
-		*row = (struct trace_row){ .line = t->line };
-		switch (t->parse(&t->p, s, end, row, &why)) {
+		switch (kind) {
 		case LINE_ROW:
 			if (accept(t, row))
 				return 1;
@@ -231,20 +318,27 @@ static bool has_head(const struct trace *t)
 
 	if (t->in.over || t->in.end == WINDOW_BYTES)
 		return true;
+	if (records[given].parse)
+		return given != TRACE_VSCSI && t->in.end >= records[given].head;
 	return given != TRACE_AUTO && given != TRACE_CONTENT && memchr(t->in.buf, '\n', t->in.end);
+}
+
+static const unsigned char *begin_of(const struct trace *t)
+{
+	return (const unsigned char *)t->in.buf;
 }
 
 /* Find the format, and its version, from the first lines, without consuming them. */
 static int find_format(struct trace *t)
 {
-	const char *why = "";
+	char why[TRACE_ERR_BYTES] = "";
 
 	while (!has_head(t))
 		if (more(t))
 			return -1;
 	if (t->format == TRACE_AUTO)	/* the same format in each pass */
 		t->format = t->o.format ? t->o.format :
-			    detect_format(t->in.buf, t->in.buf + t->in.end, t->in.over, &t->o, &why);
+			    detect_format(t->in.buf, t->in.buf + t->in.end, t->in.over, &t->o, why, sizeof(why));
 	if (t->format == TRACE_AUTO)
 		return give_up(t, why);
 	if (t->format == TRACE_NATIVE && !first_line_is(t, "# slate-trace 1"))
@@ -253,7 +347,13 @@ static int find_format(struct trace *t)
 	if (t->format == TRACE_FIO && t->p.version == 3 && !first_line_is(t, "fio version 3 iolog"))
 		return give_up(t, "does not begin with 'fio version 2 iolog' or 'fio version 3 iolog': write it with "
 			       "a newer fio");
-	t->parse = parsers[t->format];
+	if (t->format == TRACE_BLKTRACE && (t->in.end < BLKTRACE_HEAD || !blktrace_begins(&t->p, begin_of(t))))
+		return give_up(t, "does not begin with blktrace's magic number: is it blkparse's text?");
+	if (t->format == TRACE_VSCSI && !vscsi_begins(&t->p, begin_of(t), t->in.end))
+		return give_up(t, "does not begin with two vscsi records of version 1 or 2: is it of another format?");
+	t->p.object = &t->o.object;
+	t->p.columns = t->format == TRACE_CSV ? &t->o.columns : columns_of(t->format);
+	t->parse = t->p.columns ? parse_columns : parsers[t->format];
 	return 0;
 }
 
@@ -308,7 +408,7 @@ static void forget_parse(struct trace *t)
 		free(t->p.file[i]);
 	for (uint32_t i = 0; i < t->p.settings; i++)
 		free(t->p.setting[i]);
-	t->p = (struct parse){ .action = t->o.action ? t->o.action : 'Q' };
+	t->p = (struct parse){ .action = t->o.action };
 }
 
 static struct trace *make(const char *name, const struct trace_options *o)

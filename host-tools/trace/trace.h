@@ -10,18 +10,16 @@
  *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [WORDS]],
  *             OP one of read, write, trim, flush; see docs/replay.md. Also what a
  *             drive records: step and done
- *   msr       MSR Cambridge CSV (Narayanan et al., FAST 2008):
- *             Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime,
- *             times in 100 ns, sizes in bytes
- *   ssdsim    ARRIVAL_NS DEVICE LBA SECTORS OP, sectors of 512 bytes, op 1 a read
- *             and 0 a write; a sixth column (content hashes) is not used
- *   disksim   DiskSim's ASCII (Bucy et al., CMU-PDL-08-101): ARRIVAL_MS DEVICE BLOCK BLOCKS
- *             FLAGS, milliseconds in any form of C's %lf, blocks of 512 bytes, flags in hexadecimal,
- *             of which bit 0 is a read
+ *   msr, ssdsim, disksim, alibaba, tencent, systor, k5cloud, fiu, spc, cloudphysics
+ *             text of fixed columns: columns.c has their table and sources
+ *   csv       text of columns that the user names
  *   blkparse  blkparse's default text: MAJ,MIN CPU SEQ S.NS PID ACTION RWBS SECTOR + N;
  *             one ACTION counts (default Q), everything else is passed over
  *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us); rows of actions that fio
  *             does not know are passed over, as fio does
+ *   ftrace    text of ftrace and trace-cmd, block_rq_issue or another event
+ *   blktrace, vscsi, oracleGeneral
+ *             binary records: parse_blk.c and parse_records.c have their fields and sources
  *   content   Slate's, with what is written: see docs/content-trace.md
  *
  * The name of a generator is "gen:KIND,key=value,...". KIND is rand or seq with a request size,
@@ -48,6 +46,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "columns.h"
 #include "nand_counters.h"
 
 #define TRACE_ERR_BYTES 512
@@ -56,11 +55,13 @@
 #define TRACE_BYTES_MAX ((uint64_t)1 << 62)	/* upper limit of a request's end */
 
 enum trace_format {
-	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_DISKSIM, TRACE_BLKPARSE, TRACE_FIO,
-	TRACE_CONTENT, TRACE_GENERATED,
+	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_DISKSIM, TRACE_ALIBABA, TRACE_TENCENT, TRACE_SYSTOR,
+	TRACE_K5CLOUD, TRACE_FIU, TRACE_SPC, TRACE_CLOUDPHYSICS, TRACE_CSV, TRACE_BLKPARSE, TRACE_FIO, TRACE_FTRACE,
+	TRACE_BLKTRACE, TRACE_VSCSI, TRACE_ORACLE, TRACE_CONTENT, TRACE_GENERATED,
 	TRACE_NFORMATS
 };
 extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-terminated */
+extern const char trace_format_list[];		/* what --format takes, for messages */
 
 #define TRACE_PRIORITY_MAX 3u
 
@@ -76,9 +77,9 @@ enum trace_crossing {		/* enum ftl_crossing (ftl.h) */
 
 struct trace_row {
 	uint64_t at_ns;		/* time on the trace's own clock */
-	uint64_t device;	/* DiskNumber, device, MAJ << 20 | MIN, number of the file, or stream */
+	uint64_t device;	/* disk, volume, MAJ << 20 | MIN, number of the file, or stream */
 	uint64_t offset, bytes;
-	uint64_t line;		/* line number, from 1 on */
+	uint64_t line;		/* number of the line or record, from 1 on */
 	enum trace_op op;
 	bool fua;
 	uint8_t handle;		/* WRITE: placement handle; 0 if the row names none */
@@ -88,11 +89,18 @@ struct trace_row {
 	int32_t status;		/* DONE: enum ssd_err */
 };
 
+struct trace_object {		/* oracleGeneral: how an object's number is an address */
+	uint64_t unit;			/* in bytes */
+	uint8_t op;			/* enum trace_op of all rows */
+};
+
 struct trace_options {
 	enum trace_format format;	/* AUTO: determined from the first lines */
+	struct trace_columns columns;	/* CSV: what the user named */
+	struct trace_object object;	/* ORACLE */
 	bool untimed;			/* the caller uses no arrival times (detect.h) */
 	uint64_t device;		/* only rows of this device; or TRACE_ANY_DEVICE */
-	char action;			/* blkparse: only events of this action; 0: Q */
+	char action;			/* blkparse, blktrace, ftrace: only events of this action; 0: the usual ones */
 	/* The reader calls this function for each bad row, with its line and the reason. */
 	void (*bad)(void *opaque, const char *name, uint64_t line, const char *why);
 	void *opaque;
@@ -103,7 +111,8 @@ struct trace_counts {
 	uint64_t rows;			/* rows returned */
 	uint64_t bad;
 	uint64_t other;			/* comments, headers, events of another action, open and close */
-	uint64_t passed;		/* fio: rows of unknown actions */
+	uint64_t passed;		/* rows of operations that are no requests: fio's unknown actions, rows without
+					 * one */
 	uint64_t other_devices;		/* rows skipped because of options.device */
 };
 

@@ -42,23 +42,12 @@ static bool parse_device(const char *text, uint64_t *out)
 	char major[16];
 
 	if (!comma || comma - text >= (long)sizeof(major))
-		return parse_number(text, 0, UINT32_MAX, out);
+		return parse_number(text, 0, TRACE_ANY_DEVICE - 1, out);
 	snprintf(major, sizeof(major), "%.*s", (int)(comma - text), text);
 	if (!parse_number(major, 0, 4095, out) || !parse_number(comma + 1, 0, 1048575, &minor))
 		return false;
 	*out = *out << 20 | minor;
 	return true;
-}
-
-static bool parse_format(const char *text, enum trace_format *out)
-{
-	for (unsigned int f = TRACE_NATIVE; f < TRACE_GENERATED; f++) {
-		if (strcmp(text, trace_format_names[f]))
-			continue;
-		*out = (enum trace_format)f;
-		return true;
-	}
-	return false;
 }
 
 static bool refuse(char err[TRACE_ERR_BYTES], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -71,6 +60,43 @@ static bool refuse(char err[TRACE_ERR_BYTES], const char *fmt, ...)
 	vsnprintf(err, TRACE_ERR_BYTES, fmt, ap);
 	va_end(ap);
 	return false;
+}
+
+/* Take "unit=BYTES[,op=read|write]" of oracleGeneral. */
+static bool take_object(struct trace_object *o, const char *text, char err[TRACE_ERR_BYTES])
+{
+	const char *comma = strchr(text, ',');
+	char size[24];
+
+	*o = (struct trace_object){ .op = TRACE_READ };
+	snprintf(size, sizeof(size), "%.*s", comma ? (int)(comma - text) : (int)strlen(text), text);
+	if (comma && !strcmp(comma, ",op=write"))
+		o->op = TRACE_WRITE;
+	return (!strncmp(size, "unit=", 5) && parse_number(size + 5, 1, 1u << 30, &o->unit) &&
+		(!comma || o->op == TRACE_WRITE || !strcmp(comma, ",op=read"))) ||
+	       refuse(err, "--format oracleGeneral:%s: its records have no operation, and no unit of an object's "
+		      "number: give oracleGeneral:unit=BYTES[,op=read|write], such as unit=512 for sectors", text);
+}
+
+/* Take the name of a format, or csv: and its columns. */
+static bool take_format(struct trace_options *o, const char *text, char err[TRACE_ERR_BYTES])
+{
+	char why[TRACE_ERR_BYTES / 2];
+
+	if (!strncmp(text, "csv:", 4)) {
+		o->format = TRACE_CSV;
+		return columns_parse(&o->columns, text + 4, why, sizeof(why)) || refuse(err, "--format %s", why);
+	}
+	if (!strncmp(text, "oracleGeneral", 13) && (!text[13] || text[13] == ':')) {
+		o->format = TRACE_ORACLE;
+		return take_object(&o->object, text + 13 + (text[13] == ':'), err);
+	}
+	for (unsigned int f = TRACE_NATIVE; f < TRACE_GENERATED; f++) {
+		o->format = (enum trace_format)f;
+		if (f != TRACE_CSV && !strcmp(text, trace_format_names[f]))
+			return true;
+	}
+	return refuse(err, "--format %s: unknown format: expected %s", text, trace_format_list);
 }
 
 bool trace_take_number(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
@@ -114,13 +140,11 @@ bool trace_take_option(struct trace_choice *c, enum trace_option option, const c
 {
 	switch (option) {
 	case TRACE_OPT_FORMAT:
-		return parse_format(text, &c->options.format) ||
-		       refuse(err, "--format %s: unknown format: expected native, msr, ssdsim, disksim, blkparse, fio "
-			      "or content", text);
+		return take_format(&c->options, text, err);
 	case TRACE_OPT_DEVICE:
 		return parse_device(text, &c->options.device) ||
-		       refuse(err, "--device %s: expected a whole number 0 .. 4294967295, or MAJOR,MINOR (0 .. 4095 "
-			      "and 0 .. 1048575)", text);
+		       refuse(err, "--device %s: expected a whole number 0 .. 18446744073709551614, or MAJOR,MINOR "
+			      "(0 .. 4095 and 0 .. 1048575)", text);
 	case TRACE_OPT_ACTION:
 		c->options.action = *text;
 		return strlen(text) == 1 ||

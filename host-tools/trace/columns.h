@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * columns.h - text formats of fixed columns. Each is a row of the table in columns.c, or the user's own.
+ */
+#ifndef SLATE_TRACE_COLUMNS_H
+#define SLATE_TRACE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COLUMNS_MAX 32u
+#define COLUMNS_WORDS_MAX 8u
+#define COLUMNS_WORD_BYTES 16u
+#define COLUMNS_BLANKS ' '		/* as separator: any number of blanks and tabs */
+#define COLUMNS_PASSED 255u		/* as operation: the row is passed over */
+
+enum column_role {
+	COLUMN_IGNORED,
+	COLUMN_NUMBER,			/* a whole number without use */
+	COLUMN_VERSION,			/* 1 or 2, without use */
+	COLUMN_TIME,			/* in any decimal form */
+	COLUMN_WHOLE_TIME,
+	COLUMN_OP,			/* one of the words */
+	COLUMN_FLAGS,			/* hexadecimal; bit 0: a read, not a write */
+	COLUMN_OFFSET, COLUMN_BYTES,
+	COLUMN_VOLUME,			/* a whole number */
+	COLUMN_NAMED_VOLUME,		/* text; volumes get numbers 0, 1 ... in the order of their first row */
+	COLUMN_MAJOR, COLUMN_MINOR,	/* of a device number */
+};
+
+struct column {
+	enum column_role role;
+	int unit;			/* OFFSET, BYTES: in bytes; times: 10^unit ns */
+	const char *name;		/* in the format's source; NULL: it has none */
+};
+
+struct columns_word {
+	char text[COLUMNS_WORD_BYTES];	/* in lower case; matches upper case, too */
+	uint8_t op;			/* enum trace_op, or COLUMNS_PASSED */
+};
+
+struct trace_columns {
+	const char *head;		/* the first line is a head if it begins so; NULL: there is none */
+	uint64_t skip;			/* number of lines that are a head */
+	char separator;
+	uint8_t needed, columns;	/* columns that a row must have, and that it may have */
+	bool more;			/* it may have further ones, which are ignored */
+	uint8_t op;			/* without COLUMN_OP and COLUMN_FLAGS: operation of all rows */
+	bool pass_others;		/* rows of other operations are passed over */
+	uint8_t words;
+	struct columns_word word[COLUMNS_WORDS_MAX];
+	struct column column[COLUMNS_MAX];
+};
+
+/* Returns the table's row of a format (enum trace_format); NULL: the format has no fixed columns. */
+const struct trace_columns *columns_of(unsigned int format);
+/* Returns the unit of a format's times, such as "100 ns". */
+const char *columns_time_unit(const struct trace_columns *f);
+/*
+ * Parse the user's own format, such as "time=5us,op=2:r/w,offset=3*512,bytes=4". Returns false with a sentence in
+ * err that names the item and the fix.
+ */
+bool columns_parse(struct trace_columns *out, const char *text, char *err, size_t room);
+
+#endif
