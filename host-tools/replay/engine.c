@@ -28,6 +28,7 @@
 #include "slate_power.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(FTL_IDLE == REPLAY_NEVER, "a deadline that never comes");
 
@@ -162,6 +163,10 @@ void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t
 
 	if (r->verify)
 		verify_copy(r->verify, q, at, buf, len);
+	else if (io->op == FTL_READ && q->data_bytes && buf)
+		memcpy(q->data + at, buf, len);
+	else if (io->op == FTL_READ && q->data_bytes)
+		memset(q->data + at, 0, len);
 	else if (io->op == FTL_WRITE && q->data_bytes)
 		memcpy(buf, q->data + at, len);
 	else if (io->op == FTL_WRITE)
@@ -297,6 +302,16 @@ SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
 			s->steps_left_out++;
 			continue;
 		}
+		s->fetched++;
+		if (SSD_UNLIKELY(r->o.until) && row->at_ns > r->o.until_ns)
+			continue;
+		if (SSD_UNLIKELY(r->lose)) {
+			result = lose_row(r, s, row);
+			if (result < 0)
+				return result;
+			if (!result)
+				continue;
+		}
 		if (r->o.no_flush && leave_flush_out(s, row))
 			continue;
 		if (SSD_UNLIKELY(row->handle || r->o.handles != REPLAY_HANDLES_TRACE) && row->op == TRACE_WRITE &&
@@ -371,7 +386,7 @@ static int take_content(struct stream *s, struct request *q)
 		q->data_room = q->bytes;
 	}
 	q->data_bytes = q->bytes;
-	if (trace_read_content(s->trace, 0, q->data, q->bytes))
+	if (trace_read_content(s->trace, s->content_at, q->data, q->bytes))
 		return -replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));
 	return 0;
 }
@@ -382,6 +397,8 @@ static inline void submit_request(struct replay *r, struct stream *s, struct req
 	s->inflight++;
 	if (r->verify)
 		verify_submit(r->verify, q);
+	if (r->unflushed)
+		unflushed_submit(r->unflushed, r->now_ns, s->fetched - 1, q);
 	slate_submit(r->dev, r->now_ns, &q->io);
 }
 
@@ -487,6 +504,8 @@ SSD_HOT void engine_deliver(struct replay *r, struct request *q)
 		verify_done(r->verify, q);
 	if (r->csv)
 		csv_row(r->csv, q);
+	if (r->unflushed)
+		unflushed_done(r->unflushed, q, slate_has_write_cache(r->dev));
 	if (!r->warm && r->completed == r->o.warmup) {
 		r->warm = true;
 		account_begin(r, r->now_ns);
@@ -669,8 +688,17 @@ int engine_run(struct replay *r)
 	if (is_cut(r)) {
 		deliver(r);
 		r->lost = e->inflight;
+		e->ready = 0;		/* the requests in flight never end */
+		e->first_ns = e->arrival_ns = REPLAY_NEVER;
 		account_end(r);
-		return 0;
+		return r->o.survivors ? unflushed_look(r) : 0;
+	}
+	if (r->lose && !r->o.until && lose_check(r->lose, r->stream[0].fetched))
+		return REPLAY_USAGE;
+	if (r->o.until) {
+		slate_shut_down(r->dev);	/* then a drive with ignore_flush executes the flush */
+		engine_release(r, engine_one(r, &(struct trace_row){ .op = TRACE_FLUSH }, NULL));
+		r->submitted--;			/* the flush is not a request of the trace */
 	}
 	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that --limit ended early */
 		if (check_bad(r, &r->stream[i], true))
@@ -681,16 +709,23 @@ int engine_run(struct replay *r)
 		r->invariant_checks++;
 	}
 	account_end(r);
-	return 0;
+	return r->o.survivors ? unflushed_look(r) : 0;
 }
 
-/* Read one request and wait for it. */
-static void read_one(struct replay *r, const struct trace_row *row)
+struct request *engine_one(struct replay *r, const struct trace_row *row, void *data)
 {
 	struct request *q = engine_request(r, row, 0);
 	struct engine *e = r->engine;
 
-	verify_submit(r->verify, q);
+	if (data && q->data_room < row->bytes) {
+		free(q->data);
+		q->data = malloc(row->bytes);
+		SSD_ASSERT(q->data);
+		q->data_room = row->bytes;
+	}
+	q->data_bytes = data ? row->bytes : 0;
+	if (r->verify)
+		verify_submit(r->verify, q);
 	slate_submit(r->dev, r->now_ns, &q->io);
 	for (;;) {
 		uint64_t deadline_ns = slate_step(r->dev, r->now_ns);
@@ -701,8 +736,11 @@ static void read_one(struct replay *r, const struct trace_row *row)
 		SSD_ASSERT(r->now_ns != REPLAY_NEVER);
 	}
 	q = pop(e);
-	verify_done(r->verify, q);
-	engine_release(r, q);
+	if (r->verify)
+		verify_done(r->verify, q);
+	if (data)
+		memcpy(data, q->data, row->bytes);
+	return q;
 }
 
 int engine_read_back(struct replay *r)
@@ -712,7 +750,7 @@ int engine_read_back(struct replay *r)
 
 	verify_get(r->verify, &before);
 	for (; verify_next_written(r->verify, &row.offset, &row.bytes); row.offset += row.bytes) {
-		read_one(r, &row);
+		engine_release(r, engine_one(r, &row, NULL));
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
 	}

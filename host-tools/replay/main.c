@@ -127,6 +127,7 @@ static int plan_cut(struct replay *r, char err[SLATE_ERR_BYTES])
 {
 	const struct slate_cut_plan plan = {
 		.when = SLATE_CUT_AT_NS, .value = r->o.cut_ns, .seed = r->o.cut_seed,
+		.what = r->o.cut_controller ? SLATE_CUT_CONTROLLER : SLATE_CUT_POWER,
 	};
 
 	return slate_power_cut(r->dev, 0, &plan, err);
@@ -217,6 +218,14 @@ static int open_all(struct replay *r)
 		r->verify = verify_open(r, !slate_was_there(r->dev));
 		result = r->verify ? 0 : REPLAY_FAILED;
 	}
+	if (!result && r->o.lose) {
+		r->lose = lose_open(r->o.lose);
+		result = r->lose ? 0 : REPLAY_USAGE;
+	}
+	if (!result && r->o.unflushed) {
+		r->unflushed = unflushed_open();
+		result = r->unflushed ? 0 : REPLAY_FAILED;
+	}
 	if (!result && r->o.csv) {
 		r->csv = csv_open(r->o.csv, slate_cores(r->dev) > 0);
 		result = r->csv ? 0 : REPLAY_USAGE;
@@ -256,17 +265,34 @@ static void tell_unwritten(const struct replay *r)
 			"never written, and took no flash read: --fill 100 writes the drive first\n", unwritten, reads);
 }
 
+static void tell_devices(const struct replay *r)
+{
+	struct trace_counts c;
+
+	for (unsigned int i = 0; i < r->streams; i++) {
+		const struct trace *t = r->stream[i].trace;
+
+		rows_counts(&r->stream[i], &c);
+		if (!c.rows && c.other_devices)
+			fprintf(stderr, "slate-replay: note: %s has no request of that --device: 'slate trace info' "
+				"lists its devices\n", trace_name(t));
+		if (trace_many_devices(t))
+			fprintf(stderr, "slate-replay: note: %s has requests of several devices, and all went to "
+				"one drive: --device chooses one\n", trace_name(t));
+	}
+}
+
 static void tell_notes(const struct replay *r)
 {
 	uint64_t errors = 0;
 
-	for (unsigned int i = 0; i < r->streams; i++)
-		if (trace_many_devices(r->stream[i].trace))
-			fprintf(stderr, "slate-replay: note: %s has requests of several devices, and all went to "
-				"one drive: --device chooses one\n", trace_name(r->stream[i].trace));
+	tell_devices(r);
 	tell_unwritten(r);
 	for (unsigned int op = 0; op < FTL_NOPS; op++)
 		errors += r->account.errors[op];
+	if (slate_ignores_flush(r->dev))
+		fputs("slate-replay: note: THE DRIVE LIES: it ignores flushes and FUA (drive.ignore_flush = yes): "
+		      "a loss of power takes data that it called durable\n", stderr);
 	if (errors)
 		fprintf(stderr, "slate-replay: note: the drive failed %" PRIu64 " requests\n", errors);
 	if (r->o.warmup && !r->warm)
@@ -320,6 +346,8 @@ static void close_all(struct replay *r)
 	engine_close(r);
 	verify_close(r->verify);
 	zoned_close(r->zoned);
+	lose_close(r->lose);
+	unflushed_close(r->unflushed);
 	for (unsigned int i = 0; i < r->streams; i++) {
 		rows_end(&r->stream[i]);
 		trace_close(r->stream[i].trace);

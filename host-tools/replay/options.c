@@ -17,8 +17,8 @@
 static const char help[] =
 "usage: slate-replay --profile FILE [option ...] TRACE ...\n"
 "\n"
-"Replay traces on an emulated SSD in virtual time. TRACE is a file (msr, ssdsim,\n"
-"disksim, blkparse, fio, native or content; plain, .gz or .zst), - for standard input, or a generator:\n"
+"Replay traces on an emulated SSD in virtual time. TRACE is a file (plain, .gz or .zst;\n"
+"formats: docs/traces.md), - for standard input, or a generator:\n"
 "gen:rand4k,foot=3400MiB,n=3000000[,seed=1][,read=PERMILLE][,fill=128KiB][,gap=NS]\n"
 "[,content=zero|random|text|similar],\n"
 "gen:seq128k,foot=1GiB. Several traces are several streams.\n"
@@ -45,10 +45,21 @@ static const char help[] =
 "  --cut-at NS            with --open and --drive: the drive loses its power at this ns of its own\n"
 "                         clock, which is the trace's; the file is left as the cut leaves it\n"
 "  --cut-seed N           seed of the content of torn cells (default 0)\n"
+"  --cut-what WHAT        power (default), or controller: it alone loses its memory, also with\n"
+"                         capacitors, and no page is torn\n"
+"  --unflushed            the JSON lists the writes and trims that the cut may take\n"
+"  --survivors            ... and mounts the drive, and counts their sectors that are there\n"
+"  --until NS             leave out requests later than this, and flush the drive at the end\n"
+"  --lose FILE            leave out the requests in FILE: a line NUMBER for each, from 0 on; or\n"
+"                         NUMBER FROM TO: of that write only these bytes happen\n"
 "the trace\n"
-"  --format NAME          of the traces (default: detected from the first 256 KiB)\n"
+"  --format NAME          of the traces (default: detected from the first 256 KiB): native, msr,\n"
+"                         ssdsim, disksim, alibaba, tencent, systor, k5cloud, fiu, spc,\n"
+"                         cloudphysics, blkparse, fio, ftrace, blktrace, vscsi, content,\n"
+"                         oracleGeneral:unit=512[,op=write]; or the columns of yours:\n"
+"                         csv:time=5us,op=2:r/w,offset=3*512,bytes=4[,volume=1][,sep=blank][,skip=N]\n"
 "  --device N | MAJ,MIN   only rows of this device\n"
-"  --blk-action C         blkparse: events of this action (default Q)\n"
+"  --blk-action C         blkparse, blktrace (default Q), ftrace (default D): events of this action\n"
 "  --max-bad PERMILLE     bad rows that are allowed (default 0)\n"
 "  --fold                 addresses beyond the drive: modulo its capacity\n"
 "  --scale[=SIZE]         scale all addresses, and the lengths of trims: the trace's extent or\n"
@@ -75,7 +86,7 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
-	OPT_CUT_AT, OPT_CUT_SEED, OPT_HANDLES, OPT_HELP
+	OPT_CUT_AT, OPT_CUT_SEED, OPT_CUT_WHAT, OPT_UNFLUSHED, OPT_SURVIVORS, OPT_UNTIL, OPT_LOSE, OPT_HANDLES, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -97,6 +108,11 @@ static const struct option long_options[] = {
 	{ "recorded", no_argument, NULL, OPT_RECORDED },
 	{ "cut-at", required_argument, NULL, OPT_CUT_AT },
 	{ "cut-seed", required_argument, NULL, OPT_CUT_SEED },
+	{ "cut-what", required_argument, NULL, OPT_CUT_WHAT },
+	{ "unflushed", no_argument, NULL, OPT_UNFLUSHED },
+	{ "survivors", no_argument, NULL, OPT_SURVIVORS },
+	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "lose", required_argument, NULL, OPT_LOSE },
 	TRACE_LONG_OPTIONS,
 	{ "align", required_argument, NULL, OPT_ALIGN },
 	{ "handles", required_argument, NULL, OPT_HANDLES },
@@ -183,6 +199,11 @@ static bool *flag_at(struct replay_options *o, int c)
 		return &o->timeline;
 	case OPT_WALL:
 		return &o->wall;
+	case OPT_UNFLUSHED:
+		return &o->unflushed;
+	case OPT_SURVIVORS:
+		o->unflushed = true;
+		return &o->survivors;
 	}
 	return NULL;
 }
@@ -203,6 +224,8 @@ static const char **file_at(struct replay_options *o, int c)
 		return &o->record;
 	case OPT_RECORD_CONTENT:
 		return &o->record_content;
+	case OPT_LOSE:
+		return &o->lose;
 	}
 	return NULL;
 }
@@ -285,6 +308,13 @@ static int take_value(struct replay_options *o, int c, const char *text)
 		return get_number(c, text, 0, SLATE_CUT_NS_MAX, &o->cut_ns);
 	case OPT_CUT_SEED:
 		return get_number(c, text, 0, UINT64_MAX, &o->cut_seed);
+	case OPT_CUT_WHAT:
+		o->cut_controller = !strcmp(text, "controller");
+		return o->cut_controller || !strcmp(text, "power") ? 0 :
+		       replay_fail(REPLAY_USAGE, "--cut-what %s: is neither power nor controller: give one", text);
+	case OPT_UNTIL:
+		o->until = true;
+		return get_number(c, text, 0, SLATE_CUT_NS_MAX, &o->until_ns);
 	case OPT_ALIGN:
 		return take_align(o, text);
 	case OPT_HANDLES:
@@ -332,7 +362,10 @@ enum {
 	SAYS_STDIN_TWICE = 1u << 17,
 	SAYS_CSV_IS_JSON = 1u << 18,
 	SAYS_RECORD_IS_OUTPUT = 1u << 19,
-	SAYS_CONTENT_IS_OUTPUT = 1u << 20
+	SAYS_CONTENT_IS_OUTPUT = 1u << 20,
+	SAYS_UNFLUSHED = 1u << 21,
+	SAYS_SURVIVORS = 1u << 22,
+	SAYS_CHOICE = 1u << 23	/* --until or --lose */
 };
 
 static uint32_t fact(bool holds, uint32_t what)
@@ -374,7 +407,9 @@ static uint32_t options_said(const struct replay_options *o, unsigned int loops,
 	       fact(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | fact(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
 	       fact(loops > 1, SAYS_TWO_LOOPS) | fact(o->think, SAYS_THINK) | fact(speed, SAYS_SPEED) |
 	       fact(o->common_clock, SAYS_COMMON_CLOCK) | fact(o->cut, SAYS_CUT) |
-	       fact(o->cut_seed, SAYS_CUT_SEED) | fact(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
+	       fact(o->cut_seed || o->cut_controller, SAYS_CUT_SEED) | fact(o->unflushed, SAYS_UNFLUSHED) |
+	       fact(o->survivors, SAYS_SURVIVORS) | fact(o->until || o->lose, SAYS_CHOICE) |
+	       fact(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
 	       fact(part, SAYS_PART) | fact(o->check, SAYS_CHECK) | fact(o->read_back, SAYS_READ_BACK);
 }
 
@@ -397,11 +432,18 @@ static const struct rule {
 	{ .when = SAYS_COMMON_CLOCK, .all = SAYS_OPEN, .why = "--common-clock is for --open: give that too" },
 	{ .any = SAYS_PROFILE | SAYS_DRIVE | SAYS_RECORDED,
 	  .why = "neither --profile nor --drive: say which drive" },
-	{ .when = SAYS_CUT, .all = SAYS_OPEN | SAYS_DRIVE,
-	  .none = SAYS_EPHEMERAL | SAYS_SEVERAL | SAYS_COMMON_CLOCK | SAYS_CHECK,
-	  .why = "--cut-at goes with --open, --drive and one trace: give these, and leave --ephemeral, --repeat, "
-		 "--common-clock and --check out" },
-	{ .when = SAYS_CUT_SEED, .all = SAYS_CUT, .why = "--cut-seed is for --cut-at: give that too" },
+	{ .when = SAYS_CUT, .all = SAYS_OPEN | SAYS_DRIVE, .none = SAYS_SEVERAL | SAYS_COMMON_CLOCK | SAYS_CHECK,
+	  .why = "--cut-at goes with --open, --drive and one trace: give these, and leave --repeat, --common-clock and "
+		 "--check out" },
+	{ .when = SAYS_CUT | SAYS_EPHEMERAL, .all = SAYS_SURVIVORS,
+	  .why = "--cut-at with --ephemeral: nothing of the cut would be left: leave --ephemeral out, or give "
+		 "--survivors" },
+	{ .when = SAYS_CUT_SEED, .all = SAYS_CUT, .why = "--cut-seed and --cut-what are for --cut-at: give that too" },
+	{ .when = SAYS_UNFLUSHED, .all = SAYS_CUT,
+	  .why = "--unflushed and --survivors are for --cut-at: give that too" },
+	{ .when = SAYS_CHOICE, .none = SAYS_CUT | SAYS_SEVERAL | SAYS_PART | SAYS_RECORDED | SAYS_CHECK,
+	  .why = "--until and --lose choose requests of one trace: leave --cut-at, --repeat, --limit, --warmup, "
+		 "--no-flush, --fold, --scale, --align, --handles, --recorded and --check out" },
 	{ .when = SAYS_EPHEMERAL, .all = SAYS_DRIVE, .why = "--ephemeral without --drive: name the drive file" },
 	{ .when = SAYS_RECORDED, .none = SAYS_SEVERAL | SAYS_PART,
 	  .why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "

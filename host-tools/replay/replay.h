@@ -8,6 +8,8 @@
  *   rows.c      keeps a stream's rows for later passes
  *   recorded.c  the loop for recordings: repeats the calls and compares the results
  *   place.c     calls ../trace/place.c and prints the replay's messages
+ *   lose.c      --lose: the requests that are left out
+ *   unflushed.c --unflushed: writes and trims that a cut may take, and what it took
  *   verify.c    --check: compares each sector with its possible contents
  *   shadow.c    the possible contents for traces with content, as hashes
  *   account.c   statistics, the time from which they count, and the time series
@@ -46,6 +48,7 @@ enum replay_handles {
 
 struct replay_options {
 	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json, csv "-": stdout */
+	const char *lose;		/* NULL: none */
 	const char *set[REPLAY_SETS_MAX + 1];	/* in order; if a key occurs twice, the last one counts */
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* names of the traces */
@@ -61,6 +64,10 @@ struct replay_options {
 	uint64_t check_every;
 	bool cut;			/* cut the drive's power at cut_ns of its clock */
 	uint64_t cut_ns, cut_seed;
+	bool cut_controller;		/* the cut is SLATE_CUT_CONTROLLER */
+	bool until;			/* leave out requests later than until_ns, and flush the drive at the end */
+	uint64_t until_ns;
+	bool unflushed, survivors;	/* list what the cut may take; count the sectors that it left */
 	struct trace_choice rows;
 };
 
@@ -78,6 +85,8 @@ struct stream {
 	unsigned int number;
 	struct trace_row row;		/* next row, placed on the drive; at_ns is its arrival on the replay's clock */
 	bool has_row;
+	uint64_t fetched;		/* requests of the trace until now, those that are left out included */
+	uint64_t content_at;		/* --lose: offset of `row` in the content that the trace has of the write */
 	uint64_t passes_left;		/* number of passes after this one */
 	uint64_t origin_ns;		/* origin of the trace's clock */
 	bool has_origin;
@@ -103,7 +112,7 @@ struct request {
 	uint32_t *lower;		/* verify: READ: a version for each sector */
 	size_t lower_room;
 	unsigned char *data;		/* content of a WRITE, if the trace has it */
-	size_t data_bytes, data_room;	/* data_bytes 0: the trace has no content */
+	size_t data_bytes, data_room;	/* data_bytes 0: the trace has no content, and a read's data are not kept */
 	struct request *older, *newer;	/* shadow: list of reads in flight, in the order of submission */
 	struct request *next;		/* free list */
 };
@@ -146,6 +155,8 @@ struct replay {
 	struct verify *verify;		/* NULL: no --check */
 	struct csv *csv;		/* NULL: none */
 	struct zoned *zoned;		/* NULL: the drive has no zones */
+	struct lose *lose;		/* NULL: no --lose */
+	struct unflushed *unflushed;	/* NULL: no --unflushed */
 	uint64_t now_ns, submitted, completed;
 	uint64_t deepest;		/* most requests in flight */
 	uint64_t invariant_checks;
@@ -190,6 +201,11 @@ void engine_deliver(struct replay *r, struct request *q);
 struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream);
 void engine_release(struct replay *r, struct request *q);
 void engine_progress(struct replay *r);
+/*
+ * Submit a request that no statistics count, and wait for it. data: room for row->bytes of a read's content; NULL: the
+ * content is not kept. The caller releases the request.
+ */
+struct request *engine_one(struct replay *r, const struct trace_row *row, void *data);
 
 /* rows.c */
 void rows_begin(const struct replay *r, struct stream *s);
@@ -254,6 +270,53 @@ void shadow_read_ends(struct shadow *s, struct request *q);
 void zoned_open(struct replay *r);
 void zoned_close(struct zoned *z);
 int zoned_write(struct replay *r, const struct stream *s, struct trace_row *reset);
+
+/*
+ * lose.c. The file of --lose has a line NUMBER for each request that is left out, and a line NUMBER FROM TO for each
+ * write of which only the bytes FROM <= i < TO happen. NUMBER is that of the request in the trace, from 0 on; the
+ * numbers rise. lose_open() reads the file, and returns NULL after an error, which it has printed.
+ */
+struct lose *lose_open(const char *path);
+void lose_close(struct lose *l);
+/*
+ * Apply the file to `row`, which the stream fetched last. Returns 1: submit the row, whose offset and bytes may be
+ * changed to a part of the write; 0: leave it out; < 0: -exit code, and it has printed the error.
+ */
+int lose_row(struct replay *r, struct stream *s, struct trace_row *row);
+/*
+ * Check that a trace of `requests` requests has had all requests that the file names. Returns 0, or an exit code after
+ * an error, which it has printed.
+ */
+int lose_check(const struct lose *l, uint64_t requests);
+
+/*
+ * unflushed.c: the list of writes and trims that NVMe does not promise to be durable. They have not completed, or have
+ * completed without FUA, and no flush that was submitted after that has completed. On a drive without a volatile write
+ * cache all completed ones are durable.
+ */
+struct unflushed;
+struct unflushed *unflushed_open(void);
+void unflushed_close(struct unflushed *u);
+/* A request is submitted: append it if it is a write or trim. number: that of the request in the trace, from 0 on. */
+void unflushed_submit(struct unflushed *u, uint64_t now_ns, uint64_t number, const struct request *q);
+/* A request has completed: remove what is durable now. cached: the drive has a volatile write cache. */
+void unflushed_done(struct unflushed *u, const struct request *q, bool cached);
+/*
+ * Mount the drive after the cut, and count the sectors of each write in the list that have the write's content. Returns
+ * 0, or an exit code after an error, which it has printed.
+ */
+int unflushed_look(struct replay *r);
+struct one_unflushed {
+	uint64_t number;		/* of the request in the trace, from 0 on */
+	enum ftl_op op;
+	uint64_t offset, bytes, submit_ns;
+	uint64_t done_ns;		/* REPLAY_NEVER: in flight */
+	uint64_t there;			/* sectors with the write's content after the cut */
+};
+/* Get entry i of the list, in the order of submission. Returns false if there are no more. */
+bool unflushed_get(const struct unflushed *u, size_t i, struct one_unflushed *out);
+/* Returns a hash of what unflushed_look() read from all sectors of the writes in the list. */
+uint64_t unflushed_state(const struct unflushed *u);
 
 /* csv.c. On an error, which it has printed, csv_open() returns NULL and csv_close() an exit code (else 0). */
 struct csv *csv_open(const char *path, bool cores);	/* cores: the controller has cores */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "replay.h"
+#include "slate_control.h"
 #include "slate_power.h"
 #include "slate_wire.h"
 
@@ -487,6 +488,32 @@ static void put_check(const struct replay *r, json_t *root)
 	put(o, "wrong", v.wrong);
 }
 
+/* Write the writes and trims that NVMe lets a cut take (unflushed.c). done_ns is null if one had not completed. */
+static void put_unflushed(const struct replay *r, json_t *power)
+{
+	json_t *list = json_array();
+	struct one_unflushed one;
+	struct slate_sizes sizes;
+
+	slate_get_sizes(r->dev, &sizes);
+	put(power, "atomic_bytes", sizes.atomic);
+	for (size_t i = 0; unflushed_get(r->unflushed, i, &one); i++) {
+		json_t *o = json_pack("{sI,ss,sI,sI,sI}", "request", (json_int_t)one.number, "op",
+				      replay_op_name(one.op), "offset", (json_int_t)one.offset, "bytes",
+				      (json_int_t)one.bytes, "submit_ns", (json_int_t)one.submit_ns);
+
+		json_object_set_new(o, "done_ns", one.done_ns == REPLAY_NEVER ? json_null() :
+				    json_integer((json_int_t)one.done_ns));
+		if (r->o.survivors && one.op == FTL_WRITE)
+			put(o, "sectors_there", one.there);
+		json_array_append_new(list, o);
+	}
+	json_object_set_new(power, "unflushed", list);
+	if (r->o.survivors)
+		json_object_set_new(power, "state", json_sprintf("%016llx", (unsigned long long)
+								 unflushed_state(r->unflushed)));
+}
+
 /* Write the cut in the form of QMP's x-nand-ssd-power-query. */
 static void put_cut(const struct replay *r, json_t *root)
 {
@@ -506,6 +533,8 @@ static void put_cut(const struct replay *r, json_t *root)
 	put(o, "saved-ns", p.save.ns);
 	put(o, "saved-programs", p.save.ops[NAND_PROGRAM] + p.save.ops[NAND_COPYBACK]);
 	put(o, "unsaved-pages", p.save.left_pages);
+	if (r->unflushed)
+		put_unflushed(r, o);
 }
 
 /* Write the mount of a drive that existed; a new drive has no such section. */

@@ -10,9 +10,9 @@
  *   newest -> (a write over it is submitted) chain -> (a newer one completes) chain and
  *   queue -> (all reads submitted before that have ended) removed
  *
- * S1 a version is in the array or its chain until a newer one has completed and every read that was
+ * SHA1  a version is in the array or its chain until a newer one has completed and every read that was
  * submitted before that has ended.
- * S2 the queue's `gone_id` never decrease; `oldest` is the first read in flight.
+ * SHA2  the queue's `gone_id` never decrease; `oldest` is the first read in flight.
  *
  * Cost: 12 bytes for each sector that was written, and 40 for each version that is not the newest.
  * There are at most as many of these as the requests in flight write.

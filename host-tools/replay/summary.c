@@ -30,7 +30,7 @@ static void print_input(const struct stream *s)
 	if (c.bad)
 		printf(", %" PRIu64 " bad rows", c.bad);
 	if (c.passed)
-		printf(", %" PRIu64 " rows of actions that fio passes over, too", c.passed);
+		printf(", %" PRIu64 " rows of no known operation passed over", c.passed);
 	if (c.other_devices)
 		printf(", %" PRIu64 " rows of other devices", c.other_devices);
 	if (s->backwards)

@@ -12,13 +12,13 @@
  * The FTL accepts writes in order, so the state at submission is at least what had
  * completed by then (kept in the request, a word a sector), and the state at
  * completion at most what has been submitted:
- *   V1  a tagged sector has its own address, and completed-then <= version <= submitted-now
- *   V2  a sector of zeroes was trimmed by a version >= completed-then, or
- *       completed-then is 0 and the drive began with zeroes there
- *       If the trace has content, the sector's hash must be that of a version within these bounds
- *       (shadow.c)
- *   V3  any other content is wrong, unless completed-then is 0 and the drive's earlier content is
- *       unknown (an existing drive file): then it is counted as unknown
+ *   VER1  a tagged sector has its own address, and completed-then <= version <= submitted-now
+ *   VER2  a sector of zeroes was trimmed by a version >= completed-then, or
+ *         completed-then is 0 and the drive began with zeroes there
+ *         If the trace has content, the sector's hash must be that of a version within these bounds
+ *         (shadow.c)
+ *   VER3  any other content is wrong, unless completed-then is 0 and the drive's earlier content is
+ *         unknown (an existing drive file): then it is counted as unknown
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -222,16 +222,16 @@ static void check_sector(struct verify *v, const struct request *q, uint64_t sec
 
 	v->seen.sectors++;
 	if (v->shadow && shadow_allows(v->shadow, sector, s->newest, lower, shadow_hash(words)))
-		return;			/* V1 */
+		return;			/* VER1 */
 	if (is_zero(words)) {
-		if ((s->trimmed && s->trimmed >= lower) || (!lower && v->known_zeroes))	/* V2 */
+		if ((s->trimmed && s->trimmed >= lower) || (!lower && v->known_zeroes))	/* VER2 */
 			return;
 	} else if (!v->shadow && (words[0] ^ MAGIC) == sector && version && version >= lower && version <= s->newest) {
 		make_content(want, sector, words[1]);
-		if (!memcmp(want, words, sizeof(want)))		/* V1 */
+		if (!memcmp(want, words, sizeof(want)))		/* VER1 */
 			return;
 	}
-	if (!lower && !v->known_zeroes)		/* V3 */
+	if (!lower && !v->known_zeroes)		/* VER3 */
 		v->seen.unknown++;
 	else
 		tell_wrong(v, q, sector, lower, words);
