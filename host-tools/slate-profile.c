@@ -3,6 +3,9 @@
  * slate-profile.c - check a profile and say in JSON what follows from it.
  *
  *     slate-profile FILE [section.key=value ...]	FILE "-": no file; the settings that follow are all
+ *     slate-profile --drive FILE PROFILE [section.key=value ...]
+ *						the same for the drive in FILE. PROFILE "-" stands for the settings
+ *						of the file; a profile that does not match the drive is refused
  *     slate-profile --keys		every key, its range, its default, the FTLs that
  *						alone have it ("": all) and what it is, by tabs
  *     slate-profile --counters		every counter of a drive: its group, its name, its kind and what
@@ -23,6 +26,7 @@
 #include <stdlib.h>
 
 #include "controller.h"
+#include "drive_file.h"
 #include "nand_geom.h"
 #include "profile_keys.h"
 #include "slate_wire.h"
@@ -246,14 +250,16 @@ static void print_energy(void)
 
 static void print_memory(void)
 {
-	size_t image = nand_array_image_bytes(&p.array), tables = nand_array_table_bytes(&p.array);
+	size_t tables = nand_array_table_bytes(&p.array) + nand_array_form_bytes(&p.array);
 	struct nand_array_config with = p.array;
+	size_t pages;
 
 	with.payload = true;
+	pages = nand_array_image_bytes(&with) - nand_array_table_bytes(&with) - nand_array_form_bytes(&with);
 	printf("  \"memory\": {\"array_bytes\": %llu, \"ftl_bytes\": %llu, \"payload_bytes\": %llu}\n",
-	       (unsigned long long)(nand_array_footprint(&p.array) + (p.array.payload ? tables : image)),
+	       (unsigned long long)(nand_array_footprint(&p.array) + tables),
 	       (unsigned long long)(p.ops ? controller_footprint(p.ops, &p.ftl, g) : 0),
-	       (unsigned long long)(nand_array_image_bytes(&with) - nand_array_table_bytes(&with)));
+	       (unsigned long long)pages);
 }
 
 static void print_derived(void)
@@ -355,14 +361,50 @@ static const char *not_safe(void)
 
 static const char usage[] =
 "usage: slate-profile FILE [section.key=value ...]    the drive of a profile, as JSON; FILE -: all settings follow\n"
+"       slate-profile --drive DRIVE FILE [...]        of a drive file; FILE -: its settings, and those that follow\n"
 "       slate-profile --keys                          every key that a profile may have\n"
 "       slate-profile --counters                      every counter of a drive\n"
 "       slate-profile --logs                          offsets of fields of its logs\n"
 "For people there is 'slate profiles'.";
 
+/*
+ * Load the profile and then the settings. profile "-": the settings of the drive file come first; drive NULL: there are
+ * no others. Returns 0, or a negative ssd_err with a sentence in err.
+ */
+static int load(const char *drive, const char *profile, const char *const *settings, char *err)
+{
+	char **kept = NULL;
+	const char **all;
+	size_t kept_count = 0, count = 0;
+	int result;
+
+	if (strcmp(profile, "-"))
+		return profile_load(&p, profile, settings, err);
+	if (!drive)
+		return profile_load(&p, NULL, settings, err);
+	result = drive_file_settings(drive, &kept, err);
+	if (result)
+		return result;
+	while (kept[kept_count])
+		kept_count++;
+	while (settings[count])
+		count++;
+	all = calloc(kept_count + count + 1, sizeof(*all));
+	if (!all)
+		abort();
+	memcpy(all, kept, kept_count * sizeof(*all));
+	memcpy(all + kept_count, settings, count * sizeof(*all));
+	result = profile_load(&p, NULL, all, err);
+	free(all);
+	free(kept);
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	char err[SLATE_ERR_BYTES];
+	const char *drive = NULL;
+	int result;
 
 	if (argc == 2 && !strcmp(argv[1], "--keys"))
 		return print_keys();
@@ -372,11 +414,20 @@ int main(int argc, char **argv)
 		return print_logs();
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return printf("%s\n", usage) < 0;
+	if (argc > 3 && !strcmp(argv[1], "--drive")) {
+		drive = argv[2];
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 2 || (argv[1][0] == '-' && argv[1][1])) {
 		fprintf(stderr, "slate-profile: %s%s%s\n", argc < 2 ? "" : argv[1], argc < 2 ? "" : ": ", usage);
 		return 2;
 	}
-	if (profile_load(&p, strcmp(argv[1], "-") ? argv[1] : NULL, (const char *const *)argv + 2, err)) {
+	result = load(drive, argv[1], (const char *const *)argv + 2, err);
+	p.array.sums = drive && p.array.payload;	/* a file has checksums of its pages */
+	if (!result && drive)
+		result = drive_file_check(drive, &p, err);
+	if (result) {
 		fprintf(stderr, "%s\n", err);
 		return 2;
 	}

@@ -38,7 +38,7 @@ WIDTH, HEIGHT = 4.4, 2.9  # inches; the width of a phone's screen
 MOST_TICKS = 7  # more labels such as '500 µs' would touch each other
 FINE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 LABEL = 48  # characters of a line's name that are shown
-_STYLE = {
+STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "slate",
     "font.size": 9.5,
@@ -107,7 +107,7 @@ class Charts:
         import matplotlib.pyplot as plt
 
         self._progress.now(f"page      chart {self._count + 1}: {what}")
-        with self._lib.rc_context(_STYLE), warnings.catch_warnings():
+        with self._lib.rc_context(STYLE), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph ")  # a name in another script: the font of the page has its glyphs
             figure, axes = plt.subplots(rows, 1, figsize=(WIDTH, height), **more)
             try:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, cast
 
 from . import age, calibrate, cuts, fit, guests, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
+from .study import arguments as study
 
 _CHOICE = re.compile(r"^argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)$")
 EXAMPLES = """\
@@ -28,12 +29,14 @@ examples:
   slate age my.ini --writes 3x -o aged.slate             an aged drive, kept in a file
   slate run --drive aged.slate --ephemeral               run on a copy of its state
   slate replay --profile my.ini --fold a.csv.gz          a trace on a drive, without a guest
+  slate trace info a.csv.gz                              its requests, footprint, rewrites, gaps and volumes
   slate run --content web --record-content a.content     real files on ext4, recorded as a content trace
   slate content a.content                                its requests, duplicates and compressibility
   slate cuts --count 100 --seed 1                        100 power cuts under ext4; are all fsynced data there?
   slate report out/latest                                the report again, and as a page with charts
   slate report replay.json                               the report of a replay
   slate compare out/quick-default-001 out/quick-default-002              runs side by side
+  slate study gc-policies                                a question in one file: runs, tables, charts with error bars
   slate calibrate fio.json                               the --cpu-rate that matches the server which wrote it
   slate fit p4500-2tb                                    a profile fitted to a data sheet's numbers
   slate profiles                                         list the profiles
@@ -128,8 +131,13 @@ def parser() -> Parser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    study.add_arguments(commands.add_parser(
+        "study", help="run a study: what a file varies and measures, with error bars", epilog=study.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ))  # fmt: skip
     commands.add_parser("replay", help="replay traces on the SSD, without a guest (slate-replay)")
     commands.add_parser("content", help="describe content traces: requests, duplicates, compression (slate-content)")
+    commands.add_parser("trace", help="tell what is in a trace, or write it in Slate's native form (slate-trace)")
     calibrate.add_arguments(commands.add_parser(
         "calibrate", help="compute the --cpu-rate that matches a server, from a fio job that ran there",
         epilog=calibrate.EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -158,7 +166,7 @@ def _parser_of(argv: list[str]) -> Parser:
 
 
 def become(name: str, words: list[str]) -> int:
-    """Execute 'slate replay' or 'slate content': replace this process by the program of that name."""
+    """Execute 'slate replay', 'slate content' or 'slate trace': replace this process by the program of that name."""
     program = paths.program(name)
     sys.stdout.flush()
     os.execv(program, [str(program), *words])
@@ -186,7 +194,7 @@ def _main(argv: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         cast(io.TextIOWrapper, stream).reconfigure(errors="replace")
     try:
-        if argv[:1] in (["replay"], ["content"]):  # the program parses its options itself
+        if argv[:1] in (["replay"], ["content"], ["trace"]):  # the program parses its options itself
             words = names.replay_words(argv[1:]) if argv[0] == "replay" else argv[1:]
             return become(f"slate-{argv[0]}", words)
         args, unknown = parser().parse_known_args(argv)
@@ -207,6 +215,10 @@ def _main(argv: list[str]) -> int:
             return age.drive(args)
         if args.command == "cuts":
             return cuts.run(args)
+        if args.command == "study":
+            from .study import command
+
+            return command.run(args)
         if args.command == "calibrate":
             return calibrate.run_command(args)
         if args.command == "fit":

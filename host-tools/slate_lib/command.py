@@ -8,7 +8,6 @@ virtio-serial, monitor commands) are not used while the guest runs.
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from dataclasses import dataclass
@@ -75,7 +74,7 @@ def check_built(options: RunOptions) -> None:
     needed = [
         (paths.QEMU, "qemu"),
         (kernel_file(options), "guest-kernel" if small else "guest"),
-        *((path, "guest") for path in paths.archives(options.kernel)),
+        *((path, "guest") for path in (*paths.archives(options.kernel), paths.firmware())),
     ]
     if options.apps:
         needed.append((paths.APPS_IMAGE, "guest-apps"))
@@ -311,6 +310,8 @@ def machine_words(options: RunOptions) -> list[str]:
         line += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
     cpu = "host" if options.accel == "kvm" else "max" if options.realtime else VIRTUAL_CPU
     line += ["-seed", str(options.seed), "-M", "q35", "-cpu", cpu]
+    if paths.firmware().is_dir():
+        line += ["-L", str(paths.firmware())]
     return [*line, "-m", f"{options.mem >> 20}M", "-smp", str(options.smp)]
 
 
@@ -363,4 +364,4 @@ def text(line: list[str]) -> str:
 
 def firmware_missing() -> bool:
     """Is the PC's firmware missing?"""
-    return not any(os.path.exists(folder / "bios-256k.bin") for folder in paths.FIRMWARE)
+    return not any((folder / "bios-256k.bin").exists() for folder in (paths.firmware(), *paths.HOST_FIRMWARE))

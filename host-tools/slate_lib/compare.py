@@ -257,7 +257,7 @@ def text(found: Comparison, color: bool) -> str:
 def render(found: Comparison) -> str:
     """Return the page."""
     title = f"{len(found.runs)} runs side by side"
-    table = Table("compare", ("", *found.names))
+    table = Table("compare", ("", *found.names), lines=True)
     for group in found.groups:
         table.add(group.name, [""] * len(found.names), new=True)
         for line in group.lines:
@@ -268,7 +268,7 @@ def render(found: Comparison) -> str:
                     for i, value in enumerate(line.values)
                 ],
             )
-    differs = Table("differs", ("", *found.names))
+    differs = Table("differs", ("", *found.names), lines=True)
     for key, values in found.differs:
         differs.add(key, values)
     sections = [

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate cuts' cuts the power under a file system, again and again, and checks the data
+"""'slate cuts' cuts the power under a work (cutwork.py), again and again, and checks the data
 afterwards.
 
-Cuts come in groups of GROUP. A group is one guest: an aged drive with an empty ext4, and
-fsync-heavy work, recorded with its content up to the group's latest cut, which QEMU makes.
+Cuts come in groups of GROUP. A group is one guest: an aged drive as the work's 'make' left it, and
+the work, recorded with its content up to the group's latest cut, which QEMU makes.
 Each cut is then made on a copy of that first drive by slate-replay, which replays the recording
 up to the cut's nanosecond of the drive's clock; for the latest cut the two files must be equal,
-byte for byte. Then a guest mounts the drives, as many in a boot as ROOM has space for: it replays
-the journal, looks for everything that was fsynced before the cut, and runs fsck. A cut is
-determined by the profile, the seed and its number. Its id, SEED:NUMBER, repeats it.
+byte for byte. Then a guest runs the work's 'check' on the drives, as many in a boot as ROOM has
+space for, with what the work had announced before each cut. A cut is determined by the profile,
+the work, the seed and its number. Its id, SEED:NUMBER, repeats it.
+
+The cuts' times are random, or the user's (--cut-at, cutwhen.py). The latter may be relative to an announcement, so
+the guest then runs to the end of the span, and its recording tells when the announcement was made.
 
 Cost: for each cut, a copy of the drive (0.2 s of CPU time for 300 MiB) and a check by the guest
 (0.1 s); for each group, two to five boots of 3 s. So cuts of small drives are cheap.
@@ -19,10 +22,12 @@ The log has a line of JSON for each cut. A run that was stopped goes on after th
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import json
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,45 +36,47 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import command, guests, ownkernel, paths
+from . import command, cutkinds, cutshrink, cutsurvey, cutwhen, cutwork, guests, paths
 from .boot import Boot, boot
 from .drives import check_profile
-from .errors import JOB_FAILED, OK, MachineError, SlateError, quoted
-from .options import RunOptions, add_set_argument, check_settings, number, set_kernel, share
+from .errors import JOB_FAILED, OK, MachineError, SlateError, plain, quoted
+from .options import APPS_MEM_MIN, RunOptions, add_set_argument, check_settings, number, set_kernel, share
 from .powercut import CUT, ENDED, Plan
 from .shape import Json
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
-PROGRAM = "fsyncs"
-WORKERS = 3
 GROUP = 64
 ROOM = 5 << 30  # bytes of drive files at once
+EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
 EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
-_DONE = re.compile(rb"^w(\d+) (\d+) (\d+)\r?\n", re.MULTILINE)
+CHECK_SECONDS = 60  # of guest time, for one drive
+_SHELL_FAILED = re.compile(r"^(?:\./)?check: (?:line )?\d+: .*\n+status 2\n\Z", re.MULTILINE)
+_STATUS = re.compile(r"^status (\d+)\n\Z", re.MULTILINE)
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
-_UNUSED = re.compile(r"usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
 _ID = re.compile(r"(\d+):(\d+)")
 
 EXAMPLES = """\
 examples:
   slate cuts --count 100 --seed 1                    a hundred cuts of the profile small
-  slate cuts --profile rps-small
+  slate cuts --fs xfs --profile default
+  slate cuts --work work.sh --check check.sh         a work of your own (docs/power-cuts.md)
+  slate cuts --work work.sh --check check.sh --cut-at mark:commit-2+200us
   slate cuts --id 1:17                               repeats one cut
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of 'slate cuts'."""
-    parser.add_argument("--count", metavar="N", default="100", help="number of cuts (default 100)")
+    parser.add_argument("--count", metavar="N", help="number of cuts (default 100)")
     parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the cuts' times (default 1)")
     parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
     parser.add_argument(
         "--kernel",
         metavar="NAME|FILE",
-        default="small",
-        help="small (default; boots in half the time, 'make guest-kernel' builds it), debian, or a bzImage or vmlinux "
-        "of your own; an id names a different cut with each",
+        help="small (default with ext4; boots in half the time, 'make guest-kernel' builds it), debian, or a bzImage "
+        "or vmlinux of your own; an id names a different cut with each",
     )
+    cutwork.add_arguments(parser)
     parser.add_argument("--modules", metavar="DIR", help="modules of --kernel FILE (docs/kernels.md)")
     parser.add_argument("--guest", metavar="NAME", help="another guest than the default; it makes other cuts of an id")
     add_set_argument(parser)
@@ -80,12 +87,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--span", metavar="SEC", default="1", help="cut within this many seconds of guest time (default 1)"
     )
     parser.add_argument(
+        "--kind", metavar="NAME", default="off",
+        help="what a cut takes: " + "; ".join(f"{name}: {kind.what}" for name, kind in cutkinds.KINDS.items()),
+    )  # fmt: skip
+    parser.add_argument(
+        "--cut-at", metavar="T[,T...]",
+        help="cut at these times in place of random ones: of the drive's clock, as 1.5s or 1500000001ns, or relative "
+        "to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns",
+    )  # fmt: skip
+    parser.add_argument(
         "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"
     )
     parser.add_argument(
         "--stop", action="store_true", help="stop after a cut that lost data"
     )
     parser.add_argument("--id", metavar="SEED:NUMBER", help="do this cut only, and keep no log")
+    parser.add_argument(
+        "--shrink", action="store_true",
+        help="with --id: find the first bad nanosecond, and the smallest set of lost writes that explains it",
+    )  # fmt: skip
+    parser.add_argument("--take", metavar="N[,N...]", help="with --cut-at: lose the unflushed writes and trims with "
+                        "these numbers, as --shrink prints them")  # fmt: skip
+    parser.add_argument("--survey", metavar="TRACE", help="cut a replay of this content trace, and count which "
+                        "of the states that NVMe allows the drive leaves")  # fmt: skip
     parser.add_argument("--timeout", metavar="SEC", default="900", help="end a boot that takes longer (default 900)")
     parser.add_argument("--keep", metavar="DIR", help="with --id: keep the drive and the consoles in this folder")
 
@@ -105,13 +129,16 @@ class Moment:
 
     def line(self, power: Json, operations: int, said: str, seconds: float) -> Json:
         """Return the cut's line of the log."""
-        good = said.endswith("status 0\n")
+        verdict = verdict_of(said)
+        good = verdict == cutwork.VERDICTS[0]
         return {
             "id": self.id,
             "good": good,
+            "verdict": verdict,
             "cut_ns": power["cut-ns"],
             "operations": operations,
             "lost_requests": power["lost-requests"],
+            **{key: power[key] for key in ("unflushed", "taken", "second_cut_ns") if key in power},
             "torn_programs": power["torn-programs"],
             "torn_erases": power["torn-erases"],
             "gc_runs": power["gc-runs"],
@@ -121,8 +148,8 @@ class Moment:
 
 
 @dataclasses.dataclass(frozen=True)
-class Work:
-    """Holds the work of a guest: its seed, its requests, and its report."""
+class Recorded:
+    """Holds what a guest did: its seed, its requests, and what it announced."""
 
     seed: int
     trace: Path
@@ -134,56 +161,67 @@ class Campaign:
     """Holds the properties shared by all cuts."""
 
     base: RunOptions
+    workload: cutwork.Workload
     seed: int
     span_ns: int
     folder: Path
-    origin: Path  # a drive with an empty file system
+    origin: Path  # the drive that 'make' left
+    at: tuple[cutwhen.When, ...] = ()  # the user's times; else they are random
+    kind: cutkinds.Kind = cutkinds.KINDS["off"]
     job_start_ns: int = 0
 
-    def options(self, name: str, drive: Path, **environment: object) -> RunOptions:
-        """Return the options of a boot with one of the scripts."""
+    def options(self, name: str, drive: Path, files: dict[str, bytes], **environment: object) -> RunOptions:
+        """Return the options of a boot with one of the scripts, and further files for it."""
         script = SCRIPTS / f"cuts-{name}.sh"
         return dataclasses.replace(
             self.base,
             drive=drive,
             script=script,
-            script_text=self._modules() + script.read_text(encoding="utf-8"),
-            programs={"fsyncs": paths.guest_program(PROGRAM).read_bytes()},
-            environment={key: str(value) for key, value in environment.items()},
+            script_text=script.read_text(encoding="utf-8"),
+            programs=self.workload.programs | files,
+            environment=self.workload.environment | {key: str(value) for key, value in environment.items()},
         )
-
-    def _modules(self) -> str:
-        """Return the head of a script, which loads ext4 if it is not built into the kernel."""
-        own = self.base.own_kernel
-        needed = own.is_module(ownkernel.FILE_SYSTEMS["ext4"]) if own else self.base.kernel == "debian"
-        return "#!/bin/sh\nmodprobe ext4\n" if needed else ""
 
     def prepare(self) -> None:
         """Make the drive with which every cut begins."""
         self.base.root = self.folder / "root"
-        self.base.root.write_bytes(small_root(self.base.kernel))
-        found = boot(self.options("make", self.origin), self.folder)
-        files_of(found, "while the file system was made")
+        self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
+        found = boot(self.options("make", self.origin, {}), self.folder)
+        files_of(found, "while the drive was prepared")
         start = _JOB_START.search(found.console)
         if not start:
-            raise MachineError(f"no file system could be made{found.last_words()}")
+            raise MachineError(f"the drive could not be prepared{found.last_words()}")
         self.job_start_ns = round(float(start[1]) * 1e9)
 
-    def moments(self, group: int) -> list[Moment]:
-        """Return the cuts of a group, by number."""
-        found = []
-        for index in range(group * GROUP, (group + 1) * GROUP):
-            chance = random.Random(f"slate cuts {self.seed}:{index}")
-            at_ns = self.job_start_ns + EARLIEST_NS + chance.randrange(self.span_ns)
-            found.append(Moment(f"{self.seed}:{index}", Plan(at_ns=at_ns, seed=chance.randrange(1 << 32))))
-        return found
+    def moment(self, index: int, at_ns: int | None = None) -> Moment:
+        """Return a cut, by number; at_ns None: at a random time."""
+        chance = random.Random(f"slate cuts {self.seed}:{index}")
+        by_chance = self.job_start_ns + EARLIEST_NS + chance.randrange(self.span_ns)
+        seed = chance.randrange(1 << 32)
+        return Moment(f"{self.seed}:{index}", Plan(at_ns=by_chance if at_ns is None else at_ns, seed=seed))
+
+    def when(self, index: int) -> cutwhen.When:
+        """Return the user's time of a cut. If there is one time, the number selects the content of torn cells alone."""
+        return self.at[index if len(self.at) > 1 else 0]
+
+    def end(self) -> Moment:
+        """Return the cut that ends the guest if the user named the times of the others."""
+        named = [when.ns for when in self.at if not when.mark]
+        end_ns = max([self.job_start_ns + EARLIEST_NS + self.span_ns, *named])
+        return Moment("at the end of the span", Plan(at_ns=end_ns, seed=self.seed))
 
     def group(self, number: int, indices: range) -> Iterator[Json]:
         """Return the log's lines for some cuts of a group."""
-        moments = self.moments(number)
-        work = self.work(number, max(moments, key=lambda moment: moment.at_ns))
-        wanted = [moments[index - number * GROUP] for index in indices]
-        step = drives_at_once(self.origin.stat().st_blocks * 512)
+        if self.at:
+            end = self.end()
+            work = self.work(number, end)
+            times = {index: cutwhen.resolve(self.when(index), work.report, end.at_ns) for index in indices}
+            wanted = [self.moment(*one) for one in times.items()]
+        else:
+            moments = [self.moment(index) for index in range(number * GROUP, (number + 1) * GROUP)]
+            work = self.work(number, max(moments, key=lambda moment: moment.at_ns))
+            wanted = [moments[index - number * GROUP] for index in indices]
+        step = min(self.workload.per_boot, drives_at_once(self.origin.stat().st_blocks * 512))
         for at in range(0, len(wanted), step):
             yield from self.batch(work, wanted[at : at + step])
 
@@ -193,23 +231,23 @@ class Campaign:
             first = group * GROUP
             yield from self.group(group, range(max(begin, first), min(end, first + GROUP)))
 
-    def work(self, group: int, last: Moment) -> Work:
+    def work(self, group: int, last: Moment) -> Recorded:
         """Run the guest that the cuts of a group interrupt, up to the last of them."""
         seed = random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
         copy_sparse(self.origin, drive)
-        options = self.options("work", drive, CUTS_SEED=seed, CUTS_WORKERS=WORKERS)
+        options = self.options("work", drive, {}, CUTS_SEED=seed)
         found = boot(dataclasses.replace(options, record_content=trace), self.folder, last.plan)
         keep_console(self.folder, "work")
         if found.reason != CUT:
             raise MachineError(
                 f"cut {last.id}: the guest ended by itself before it (reason: {found.reason}){found.last_words()}"
             )
-        work = Work(seed, trace, found.results)
+        work = Recorded(seed, trace, found.results)
         copy, power = self.replay(work, last, "last")
         keys = ("cut-ns", "lost-requests", "torn-programs", "torn-erases")
-        if any(power[key] != found.power[key] for key in keys) or not same_bytes(copy, drive):
+        if any(power[key] != found.power[key] for key in keys) or not same_drives(copy, drive):
             raise MachineError(
                 f"cut {last.id}: the drive in QEMU and the replay of its recording differ: "
                 f"{[found.power[key] for key in keys]}, {[power[key] for key in keys]} {keys}",
@@ -217,50 +255,207 @@ class Campaign:
             )
         return work
 
-    def replay(self, work: Work, moment: Moment, name: str) -> tuple[Path, Json]:
+    def replay(self, work: Recorded, moment: Moment, name: str, *more: str) -> tuple[Path, Json]:
         """Copy the first drive, and cut the copy. Returns it with the replay's account of the cut."""
         drive = self.folder / f"{name}.slate"
         copy_sparse(self.origin, drive)
-        done = subprocess.run(
-            [paths.program("slate-replay"), "--drive", drive, "--open", "--cut-at", str(moment.at_ns),
-             "--cut-seed", str(moment.plan.seed), "--json", "-", work.trace],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            raise MachineError(f"cut {moment.id}: slate-replay failed: {done.stderr.strip()}")
-        report = json.loads(done.stdout)
+        report = replayed(moment, "--drive", drive, "--open", "--cut-at", moment.at_ns, "--cut-seed", moment.plan.seed,
+                          *more, "--json", "-", work.trace)  # fmt: skip
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
 
-    def batch(self, work: Work, moments: list[Moment]) -> list[Json]:
+    def take(self, work: Recorded, moment: Moment, losses: list[cutkinds.Loss], name: str) -> Path:
+        """Copy the first drive, and make it as if of all requests until the cut only these had been lost.
+
+        All others are there, also on a drive that ignores flushes, which is therefore an honest one meanwhile.
+        """
+        drive, lose = self.folder / f"{name}.slate", self.folder / f"{name}.lose"
+        copy_sparse(self.origin, drive)
+        lose.write_text(cutkinds.text(losses), encoding="utf-8")
+        replayed(moment, "--drive", drive, "--set", "drive.ignore_flush=no", "--closed", 1, "--until", moment.at_ns,
+                 "--lose", lose, "--json", "-", work.trace)  # fmt: skip
+        return drive
+
+    def cut(self, work: Recorded, moment: Moment, name: str) -> tuple[Path, Json]:
+        """Make a drive as a cut of this kind leaves it. Returns it with the account of the cut."""
+        kind = self.kind
+        if not kind.choose:
+            return self.replay(work, moment, name, *kind.replay)
+        _, power = self.replay(work, moment, name, "--unflushed", *self.lies())
+        chance = random.Random(f"slate cuts {moment.plan.seed} takes")
+        losses = kind.choose(chance, power["unflushed"], power["atomic_bytes"])
+        drive = self.take(work, moment, losses, name)
+        return drive, power | {"unflushed": len(power["unflushed"]), "taken": len(losses)}
+
+    def batch(self, work: Recorded, moments: list[Moment]) -> list[Json]:
         """Check some cuts in one guest."""
         began = time.monotonic()
-        cuts = [self.replay(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
-        durables = [durable(work.report, moment.at_ns) for moment in moments]
-        options = self.options(
-            "check", cuts[0][0], CUTS_SEED=work.seed,
-            CUTS_DONE=" ".join(",".join(map(str, done)) for done in durables),
-        )  # fmt: skip
-        options.qemu_args = []
-        for at, (drive, _) in enumerate(cuts[1:], 2):
-            node = command.keyval(**{"driver": "nand-ssd", "node-name": f"ssd{at}", "drive-file": str(drive)})
-            options.qemu_args += ["-blockdev", node, "-device", f"nvme-ns,drive=ssd{at},nsid={at}"]
-        found = boot(options, self.folder)
-        keep_console(self.folder, "check")
-        files = files_of(found, f"in the check of cut {moments[0].id}")
+        cuts = [self.cut(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
+        lists = [cutwhen.announced(work.report, moment.at_ns) for moment in moments]
+        drives = [drive for drive, _ in cuts]
+        if self.kind.twice:
+            for (_, power), second in zip(cuts, self.cut_checks(work, moments, drives, lists)):
+                power["second_cut_ns"] = second
+        said = self.check(work, drives, lists, f"in the check of cut {moments[0].id}")
         seconds = (time.monotonic() - began) / len(moments)
         return [
-            moment.line(power, sum(done), files.get(f"check-{at}.txt", "the guest did not look at it"), seconds)
-            for at, (moment, (_, power), done) in enumerate(zip(moments, cuts, durables), 1)
+            moment.line(power, len(lines), words, seconds)
+            for moment, (_, power), lines, words in zip(moments, cuts, lists, said)
         ]
 
+    def shrink(self, index: int, words: list[str]) -> cutshrink.Account | None:
+        """Explain a cut whose check fails; None: its check does not fail. words: the campaign's options."""
+        last = self.end() if self.at else max((self.moment(at) for at in range(index // GROUP * GROUP,
+                                               (index // GROUP + 1) * GROUP)), key=lambda one: one.at_ns)  # fmt: skip
+        work = self.work(index // GROUP, last)
+        at_ns = cutwhen.resolve(self.when(index), work.report, last.at_ns) if self.at else None
+        bad = self.moment(index, at_ns)
 
-def small_root(kernel: str) -> bytes:
-    """Return the guest's files without those that cuts do not need, uncompressed: a boot is then a third cheaper."""
-    return b"".join(without_unused(path) for path in paths.archives(kernel))
+        def verdicts(times: list[int]) -> list[bool]:
+            moments = [dataclasses.replace(bad, plan=dataclasses.replace(bad.plan, at_ns=ns)) for ns in times]
+            lines = self.batch(work, moments)
+            found = [not line["good"] for line in lines]
+            print(f"shrink    {times[0]} to {times[-1]} ns: {sum(found)} of {len(found)} bad", flush=True)
+            return found
+
+        begin_ns = self.job_start_ns
+        (first, line) = (verdicts([begin_ns])[0], self.batch(work, [bad])[0])
+        if line["good"]:
+            return None
+        if first:
+            raise MachineError(f"cut {bad.id}: the check fails at {begin_ns} ns, too, before the work has begun",
+                               "let --check accept a drive as --make leaves it")  # fmt: skip
+        found_ns = cutshrink.first_bad(begin_ns, bad.at_ns, verdicts)
+        moment = dataclasses.replace(bad, plan=dataclasses.replace(bad.plan, at_ns=found_ns))
+        return self.explain(work, moment, words)
+
+    def explain(self, work: Recorded, moment: Moment, words: list[str]) -> cutshrink.Account:
+        """Find the smallest loss that explains a bad cut."""
+        (line,) = self.batch(work, [moment])
+        unflushed, lost = self.losses(work, moment)
+        durable = cutwhen.announced(work.report, moment.at_ns)
+
+        def are_bad(tried: list[list[Json]]) -> list[bool]:
+            found: list[bool] = []
+            for at in range(0, len(tried), cutshrink.WIDTH):
+                part = tried[at : at + cutshrink.WIDTH]
+                drives = [self.take(work, moment, [cutkinds.Loss(one["request"]) for one in losses], f"take{number}")
+                          for number, losses in enumerate(part)]  # fmt: skip
+                said = self.check(work, drives, [durable] * len(part), "while a cut is shrunk")
+                found += [verdict_of(one) != cutwork.VERDICTS[0] for one in said]
+            print(f"shrink    {len(tried)} states with {min(map(len, tried))} to {max(map(len, tried))} lost: "
+                  f"{sum(found)} bad", flush=True)  # fmt: skip
+            return found
+
+        explained = bool(lost) and are_bad([lost])[0]
+        least = cutshrink.smallest(lost, are_bad) if explained else None
+        again = ["slate", "cuts", *words, "--id", moment.id, "--cut-at", f"{moment.at_ns}ns"]
+        numbers = ",".join(str(one["request"]) for one in least or [])
+        marks = [(plain(said.decode(errors="replace")), ns) for said, ns in cutwhen.lines(work.report)]
+        return cutshrink.Account(
+            moment.id, line["verdict"], line["said"], moment.at_ns, unflushed, lost, least, marks, shlex.join(again),
+            shlex.join([*again, "--kind", "off", "--take", numbers]) if least else None,
+        )  # fmt: skip
+
+    def lies(self) -> tuple[str, ...]:
+        """Return the option of slate-replay with which nothing is durable, if the drive ignores flushes."""
+        return ("--no-flush",) if "drive.ignore_flush=yes" in self.base.settings else ()
+
+    def losses(self, work: Recorded, moment: Moment) -> tuple[list[Json], list[Json]]:
+        """Return the unflushed requests at a cut, and of these what it takes.
+
+        A drive that ignores flushes has made nothing durable, so all requests count.
+        """
+        _, power = self.replay(work, moment, "look", "--survivors", *self.lies(), *self.kind.replay)
+        unflushed = power["unflushed"]
+        if not self.kind.choose:
+            return unflushed, cutshrink.lost_of(unflushed)
+        chance = random.Random(f"slate cuts {moment.plan.seed} takes")
+        taken = {loss.request for loss in self.kind.choose(chance, unflushed, power["atomic_bytes"])}
+        return unflushed, [one for one in unflushed if one["request"] in taken]
+
+    def check(
+        self, work: Recorded, drives: list[Path], lists: list[list[bytes]], when: str, recorded: bool = False
+    ) -> list[str]:
+        """Run the work's check on drives, in one guest. Returns what it said of each.
+
+        recorded: record the requests of each to DRIVE.content.
+        """
+        files = {f"durable-{at}": b"".join(lines) for at, lines in enumerate(lists, 1)}
+        options = self.options("check", drives[0], files, CUTS_SEED=work.seed, CUTS_LIMIT=CHECK_SECONDS)
+        options = dataclasses.replace(options, record_content=content_of(drives[0]) if recorded else None, qemu_args=[])
+        for at, drive in enumerate(drives[1:], 2):
+            node = {"driver": "nand-ssd", "node-name": f"ssd{at}", "drive-file": str(drive)}
+            node |= {"record-content": str(content_of(drive))} if recorded else {}
+            options.qemu_args += ["-blockdev", command.keyval(**node), "-device", f"nvme-ns,drive=ssd{at},nsid={at}"]
+        found = boot(options, self.folder)
+        keep_console(self.folder, "check")
+        said = files_of(found, when)
+        return [plain(said.get(f"check-{at}.txt", "the guest did not look at it")) for at in range(1, len(drives) + 1)]
+
+    def cut_checks(
+        self, work: Recorded, moments: list[Moment], drives: list[Path], lists: list[list[bytes]]
+    ) -> list[int | None]:
+        """Let the check write to the drives, and cut each within one of these writes; returns the times.
+
+        None: the check did not write.
+        """
+        before = [drive.with_suffix(".before") for drive in drives]
+        for drive, copy in zip(drives, before):
+            copy_sparse(drive, copy)
+        self.check(work, drives, lists, f"in the first check of cut {moments[0].id}", recorded=True)
+        return [self._cut_check(*one) for one in zip(moments, drives, before)]
+
+    def _cut_check(self, moment: Moment, drive: Path, before: Path) -> int | None:
+        trace, rows = content_of(drive), drive.with_suffix(".csv")
+        replayed(moment, "--drive", before, "--ephemeral", "--open", "--csv", rows, "--json", "-", trace)
+        with open(rows, encoding="utf-8") as file:
+            writes = [row for row in csv.DictReader(file) if row["op"] == "write"]
+        before.replace(drive)
+        if not writes:
+            return None
+        chance = random.Random(f"slate cuts {moment.plan.seed} again")
+        write = chance.choice(writes)
+        at_ns = int(write["submit_ns"]) + chance.randint(0, int(write["latency_ns"]))
+        replayed(moment, "--drive", drive, "--open", "--cut-at", at_ns, "--cut-seed", chance.randrange(1 << 32),
+                 "--json", "-", trace)  # fmt: skip
+        trace.unlink()
+        return at_ns
 
 
-def without_unused(archive: Path) -> bytes:
-    """Return a cpio archive, uncompressed, without the files that match."""
+def content_of(drive: Path) -> Path:
+    """Return the name of a drive's recording."""
+    return drive.with_suffix(".content")
+
+
+def replayed(moment: Moment, *words: object) -> Json:
+    """Run slate-replay and return its report."""
+    program = [str(paths.program("slate-replay")), *map(str, words)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MachineError(f"cut {moment.id}: slate-replay failed: {done.stderr.strip()}")
+    found: Json = json.loads(done.stdout)
+    return found
+
+
+def verdict_of(said: str) -> str:
+    """Return the verdict of a check, by the status in the last line of what it said.
+
+    A shell ends with status 2 when it cannot execute a script; its last line then begins with the script's name.
+    """
+    status = _STATUS.search(said)
+    at = int(status[1]) if status else len(cutwork.VERDICTS)
+    if at == 2 and _SHELL_FAILED.search(said):
+        return cutwork.FAILED
+    return cutwork.VERDICTS[at] if at < len(cutwork.VERDICTS) else cutwork.FAILED
+
+
+def root_of(workload: cutwork.Workload, kernel: str) -> bytes:
+    """Return the guest's files that a work needs, uncompressed: with few files a boot is a third cheaper."""
+    return b"".join(needed(path, workload) for path in paths.archives(kernel))
+
+
+def needed(archive: Path, workload: cutwork.Workload) -> bytes:
+    """Return a cpio archive, uncompressed, without the files that a work does not need."""
     done = subprocess.run(["lz4", "-dc", archive], capture_output=True, check=False)
     if done.returncode:
         raise SlateError(f"lz4 can not unpack {paths.short(archive)}", paths.make("guest"))
@@ -270,7 +465,7 @@ def without_unused(archive: Path) -> bytes:
         name = data[at + 110 : at + 109 + name_size].decode()
         content = at + (110 + name_size + 3 & ~3)
         end = content + (size + 3 & ~3)
-        if not _UNUSED.match(name):
+        if workload.needs(name):
             kept.append(data[at:end])
         at = end
     return b"".join(kept)
@@ -297,18 +492,10 @@ def copy_sparse(source: Path, target: Path) -> None:
         raise SlateError(f"the drive was not copied: {done.stderr.strip()}", "make room there, or set TMPDIR")
 
 
-def same_bytes(one: Path, other: Path) -> bool:
-    """Are two files equal?"""
-    return not subprocess.run(["cmp", "-s", one, other], check=False).returncode
-
-
-def durable(report: bytes, at_ns: int) -> list[int]:
-    """Return, for each worker, the last operation that had ended by then. An incomplete line does not count."""
-    done = [0] * WORKERS
-    for match in _DONE.finditer(report):
-        if int(match[3]) <= at_ns:
-            done[int(match[1])] = int(match[2])
-    return done
+def same_drives(one: Path, other: Path) -> bool:
+    """Are two drive files equal, but for the events of the controller's log, which a replay has not?"""
+    parts = (["-n", str(EVENTS[0])], ["-i", str(EVENTS[1])])
+    return not any(subprocess.run(["cmp", "-s", *part, one, other], check=False).returncode for part in parts)
 
 
 def files_of(found: Boot, when: str) -> dict[str, str]:
@@ -332,12 +519,15 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
 def header(campaign: Campaign) -> Json:
     """Return the properties shared by the cuts of a log. A campaign continues only its own log."""
     return {
-        "slate_cuts": 3,
+        "slate_cuts": 4,
+        **campaign.workload.facts,
         "profile": paths.short(campaign.base.profile or ""),
         "settings": campaign.base.settings,
         "age": campaign.base.age,
         "seed": campaign.seed,
         "span_ns": campaign.span_ns,
+        **({"cut_at": [str(when) for when in campaign.at]} if campaign.at else {}),
+        **({"kind": kind_name(campaign.kind)} if campaign.kind is not cutkinds.KINDS["off"] else {}),
         **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
         **_kernel_facts(campaign.base),
     }
@@ -353,6 +543,8 @@ def read_log(path: Path, wanted: Json) -> list[Json]:
         lines = [json.loads(line) for line in whole.splitlines()]
     except ValueError:
         lines = []
+    if len(lines) == 1 and "slate_cuts" in lines[0]:  # a campaign that made no cut: nothing is lost
+        return []
     if (lines and lines[0] != wanted) or (whole and not lines):
         raise SlateError(
             f"--log {path}: is of other cuts (or of something else)", "name another file, or delete it"
@@ -375,48 +567,69 @@ def append(path: Path, line: Json) -> None:
         log.write(json.dumps(line) + "\n")
 
 
-def summary(cuts: list[Json]) -> str:
+def kind_name(kind: cutkinds.Kind) -> str:
+    """Return the name of a kind."""
+    return next((name for name, one in cutkinds.KINDS.items() if one is kind), kind.what)
+
+
+def summary(cuts: list[Json], kind: cutkinds.Kind = cutkinds.KINDS["off"]) -> str:
     """Return a summary for a person."""
     bad = [cut["id"] for cut in cuts if not cut["good"]]
     total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
     text = (
-        f"{len(cuts)} power cuts: {len(cuts) - len(bad)} left a clean file system with everything that was "
-        f"fsynced\n({total['operations']} durable operations before them; {total['lost_requests']} requests "
+        f"{len(cuts)} power cuts: {len(cuts) - len(bad)} left everything that was announced as durable"
+        f"\n({total['operations']} announcements before them; {total['lost_requests']} requests "
         f"in flight, {total['torn_programs']} programs torn)\n"
     )
+    text += f"each cut: {kind.what}; {kind.promises}\n"
+    if any("unflushed" in cut for cut in cuts):
+        unflushed, taken = (sum(cut.get(key, 0) for cut in cuts) for key in ("unflushed", "taken"))
+        text += f"{unflushed} writes and trims were not flushed, and the cuts took {taken} of them, or a part\n"
     if cuts and not total["operations"]:
-        text += "They show little: no cut came after the first fsync. Give more time to the work: --span SEC.\n"
+        text += (
+            "They show little: no cut came after an announcement. Give more time to the work (--span SEC); a work of "
+            "your own announces by 'slate-mark durable WORDS'.\n"
+        )
     return text + (f"not so: {', '.join(bad)}\n" if bad else "")
 
 
 # ---- the command
 
 
+def times_of(args: argparse.Namespace) -> tuple[cutwhen.When, ...]:
+    """Return the times of --cut-at; none: they are drawn."""
+    return cutwhen.parse(args.cut_at, GROUP) if args.cut_at else ()
+
+
 def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
-    """Check the arguments and return the campaign."""
+    """Check the arguments, then what is built, and return the campaign."""
+    seed = int(number("seed", args.seed, 0, 2**31 - 1))
+    span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
+    at = times_of(args)
     if args.guest is not None:
         guests.choose(args.guest)
+    kind = cutkinds.given(args.take) if args.take else cutkinds.find(args.kind)
+    args.set = [*args.set, *kind.settings]
     check_settings(args.set)
-    seed = int(number("seed", args.seed, 0, 2**31 - 1))
     base = RunOptions(
         profile=check_profile(args.profile or "small"),
         fill=100,
         age=share("age", args.age, 1000, 3),
         settings=args.set,
         timeout=number("timeout", args.timeout, 1, 1e7, float),
-        mem=400 << 20,
     )
+    workload = cutwork.from_arguments(args)
+    base.mem = APPS_MEM_MIN if workload.apps else 400 << 20
+    base.apps = workload.apps
+    args.kernel = args.kernel or workload.kernel
     set_kernel(base, args)
-    if base.own_kernel and not base.own_kernel.has(ext4 := ownkernel.FILE_SYSTEMS["ext4"]):
-        raise ownkernel.lacks(base.own_kernel, [ext4])
-    span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
-    if args.kernel == "small" and not paths.KERNELS["small"].exists():
+    workload.check_kernel(base.own_kernel)
+    if base.kernel == "small" and not paths.KERNELS["small"].exists():
         raise SlateError(
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
         )
     command.check_built(base)
-    paths.guest_program(PROGRAM)
-    return Campaign(base, seed, span, folder, folder / "origin.slate")
+    return Campaign(base, workload, seed, span, folder, folder / "origin.slate", at, kind)
 
 
 def one(args: argparse.Namespace) -> int:
@@ -424,13 +637,16 @@ def one(args: argparse.Namespace) -> int:
     match = _ID.fullmatch(args.id)
     if not match:
         raise SlateError(f"--id {args.id}: not SEED:NUMBER", "for instance --id 1:17")
-    args.seed = match[1]
+    args.seed, index, times = match[1], int(match[2]), len(times_of(args))
+    if times > 1 and index >= times:
+        raise SlateError(f"--id {args.id}: --cut-at names {times} time(s), from {args.seed}:0 on", "name one of these")
     folder = Path(args.keep) if args.keep else Path(tempfile.mkdtemp(prefix="slate-cuts-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
         campaign = campaign_of(args, folder)
         campaign.prepare()
-        index = int(match[2])
+        if args.shrink:
+            return explained(campaign.shrink(index, options_of(args)), args.id)
         (line,) = campaign.group(index // GROUP, range(index, index + 1))
     finally:
         if not args.keep:
@@ -441,11 +657,33 @@ def one(args: argparse.Namespace) -> int:
     return OK if line["good"] else JOB_FAILED
 
 
+def explained(account: cutshrink.Account | None, cut: str) -> int:
+    """Print the account of a cut."""
+    if account is None:
+        print(f"cut {cut} is good: there is nothing to explain")
+        return OK
+    print(account.text(), end="")
+    return JOB_FAILED
+
+
+def options_of(args: argparse.Namespace) -> list[str]:
+    """Return the options that repeat a campaign's cuts, but for their times."""
+    names = ("profile", "kernel", "modules", "guest", "fs", "work", "check", "make", "age", "span", "per_boot")
+    words = [word for name in names if getattr(args, name)
+             for word in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]  # fmt: skip
+    words += [word for name in args.file for word in ("--file", name)] + ["--apps"] * args.apps
+    words += [word for setting in args.set for word in ("--set", setting)]
+    return [*words, "--seed", args.seed, *(["--take", args.take] if args.take else ["--kind", args.kind])]
+
+
 def many(args: argparse.Namespace) -> int:
     """Make the campaign's cuts, except those that are in its log already."""
-    count = int(number("count", args.count, 1, 10**6))
+    if args.cut_at and args.count:
+        raise SlateError("--count with --cut-at: there are as many cuts as times", "leave --count out")
+    count = int(number("count", args.count or "100", 1, 10**6))
     with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
         campaign = campaign_of(args, Path(folder))
+        count = len(campaign.at) or count
         assert campaign.base.profile
         log = Path(args.log or paths.OUT / f"cuts-{campaign.base.profile.stem}-{campaign.seed}.jsonl")
         cuts = read_log(log, header(campaign))
@@ -462,18 +700,18 @@ def many(args: argparse.Namespace) -> int:
             show(line, count)
             if args.stop and not line["good"]:
                 break
-    print(summary(cuts[:count]), end="")
+    print(summary(cuts[:count], campaign.kind), end="")
     return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
 
 
 def show(line: Json, count: int) -> None:
     """Show progress with a line for each cut."""
     number_of = int(line["id"].partition(":")[2]) + 1
-    verdict = "all there" if line["good"] else "LOST"
+    verdict = "all there" if line["good"] else line["verdict"].upper()
     print(
         f"cuts      {number_of:>4}/{count}  {line['id']:<8} at {line['cut_ns'] / 1e6:11.6f} ms  "
         f"{line['operations']:>5} durable, {line['lost_requests']:>2} in flight, "
-        f"{line['torn_programs']} torn  {verdict:<9} {line['seconds']:5.1f} s"
+        f"{line['torn_programs']} torn  {verdict:<12} {line['seconds']:5.1f} s"
     )
     if not line["good"]:
         print(quoted(line["said"].rstrip().splitlines())[1:])
@@ -482,8 +720,22 @@ def show(line: Json, count: int) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """'slate cuts'."""
+    if args.cut_at == "":
+        raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
+    if args.survey:
+        for name in ("fs", "work", "check", "make", "id", "cut_at", "take", "keep", "log"):
+            if getattr(args, name):
+                raise SlateError(f"--{name.replace('_', '-')} with --survey: it replays a recording, without a guest",
+                                 "leave one of them out")  # fmt: skip
+        return cutsurvey.run(args)
     if args.stop and args.id:
         raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")
+    if args.shrink and not args.id:
+        raise SlateError("--shrink without --id", "name the cut whose check fails: --id SEED:NUMBER")
+    if args.take and not args.cut_at:
+        raise SlateError("--take without --cut-at: its numbers are of one time", "name that time with --cut-at")
+    if args.take and args.kind != "off":
+        raise SlateError(f"--take with --kind {args.kind}: both say what is lost", "leave one of them out")
     if args.keep and not args.id:
         raise SlateError("--keep without --id", "name the cut that you want to look at: --id SEED:NUMBER")
     return one(args) if args.id else many(args)

@@ -15,7 +15,8 @@ from . import units
 from .errors import SlateError
 
 MAGIC = b"SLATE\r\n\x1a"
-VERSION = 2
+VERSION = 3
+OLD_VERSION = 2  # without forms
 HEAD_BYTES = 16384
 IMAGE_AT = 2 * HEAD_BYTES  # behind the head and its copy
 SETTINGS_AT = 1024
@@ -37,20 +38,35 @@ class DriveFile:
     path: Path
     settings: list[str]  # "section.key=value", as they were when the drive was made
     image_bytes: int
+    version: int
 
     def value(self, key: str) -> str:
         """Return one setting."""
         return dict(line.split("=", 1) for line in self.settings)[key]
 
     @property
+    def payload_bytes(self) -> int:
+        """Return the bytes of the image for the content of pages."""
+        pages = math.prod(int(self.value(f"geometry.{key}")) for key in _SHAPE)
+        return pages * int(self.value("geometry.page_bytes")) if self.value("ftl.payload") == "yes" else 0
+
+    @property
+    def form_bytes(self) -> int:
+        """Return the bytes of the image behind the content of pages."""
+        if self.version == OLD_VERSION:
+            return 0
+        page = int(self.value("geometry.page_bytes"))
+        unit = min(page & -page, 4096)
+        return -(-self.payload_bytes // unit * 8 // 4096) * 4096
+
+    @property
     def table_bytes(self) -> int:
         """Return the bytes of the image before the content of pages."""
-        pages = math.prod(int(self.value(f"geometry.{key}")) for key in _SHAPE)
-        payload = pages * int(self.value("geometry.page_bytes"))
-        return self.image_bytes - (payload if self.value("ftl.payload") == "yes" else 0)
+        payload = self.payload_bytes if self.version == OLD_VERSION else -(-self.payload_bytes // 4096) * 4096
+        return self.image_bytes - payload - self.form_bytes
 
     def sha256_of_tables(self) -> str:
-        """Return the checksum of the heads and the tables, which every write changes."""
+        """Return the checksum of the heads and of the tables before the pages, which every write changes."""
         digest = hashlib.sha256()
         left = IMAGE_AT + self.table_bytes
         with open(self.path, "rb") as file:
@@ -64,8 +80,8 @@ class DriveFile:
         status = os.stat(self.path)
         lines = [
             f"{self.path}: {units.size(status.st_size)}, of which {units.size(status.st_blocks * 512)} on disk",
-            f"format {VERSION}: head and copy {units.size(IMAGE_AT)}, tables {units.size(self.table_bytes)}, "
-            f"pages {units.size(self.image_bytes - self.table_bytes)}",
+            f"format {self.version}: head and copy {units.size(IMAGE_AT)}, "
+            f"tables {units.size(self.table_bytes + self.form_bytes)}, pages {units.size(self.payload_bytes)}",
             *self.settings,
         ]
         return "\n".join(lines) + "\n"
@@ -98,17 +114,19 @@ def read(path: Path) -> DriveFile:
         head = copy
     if not head.startswith(MAGIC) or len(head) < HEAD_BYTES:
         raise SlateError(
-            f"{path}: is no drive file (or its making was interrupted)", "name another, or delete it"
+            f"{path}: is no drive file (or its making was interrupted)", "name another, or make the drive anew"
         )
     version, _, image_bytes = struct.unpack_from("<IIQ", head, len(MAGIC))
-    if version != VERSION:
-        raise SlateError(f"{path}: has format {version}, this program reads {VERSION}", "make the drive anew")
+    if version not in (OLD_VERSION, VERSION):
+        raise SlateError(
+            f"{path}: has format {version}, this program reads {OLD_VERSION} and {VERSION}", "make the drive anew"
+        )
     if not _sound(head):
         raise SlateError(f"{path}: its head and the copy of it are damaged (checksum)", "restore it from a copy")
-    if size != IMAGE_AT + image_bytes:
+    if size < IMAGE_AT + image_bytes if version == OLD_VERSION else size != IMAGE_AT + image_bytes:
         raise SlateError(
             f"{path}: has {size} bytes instead of {IMAGE_AT + image_bytes}: it was cut or grew",
             "restore it from a copy",
         )
     text = head[SETTINGS_AT : HEAD_BYTES - 4].split(b"\0", 1)[0].decode(errors="replace")
-    return DriveFile(path, text.splitlines(), image_bytes)
+    return DriveFile(path, text.splitlines(), image_bytes, version)

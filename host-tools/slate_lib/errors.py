@@ -21,6 +21,11 @@ def quoted(lines: Iterable[str], width: int = 160) -> str:
     return "".join("\n  | " + _CONTROL.sub("", line).expandtabs()[:width] for line in lines)
 
 
+def plain(text: str) -> str:
+    """Return another program's text without control characters, but with its lines."""
+    return "\n".join(_CONTROL.sub("", line) for line in text.split("\n"))
+
+
 class SlateError(Exception):
     """Carries an error with its remedy and its exit code. The message names the faulty thing."""
 

@@ -83,15 +83,15 @@ def _ios(options: dict[str, str], capacity: int) -> int | None:
     if options.get("time_based", "0") != "0" or {"bsrange", "bssplit", "read_iolog", "filesize"} & options.keys():
         return None
     block = in_bytes(options.get("bs", "4k"), capacity)
-    size = in_bytes(options.get("io_size", options.get("size", "100%")), capacity)
+    size = in_bytes(options.get("size", "100%"), capacity)
     offset = in_bytes(options.get("offset", "0"), capacity)
-    if size and offset and not {"io_size", "size"} & options.keys():
+    if size and offset and "size" not in options:
         size = max(size - offset, 0)
-    counts = [options.get(key, "1") for key in ("numjobs", "loops")]
-    most = options.get("number_ios", "0")
-    if not block or block > WHOLE or not size or offset is None or not all(word.isdigit() for word in (*counts, most)):
+    moved = in_bytes(options["io_size"], capacity) if "io_size" in options else size
+    words = [options.get(key, other) for key, other in (("numjobs", "1"), ("loops", "1"), ("number_ios", "0"))]
+    if not block or block > WHOLE or not size or not moved or offset is None or not all(map(str.isdigit, words)):
         return None
-    each = size // block
-    if int(most):
-        each = min(each, int(most))
-    return each * int(counts[0]) * int(counts[1])
+    clones, loops, most = map(int, words)
+    # fio's loops count passes of at most the size (findings/fio-io-size-loops.sh)
+    each = max(min(size, moved) // block * loops, moved // block)
+    return clones * (min(each, most * loops) if most else each)

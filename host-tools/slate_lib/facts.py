@@ -31,6 +31,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
     else:
         inputs["vmlinux"] = command.kernel_file(options)
         inputs |= {path.stem: path for path in paths.archives(options.kernel)}
+    inputs |= {path.stem: path for path in sorted(paths.firmware().glob("*.bin"))}
     if options.apps:
         inputs["apps"] = paths.APPS_IMAGE
     if options.content:

@@ -72,3 +72,18 @@ def repeats(options: dict[str, str]) -> bool:
         return True
     kept = "randrepeat" not in options or _is_on(options, "randrepeat")
     return kept and "randseed" not in options
+
+
+def cuts_blocks(options: dict[str, str]) -> bool:
+    """Does fio's map of visited blocks cut requests of a job with these options?
+
+    It does if one direction has several sizes and addresses are uniform: other distributions have no map.
+    """
+    kind = options.get("rw", options.get("readwrite", ""))
+    if "rand" not in kind or _is_on(options, "norandommap"):
+        return False
+    if options.get("random_distribution", "random") != "random":
+        return False
+    ranges = [sizes.partition("-") for sizes in options.get("bsrange", options.get("blocksize_range", "")).split(",")]
+    several = any(":" in sizes.strip(":") for sizes in options.get("bssplit", "").split(","))
+    return several or any(low != high for low, _dash, high in ranges)

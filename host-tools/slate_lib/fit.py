@@ -31,10 +31,13 @@ key stops at its bound, its number is not reached, and the result says so.
 from __future__ import annotations
 
 import argparse
+import bisect
 import functools
+import itertools
 import json
 import math
 import re
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -74,9 +77,13 @@ CORES, FEWER_CORES = 4, (2, 1)
 READ_AHEAD_BYTES, SEQUENCES = 1 << 20, 8
 SEQ_BYTES = 128 << 10
 ECC_WORD = 1024
-READ_IOS, WRITE_IOS = 100_000, 200_000
+READ_IOS = 100_000
 SEQ_WRITE_IOS = 16_384  # maximum of a measurement, with those before they count
-WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
+# The measurement begins after so many blocks of each plane have been written: until then the planes of a die fill their
+# blocks at the same moments, and GC is faster than later.
+WARM_BLOCKS = 16
+# Random writes are measured in thirds of so many. They are steady if the rates of the last two differ by no more.
+THIRD_IOS, MOST_THIRD_IOS, STEADY, SERIES_MS = 100_000, 800_000, 0.02, 10
 # If the sheet fixes no number of dies of a channel, these are tried.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 # The search keeps each key in these bounds; for times of cells they are factors of the base profile's value.
@@ -90,7 +97,7 @@ BOUNDS = {
     "ftl.buffer_ns": (0, 1_000_000),
     HIT: (1, 1_000_000),
     "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
-    "ftl.op_permille": (60, 3000),
+    "ftl.op_permille": (66, 3000),  # with less, BLOCKS blocks do not hold the capacity and GC's reserve
 }
 # The root of op_permille is bracketed in steps of this factor from the highest value downwards, because replays
 # with little over-provisioning are slow.
@@ -201,7 +208,8 @@ class Drive:
         """Return how many I/Os of a write rate's measurement pass before they count, and how many count.
 
         seq_write_mb_s: after the buffer has become full, and within an SLC cache. full_write_mb_s: past that cache, a
-        quarter of the capacity, before GC needs blocks. sustained_write_iops: after more blocks than are free.
+        quarter of the capacity, before GC needs blocks. sustained_write_iops: after more blocks than are free, and a
+        third.
         """
         if target == "seq_write_mb_s":
             room = self.slc_bytes() * 9 // 10 // SEQ_BYTES or self.exported_mib() * 8
@@ -211,7 +219,7 @@ class Drive:
             return self.slc_bytes() * 11 // 10 // SEQ_BYTES, self.exported_mib() * 2
         facts = self.facts()
         of_plane = int(facts["settings"]["geometry.blocks_per_plane"]) * IO_BYTES
-        return WARM_BLOCKS * facts["raw_bytes"] // of_plane, WRITE_IOS
+        return WARM_BLOCKS * facts["raw_bytes"] // of_plane + THIRD_IOS, 2 * THIRD_IOS
 
     def _seq_write(self, target: str, depth: int) -> float:
         """Measure the rate of writes in order to a blank drive."""
@@ -230,12 +238,31 @@ class Drive:
         return self._seq_write("full_write_mb_s", qd["seq_qd"])
 
     def sustained_write_iops(self, qd: dict[str, int]) -> float:
-        """Measure the rate of random 4 KiB writes to a full drive that was overwritten twice at random."""
-        warm, count = self.window("sustained_write_iops")
-        trace = f"gen:rand4k,n={warm + count},foot={self.exported_mib()}MiB"
-        words = ["--fill", "100", "--age", "2", "--closed", str(qd["write_qd"]), "--warmup", str(warm), trace]
-        rate: float = self.replay([*words])["host"]["write"]["iops"]
-        return rate
+        """Measure the rate of random 4 KiB writes to a full drive that was overwritten twice at random.
+
+        Thirds of more writes are measured until the rates of the last two are equal. The first does not count.
+        """
+        first, count = self.window("sustained_write_iops")
+        third = count // 2
+        warm = first - third
+        words = ["--fill", "100", "--age", "2", "--closed", str(qd["write_qd"]), "--interval", str(SERIES_MS)]
+        while True:
+            trace = f"gen:rand4k,n={warm + 3 * third},foot={self.exported_mib()}MiB"
+            rows = self.replay([*words, trace])["series"]["rows"]
+            before, last = last_thirds([row["write"]["ios"] if "write" in row else 0 for row in rows], warm)
+            if abs(last - before) <= STEADY * before or third >= MOST_THIRD_IOS:
+                return (before + last) / 2 * (1000 / SERIES_MS)
+            third *= 2
+
+
+def last_thirds(ios: list[int], warm: int) -> tuple[float, float]:
+    """Return the means of the last two thirds of the rows behind those with the first I/Os, without the last row."""
+    done = list(itertools.accumulate(ios))
+    rows = ios[bisect.bisect_left(done, warm) + 1 : -1]
+    third = len(rows) // 3
+    if not third:
+        raise SlateError("the drive is too small to measure random writes", "raise 'geometry.blocks_per_plane'")
+    return statistics.fmean(rows[-2 * third : -third]), statistics.fmean(rows[-third:])
 
 
 @functools.cache

@@ -108,12 +108,12 @@ def read(path: Path) -> Sheet:
         raise SlateError(f"can not read {path}: {(error.strerror or str(error)).lower()}", "name a sheet") from None
     except (configparser.Error, UnicodeDecodeError) as error:
         told = " ".join(shape.clean(str(error)).split())
-        raise SlateError(f"{path} is not a sheet: {told}", "docs/real-drives.md has an example") from None
+        raise SlateError(f"{path} is not a sheet: {told}", "docs/fitting-a-drive.md has an example") from None
     for section in parser.sections():
         if section not in ("sheet", "flash"):
             raise SlateError(f"{path}: there is no section [{section}]", "a sheet has [sheet] and [flash]")
     if not parser.has_section("sheet"):
-        raise SlateError(f"{path}: the section [sheet] is missing", "docs/real-drives.md has an example")
+        raise SlateError(f"{path}: the section [sheet] is missing", "docs/fitting-a-drive.md has an example")
     return _Reader(path, parser).sheet()
 
 

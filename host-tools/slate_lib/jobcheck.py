@@ -19,7 +19,7 @@ from .errors import SlateError
 
 _INCLUDE = re.compile(r"include.(.+)")
 _ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # flat() writes it, and for_guest() takes it out
-_ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset"}
+_ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset", "nr_files": "nrfiles"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -152,6 +152,7 @@ def check(
             key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value)
             for key, value in section.options.items()
         }
+        options |= _implied_files(options, section.name)
         where = f"{section.path}, line {section.line}: the job [{section.name}]"
         engine = options.get("ioengine", "psync").partition(",")[0]
         _check_engine(where, engine, known)
@@ -176,6 +177,28 @@ def _check_engine(where: str, engine: str, known: set[str]) -> None:
 
 def _files(options: dict[str, str], key: str = "filename") -> list[str]:
     return [name.replace("\\:", ":") for name in _COLON.split(options.get(key, ""))]
+
+
+def _implied_files(options: dict[str, str], name: str) -> dict[str, str]:
+    """Return the files that fio gives a job that names none: one with the job's name, or those of filename_format."""
+    files = _count(options, "nrfiles")
+    if "filename" in options or "read_iolog" in options:
+        return {}
+    if files == 1 and _place(name):
+        return {"filename": name}
+    form = options.get("filename_format", "")
+    found = {}  # in this order, each once
+    for clone in range(_count(options, "numjobs")):
+        for number in range(files):
+            file = form
+            for key, value in (("$jobname", name), ("$jobnum", clone), ("$filenum", number)):
+                file = re.sub(re.escape(key), str(value).replace("\\", r"\\"), file, flags=re.IGNORECASE)
+            found[file.replace(":", "\\:")] = True
+    return {"filename": ":".join(found)} if form else {}
+
+
+def _count(options: dict[str, str], key: str) -> int:
+    return int(options[key]) if options.get(key, "").isdigit() else 1
 
 
 @dataclass(frozen=True)
@@ -210,8 +233,6 @@ def _check_files(where: str, options: dict[str, str], drives: list[list[int | No
             "use filename=/dev/nvme0n1; or make and mount a file system in exec_prerun, or in a script (--cmd)",
         )
     if "filename" not in options:
-        if "filename_format" in options:
-            return
         raise SlateError(f"{where} names no file, so it would not touch the drive", "add filename=/dev/nvme0n1")
     for file in _files(options):
         place = _place(file)
@@ -263,7 +284,7 @@ def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
     offset = in_bytes(options.get("offset", "0"), capacity)
     block = in_bytes(options.get("bs", "4k").split(",")[0], capacity)
     step = in_bytes(options.get("offset_increment", "0"), capacity) or 0
-    clones = int(options["numjobs"]) if options.get("numjobs", "").isdigit() else 1
+    clones = _count(options, "numjobs")
     if offset is not None and offset >= capacity:
         raise SlateError(
             f"{where}: offset={options['offset']} is beyond the drive's end, {units.size(capacity)}",

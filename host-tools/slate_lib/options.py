@@ -312,7 +312,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 def number(name: str, text: str, low: float, high: float, kind: type[float] = int) -> float:
     """Return the value of an option, checked."""
-    span = f"{low:g} to {high:g}"
+    span = f"{_plain(low)} to {_plain(high)}"
     try:
         if not _NUMBER[kind].fullmatch(text):  # Python would read '1_6', ' 16', '+16' and digits of other scripts, too
             raise ValueError(text)
@@ -325,6 +325,11 @@ def number(name: str, text: str, low: float, high: float, kind: type[float] = in
     if not low <= value <= high:
         raise SlateError(f"--{name} {text}: out of range", f"give a number from {span}")
     return value
+
+
+def _plain(value: float) -> str:
+    """Return a limit as a user writes it: whole numbers with all their digits."""
+    return str(int(value)) if value == int(value) else f"{value:g}"
 
 
 def share(name: str, text: str, high: float, places: int) -> float:
@@ -426,7 +431,7 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
     options.content = args.content
     options.load, options.load_args = args.load, args.load_arg
     options.environment = _environment(args.env)
-    options.files, options.programs = [Path(word) for word in args.file], _files(args.file)
+    options.files, options.programs = [Path(word) for word in args.file], files(args.file)
     _app(options, args)
     if args.cmd:
         options.script = Path(args.cmd)
@@ -623,7 +628,7 @@ def _environment(words: list[str]) -> dict[str, str]:
     return found
 
 
-def _files(words: list[str]) -> dict[str, bytes]:
+def files(words: list[str]) -> dict[str, bytes]:
     """Return the content of each --file by its name in the guest."""
     found: dict[str, bytes] = {}
     for word in words:

@@ -38,12 +38,12 @@ class Row(NamedTuple):
 
 
 class Table:
-    """Holds rows of cells. words: the cells are text, not numbers."""
+    """Holds rows of cells. words: the cells are text, not numbers; lines: on a narrow screen each is a line."""
 
     kind = "table"
 
-    def __init__(self, name: str, head: Sequence[str], words: bool = False):
-        self.name, self.head, self.words = name, head, words
+    def __init__(self, name: str, head: Sequence[str], words: bool = False, lines: bool = False):
+        self.name, self.head, self.style = name, head, "words" if words else "lines" if lines else ""
         self.rows: list[Row] = []
 
     def add(self, name: str, cells: Iterable[str | tuple[str, float | None]], new: bool = False) -> None:
@@ -93,6 +93,17 @@ class Cards:
         return bool(self.cards)
 
 
+@dataclass
+class Tables:
+    """Holds tables, which are side by side if there is room."""
+
+    tables: list[Table]
+    kind = "tables"
+
+    def __bool__(self) -> bool:
+        return bool(self.tables)
+
+
 class Sentence(NamedTuple):
     """A paragraph of text."""
 
@@ -100,7 +111,7 @@ class Sentence(NamedTuple):
     kind: str = "sentence"
 
 
-Block = Table | Charts | Cards | Sentence
+Block = Table | Tables | Charts | Cards | Sentence
 
 
 @dataclass

@@ -10,6 +10,7 @@
     build/venv/              lib/slate/venv/             Python packages
     nand-emu/profiles/       share/slate/profiles/       drives
     fio-jobs/                share/slate/fio-jobs/       jobs
+    docs/examples/studies/   share/slate/studies/        studies
     out/                     ./out/                      results
 
 An installed tree is recognised by the file VERSION beside this package, and by nothing else, so it
@@ -32,6 +33,7 @@ if INSTALLED:
     GUESTS = TOOLS / "images"
     PROFILES = SHARE / "profiles"
     JOBS = SHARE / "fio-jobs"
+    STUDIES = SHARE / "studies"
     OUT = Path.cwd() / "out"
     COMMAND = "slate"
 else:
@@ -41,6 +43,7 @@ else:
     GUESTS = BUILD / "guest"
     PROFILES = ROOT / "nand-emu" / "profiles"
     JOBS = ROOT / "fio-jobs"
+    STUDIES = ROOT / "docs" / "examples" / "studies"
     OUT = ROOT / "out"
     COMMAND = "host-tools/slate"
 
@@ -55,7 +58,7 @@ CONTENT_IMAGE = GUEST / "content.img"
 DRIVES_SCRIPT = GUEST_TOOLS / "drives.sh"  # of a guest with several drives
 CONTENT = GUEST_TOOLS / "content"  # workloads of --content
 VENV = BUILD / "venv"
-FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))
+HOST_FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))  # for guests of the user's own
 
 DEFAULT_PROFILE = PROFILES / "default.ini"
 DEFAULT_JOB = JOBS / "quick.fio"
@@ -99,6 +102,11 @@ def kernel(name: str, vcpus: int = 1) -> Path:
 def archives(kernel: str) -> list[Path]:
     """Return the archives that the kernel unpacks: of Debian's kernel, the modules, too."""
     return [GUEST / name for name in (("root.lz4", "modules.lz4") if kernel == "debian" else ("root.lz4",))]
+
+
+def firmware() -> Path:
+    """Return the folder of the emulated PC's firmware, which is of the guest's release."""
+    return GUEST / "firmware"
 
 
 def guest_program(name: str) -> Path:

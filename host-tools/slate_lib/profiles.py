@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import drives, options, paths, units
+from . import drives, options, paths, peers, units
 from .errors import OK, SlateError
 from .names import PROFILE, files
 from .shape import Json
@@ -48,12 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("profile", metavar="NAME", help="a shipped profile's name, or a path")
     options.add_set_argument(show)
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
+    peers.add_arguments(actions.add_parser("import", help="make a profile of another simulator's configuration"))
 
 
 def run(args: argparse.Namespace) -> int:
     """Returns the exit code."""
     if args.action == "show":
         return show(args.profile, args.set, args.json)
+    if args.action == "import":
+        return peers.run(args.file, args.out)
     return list_all(args.json)
 
 
@@ -64,6 +67,15 @@ def about(path: Path) -> str:
     """Return the first line of the file's comment."""
     match = _ABOUT.search(path.read_text(encoding="utf-8", errors="replace"))
     return match[1] if match else ""
+
+
+def check_kept(drive: Path, profile: Path | None, settings: list[str]) -> None:
+    """Raise a SlateError if the drive in a file cannot be opened with this profile, or its own, and these settings."""
+    words: list[str | Path] = [paths.program("slate-profile"), "--drive", drive.resolve()]
+    words.append(profile.resolve() if profile else "-")
+    done = subprocess.run([*words, *settings], capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise SlateError(done.stderr.strip() or f"slate-profile ended with {done.returncode}")
 
 
 def derive(path: Path, settings: list[str]) -> Json:

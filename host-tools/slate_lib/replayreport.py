@@ -14,7 +14,7 @@ MANY_TRACES = 2
 # These counts of a trace are reported if they are not 0.
 _TOLD = (
     ("bad", "bad rows"),
-    ("passed_over", "rows of actions that fio passes over, too"),
+    ("passed_over", "rows of no known operation passed over"),
     ("other_devices", "rows of other devices"),
     ("backwards", "out of order (taken at the time of the row before)"),
     ("zero_size", "of no bytes left out"),
@@ -111,7 +111,8 @@ class ReplayReport(Report):
                 f"reads found {units.count(touched)} units of {units.size(self.device.unit_bytes)} that were never "
                 "written or were trimmed: these cost only a look-up. Fill the drive first (--fill 100)."
             )
-        return found + warn.of_the_map(self.device) + warn.of_the_drive(self.device.total)
+        found += warn.of_flushes(self.device) + warn.of_the_map(self.device)
+        return found + warn.of_the_drive(self.device.total)
 
     def notes(self) -> list[str]:
         """Return explanations of the figures."""

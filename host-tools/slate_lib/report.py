@@ -101,6 +101,7 @@ class Report:
         """Return warnings that a reader needs before trusting a figure."""
         return [
             *warn.of_marks(self.device),
+            *warn.of_flushes(self.device),
             *warn.of_the_map(self.device),
             *warn.warnings(self.device, self.fio, self.rows),
             *limits.alarms(self.limits),

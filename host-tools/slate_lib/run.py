@@ -539,6 +539,17 @@ def dry_run(options: RunOptions) -> int:
     return OK
 
 
+def _check_profiles(options: RunOptions) -> None:
+    """Refuse profiles and settings that no drive can be made of, if the core is built."""
+    if not any((folder / "slate-profile").exists() for folder in paths.PROGRAMS):
+        return
+    for drive in options.drives:
+        if drive.drive_kept:
+            profiles.check_kept(drive.drive_kept.path, drive.profile, drive.overrides())
+        elif drive.profile:
+            profiles.derive(drive.profile, drive.overrides())
+
+
 def check_job(options: RunOptions) -> None:
     """Check the job before a boot as far as possible: --qemu-arg may add devices unknown to the launcher."""
     known = options.job or options.kernel == "small" or options.own_kernel or options.namespaces
@@ -597,6 +608,8 @@ def run(options: RunOptions) -> int:
     """Run 'slate run'."""
     check_job(options)
     _check_input(options)
+    if options.dry_run:
+        _check_profiles(options)
     if options.own and (options.dry_run or options.own.print_libvirt):
         from . import ownrun
 

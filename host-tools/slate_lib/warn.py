@@ -30,8 +30,8 @@ def of_marks(device: Device) -> list[str]:
 def of_the_map(device: Device) -> list[str]:
     """Warn of a cached map whose memory has room for fewer loads at a time than the drive has dies.
 
-    As in ftl/page/map_size.c: reads may load one map page at a time, and one more for every two frames beyond the least
-    number of frames (M4 of ftl/page/map.c).
+    As in ftl/page/map/map_size.c: reads may load one map page at a time, and one more for every two frames beyond the
+    least number of frames (M4 of ftl/page/map/map.c).
     """
     frames, page_bytes, of_die = (device.setting(key) for key in ("map_cache_pages", "page_bytes", "planes_per_die"))
     dies = device.dies()
@@ -48,6 +48,16 @@ def of_the_map(device: Device) -> list[str]:
     ]
 
 
+def of_flushes(device: Device) -> list[str]:
+    """Warn of a drive that lies about flushes."""
+    if device.settings.get("drive.ignore_flush") != "yes":
+        return []
+    return [
+        "THE DRIVE LIES: it ends flushes at once and ignores FUA (drive.ignore_flush = yes), so a loss of power takes "
+        "data that it called durable, and flushes and synchronous writes are faster than an honest drive's"
+    ]
+
+
 def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
     """Return the warnings, each of one or two sentences."""
     found = fioresult.errors(fio)
@@ -56,6 +66,7 @@ def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
         for job in fioresult.idle(fio)
     ]
     found += _repeated(fio, device.capacity)
+    found += _cut_blocks(fio)
     found += _unwritten(device, rows)
     found += _late(device)
     return found + of_the_drive(device.total)
@@ -104,6 +115,20 @@ def _repeated(fio: Json | None, capacity: int) -> list[str]:
             found[name] = (
                 f"{name}: fio repeated one order of addresses in each pass over {units.size(size)}, so garbage "
                 f"collection finds blocks that are wholly invalid, and WAF is lower than in another order. {fix} "
+                "(docs/time.md)."
+            )
+    return list(found.values())
+
+
+def _cut_blocks(fio: Json | None) -> list[str]:
+    """Warn of jobs of mixed block sizes in which fio's map of visited blocks cut the larger ones."""
+    found = {}
+    for job in (fio or {}).get("jobs", ()):
+        options = {**(fio or {}).get("global options", {}), **job.get("job options", {})}
+        if fioseed.cuts_blocks(options):
+            found[job["jobname"]] = (
+                f"{job['jobname']}: fio cuts a random block where it meets one that the job visited before, so there "
+                "are fewer large requests than the job asks for, and sizes that it does not name. Set norandommap "
                 "(docs/time.md)."
             )
     return list(found.values())

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what 'slate cuts' interrupts and checks: three programs of the guest, and the files that they need.
+
+  make    once, on an aged and otherwise empty drive
+  work    until the power is cut. It announces what it believes durable: 'slate-mark durable WORDS' sends a line with
+          the time over the second UART, which survives the cut and costs the drive no time
+  check   on each drive after its cut. $SLATE_DEV is the drive, $DURABLE a file with the lines that had been announced
+          when the power was cut. Its exit status is the verdict (VERDICTS)
+
+fsyncs on a file system (--fs) is one such work (jobs/cuts-fs.sh); --work, --check and --make name others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+from . import options, ownkernel, paths
+from .errors import SlateError
+from .shape import Json
+
+FILE_SYSTEMS = {"ext4": "ext4|.*e2fs.*", "xfs": ".*xfs_.*|.*[.]xfs", "f2fs": ".*f2fs.*"}  # and their programs
+VERDICTS = ("good", "lost", "torn", "inconsistent")  # by the exit status of a check
+FAILED = "check failed"
+WORKERS = 3
+PROGRAM = "fsyncs"
+_OWN = ("work", "check", "make")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Describes a work. programs: the guest's files by name, with make, work and check."""
+
+    programs: dict[str, bytes]
+    facts: Json  # what a log's head says of it
+    environment: dict[str, str] = field(default_factory=dict)
+    fs: str | None = None  # None: programs of the user's own
+    per_boot: int = 64
+    apps: bool = False
+
+    @property
+    def kernel(self) -> str:
+        """Return the kernel that this work runs on by default: the small one has ext4 alone."""
+        return "small" if self.fs == "ext4" else "debian"
+
+    def needs(self, name: str) -> bool:
+        """Does this work need a file of the guest's root? Programs of the user's own may need any."""
+        if self.fs is None:
+            return True
+        others = "|".join(programs for fs, programs in FILE_SYSTEMS.items() if fs != self.fs)
+        return not re.fullmatch(f"usr/bin/(fio|nvme|slate-mark|blktrace|{others})", name)
+
+    def check_kernel(self, own: ownkernel.OwnKernel | None) -> None:
+        """Raise a SlateError if a kernel of the user's own lacks the file system."""
+        if own and self.fs and not own.has(needed := ownkernel.FILE_SYSTEMS[self.fs]):
+            raise ownkernel.lacks(own, [needed])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that choose a work."""
+    parser.add_argument(
+        "--fs", metavar="NAME", help="the file system under the built-in work: ext4 (default), xfs or f2fs"
+    )
+    parser.add_argument("--work", metavar="FILE", help="a script or program of your own, in place of the built-in work")
+    parser.add_argument("--check", metavar="FILE", help="checks a drive after the cut: exit status 0 good, 1 lost, "
+                        "2 torn, 3 inconsistent")  # fmt: skip
+    parser.add_argument("--make", metavar="FILE", help="prepares the drive before --work, once (default: nothing)")
+    parser.add_argument("--file", metavar="FILE", action="append", default=[], help="a file for them in the guest")
+    parser.add_argument("--apps", action="store_true", help="the guest has the applications (docs/apps.md)")
+    parser.add_argument(
+        "--per-boot", metavar="N", help="check at most so many drives in a boot (default 64); 1 if their identifiers "
+        "must not meet, as those of Btrfs and md"
+    )  # fmt: skip
+
+
+def from_arguments(args: argparse.Namespace) -> Workload:
+    """Return the work that the arguments name."""
+    per_boot = int(options.number("per-boot", args.per_boot or "64", 1, 64))
+    given = [name for name in (*_OWN, "file", "apps") if getattr(args, name)]
+    if not args.work:
+        if given:
+            raise SlateError(f"--{given[0]} without --work", "name the work with --work")
+        return _fsyncs(args.fs or "ext4", per_boot)
+    if args.fs:
+        raise SlateError("--fs with --work: the file system is made by --make or --work", "leave --fs out")
+    if not args.check:
+        raise SlateError("--work without --check: nothing would look at the drives", "name the check with --check")
+    programs = {name: _read(name, getattr(args, name)) for name in _OWN if getattr(args, name)}
+    for name, data in options.files(args.file).items():
+        if name in _OWN or name.startswith("durable-"):
+            raise SlateError(f"--file {name}: the run's own is called {name}", "give the file another name")
+        programs[name] = data
+    sha256 = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(programs.items())}
+    facts = {"work": sha256, **({"apps": True} if args.apps else {})}
+    return Workload(programs, facts, per_boot=per_boot, apps=args.apps)
+
+
+def _fsyncs(fs: str, per_boot: int) -> Workload:
+    if fs not in FILE_SYSTEMS:
+        raise SlateError(f"--fs {fs}: not a file system here", f"use one of: {', '.join(FILE_SYSTEMS)}")
+    script = (paths.GUEST_TOOLS / "jobs" / "cuts-fs.sh").read_bytes()
+    programs = dict.fromkeys(_OWN, script) | {PROGRAM: paths.guest_program(PROGRAM).read_bytes()}
+    environment = {"CUTS_FS": fs, "CUTS_WORKERS": str(WORKERS)}
+    return Workload(programs, {"fs": fs}, environment, fs, per_boot)
+
+
+def _read(option: str, name: str) -> bytes:
+    try:
+        with open(name, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise SlateError(f"--{option} {name}: {error.strerror}", "name a script or program") from None
