@@ -250,8 +250,7 @@ def results(one: Experiment, recordings: Path | None, jobs: int) -> Results:
 def write(out: Path, figure: Figure, names: dict[str, str], found: Results, note: str) -> str:
     """Write a figure's CSV, and return its section of the page."""
     rows = {"device": figure.rows(found, tuple(trace.tag for trace in figure.traces), "device")}
-    (out / f"{figure.name}.csv").write_text(layout.csv_text(rows, names), encoding="utf-8")
-    text = [f"## {figure.name}: {figure.title}", "", *layout.shown(layout.side_by_side(rows, names)), note]
+    text = [f"## {figure.name}: {figure.title}", "", *layout.written(out, figure.name, rows, names), note]
     return "\n".join(text).rstrip() + "\n"
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""holdouts.py - draws docs/real-drives.svg from the tables of docs/real-drives.md, where the numbers stand.
+"""holdouts.py - draws docs/results/drives/real-drives.svg from the tables of its page, where the numbers stand.
 
     build/venv-reproduce/bin/python host-tools/reproduce/holdouts.py
 
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE, PICTURE = ROOT / "docs" / "real-drives.md", ROOT / "docs" / "real-drives.svg"
+PAGE, PICTURE = (ROOT / "docs/results/drives" / name for name in ("README.md", "real-drives.svg"))
 SWEEP, FIGURES = "| depth | published, IOPS |", "| drive | figure | published | ours | error |"
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LABEL = 62  # characters of a figure that are drawn

@@ -20,7 +20,7 @@ NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
 SPAN = ("low", "high")  # of several seeds
 ACROSS_MAX = 8  # columns of quantities
-FOLD = ("<details><summary>each trace</summary>", "")
+LONG = 22  # lines
 Earlier = tuple[str, dict[tuple[str, ...], str]]  # head of the column; by accounting, trace, what, unit
 
 
@@ -29,32 +29,40 @@ def has_spans(rows: dict[str, list[Row]]) -> bool:
     return any(row.low is not None for some in rows.values() for row in some)
 
 
-def side_by_side(rows: dict[str, list[Row]], names: dict[str, str], earlier: Earlier | None = None) -> list[list[str]]:
-    """Return a table's head and a line for each row, with a pair of columns for each accounting.
+def side_by_side(text: str, earlier: Earlier | None = None) -> list[list[str]]:
+    """Return the head and the lines of the table of a CSV, with a pair of columns for each accounting.
 
     Earlier results are of the first accounting.
     """
-    accountings = list(rows)
-    head = ["trace", "what", "unit", "paper"]
-    for accounting in accountings:
-        head += [f"ours ({accounting})", "ratio"]
-    spans = has_spans(rows)
+    keyed: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        keyed.setdefault(row["accounting"], {})[row["trace"], row["what"]] = row
+    head = ["trace", "what", "unit", "paper", *(name for a in keyed for name in (f"ours ({a})", "ratio"))]
+    spans = "low" in text.partition("\n")[0].split(",")
     if spans:
         head.append("lowest .. highest")
     if earlier:
         head.append(earlier[0])
     out = [head]
-    keyed = {a: {(row.trace, row.what): row for row in some} for a, some in rows.items()}
-    for key, first in keyed[accountings[0]].items():
-        line = [names.get(first.trace, first.trace), first.what, first.unit, number(first.paper)]
-        for accounting in accountings:
-            row = keyed[accounting].get(key)
-            line += [number(row.ours), number(row.ratio)] if row else ["", ""]
+    for key, first in next(iter(keyed.values()), {}).items():
+        line = [first["trace"], first["what"], first["unit"], first["paper"].replace(NOT_PUBLISHED, "")]
+        for some in keyed.values():
+            line += [some[key]["ours"], some[key]["ratio"]] if key in some else ["", ""]
         if spans:
-            line.append(f"{number(first.low)} .. {number(first.high)}" if first.low is not None else "")
+            line.append(f"{first['low']} .. {first['high']}" if first["low"] else "")
         if earlier:
-            line.append(earlier[1].get((accountings[0], line[0], first.what, first.unit), ""))
+            line.append(earlier[1].get((first["accounting"], *(first[name] for name in ("trace", "what", "unit"))), ""))
         out.append(line)
+    return out
+
+
+def rows_of(text: str) -> dict[str, list[Row]]:
+    """Return the rows of a CSV by accounting, with the numbers as they are rounded there."""
+    out: dict[str, list[Row]] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        numbers = (float(row[name]) if row.get(name) not in ("", None, NOT_PUBLISHED) else None
+                   for name in ("ours", "paper", *SPAN))  # fmt: skip
+        out.setdefault(row["accounting"], []).append(Row(row["trace"], row["what"], row["unit"], *numbers))
     return out
 
 
@@ -90,14 +98,15 @@ def as_table(names: list[str], lines: list[list[str]]) -> list[str]:
     return out
 
 
-def shown(table: list[list[str]]) -> list[str]:
-    """Return a figure's table; of a long one averages, or else published numbers, come before the rest."""
+def shown(table: list[list[str]], name: str) -> list[str]:
+    """Return a figure's table. Of a long one it has the averages, or else the published numbers, and a link to the CSV
+    of that name, which has every line.
+    """
     head, *lines = table
     first = [line for line in lines if line[0] in BOLD] or [line for line in lines if line[3]]
-    if len(first) in (0, len(lines)) or len(lines) <= 22:
+    if len(first) in (0, len(lines)) or len(lines) <= LONG:
         return [*markdown(head, lines), ""]
-    rest = [line for line in lines if line not in first]
-    return [*markdown(head, first), "", *FOLD, *markdown(head, rest), "", "</details>", ""]
+    return [*markdown(head, first), "", f"Each trace: [{name}.csv]({name}.csv).", ""]
 
 
 def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
@@ -117,6 +126,15 @@ def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(lines)
     return out.getvalue()
+
+
+def written(
+    out: Path, name: str, rows: dict[str, list[Row]], names: dict[str, str], earlier: Earlier | None = None
+) -> list[str]:
+    """Write a figure's CSV, and return what a page shows of it."""
+    text = csv_text(rows, names)
+    (out / f"{name}.csv").write_text(text, encoding="utf-8")
+    return shown(side_by_side(text, earlier), name)
 
 
 def sections(path: Path) -> tuple[str, dict[str, str]]:

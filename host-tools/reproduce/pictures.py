@@ -1,10 +1,24 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""pictures.py - a figure's SVG. The same rows give the same bytes."""
+"""pictures.py - a figure's SVG. The same rows give the same bytes.
+
+    pictures.py STUDY [FIGURE ...] [--results DIR] [--out DIR]
+
+Draws the figures from the tables of a study (docs/results/STUDY/FIGURE.csv), each to OUT/FIGURE.svg. A share of
+windows ("cdf") follows from the runs alone, so only a study draws it.
+"""
 
 from __future__ import annotations
 
+import argparse
+import csv
+import io
+import re
+import sys
 from pathlib import Path
 from typing import Any
+
+sys.dont_write_bytecode = True
 
 import matplotlib
 
@@ -18,29 +32,35 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
+import layout
 import measures
+import study as studies
 from compare import Results, Row
 from figures import Figure
+from points import StudyError
 
+_PATH = re.compile(r' d="[^"]*"')
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222222")
 
 
 def save(figure: Drawing, path: Path) -> None:
-    """Save a picture without the date, so that equal pictures are equal files."""
+    """Save a picture without the date, so that equal pictures are equal files, and each path in one line."""
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    out = io.StringIO()
+    figure.savefig(out, metadata={"Date": None})
     pyplot.close(figure)
+    path.write_text(_PATH.sub(lambda found: found[0].replace("\n", " "), out.getvalue()), encoding="utf-8")
 
 
-def bars(title: str, rows: dict[str, list[Row]], names: dict[str, str], path: Path) -> None:
+def bars(title: str, rows: dict[str, list[Row]], path: Path) -> None:
     """Draw a panel for each unit and accounting, with a group of bars for each trace.
 
-    A bar is a row; lines are the paper's numbers. names: labels of the traces.
+    A bar is a row; lines are the paper's numbers.
     """
     panels = [(a, unit) for a, some in rows.items() for unit in dict.fromkeys(row.unit for row in some)]
     drawn, axes = pyplot.subplots(len(panels) or 1, 1, figsize=(9, 2.6 * max(1, len(panels))), squeeze=False)
     for axis, (accounting, unit) in zip(axes[:, 0], panels):
-        panel(axis, [row for row in rows[accounting] if row.unit == unit], f"{unit}\n({accounting})", names)
+        panel(axis, [row for row in rows[accounting] if row.unit == unit], f"{unit}\n({accounting})")
         if unit in ("calls", "pages/page"):
             axis.set_yscale("log")
     axes[0, 0].set_title(title, loc="left")
@@ -66,7 +86,7 @@ def stack(title: str, rows: dict[str, list[Row]], path: Path) -> None:
     save(drawn, path)
 
 
-def panel(axis: Axes, rows: list[Row], unit: str, names: dict[str, str]) -> None:
+def panel(axis: Axes, rows: list[Row], unit: str) -> None:
     """Draw one panel."""
     traces = list(dict.fromkeys(row.trace for row in rows))
     labels = list(dict.fromkeys(row.what for row in rows))
@@ -88,8 +108,7 @@ def panel(axis: Axes, rows: list[Row], unit: str, names: dict[str, str]) -> None
             if row.paper is not None:
                 axis.plot([x - width / 2, x + width / 2], [row.paper] * 2, color="black", linewidth=2)
     axis.axhline(0, color="black", linewidth=0.5)
-    ticks = [names.get(trace, trace) for trace in traces]
-    axis.set_xticks(range(len(traces)), ticks, rotation=35, ha="right", fontsize=7)
+    axis.set_xticks(range(len(traces)), traces, rotation=35, ha="right", fontsize=7)
     axis.set_ylabel(unit)
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 
@@ -109,17 +128,73 @@ def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> 
     save(drawn, path)
 
 
-def over_time(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
-    """Draw the write latency of every interval, a line for each configuration."""
+def over_time(title: str, lines: list[dict[str, str]], path: Path) -> None:
+    """Draw the write latency of every interval, a curve for each configuration: lines are a series' CSV."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))
-    for n, config in enumerate(figure.configs):
-        found = results.found[figure.traces[0].tag, config, figure.accountings[0]]
-        points = measures.series(found)
-        axis.plot([x / 60 for x, _ in points], [y / 1000 for _, y in points], linewidth=0.7,
-                  label=config.removesuffix("-series").upper(), color=COLOURS[n])  # fmt: skip
+    for n, config in enumerate(name for name in lines[0] if name != "minute"):
+        known = [line for line in lines if line[config]]
+        axis.plot([float(line["minute"]) for line in known], [float(line[config]) for line in known], linewidth=0.7,
+                  label=config.upper(), color=COLOURS[n])  # fmt: skip
     axis.set_yscale("log")
     axis.set_xlabel("minutes")
     axis.set_ylabel("mean write latency, ms")
-    axis.set_title(f"{figure.name}: {figure.title}, {names[figure.traces[0].tag]}", loc="left")
+    axis.set_title(title, loc="left")
     axis.legend(frameon=False)
     save(drawn, path)
+
+
+def draw(figure: Figure, tables: Path, out: Path) -> None:
+    """Draw a figure from its CSV in the folder of tables."""
+    title, path = f"{figure.name}: {figure.title}", out / f"{figure.name}.svg"
+    rows = layout.rows_of((tables / f"{figure.name}.csv").read_text(encoding="utf-8"))
+    if figure.picture == "series":
+        trace = next(iter(rows.values()))[0].trace
+        with open(tables / f"{figure.name}-series.csv", encoding="utf-8") as series:
+            over_time(f"{title}, {trace}", list(csv.DictReader(series)), path)
+    elif figure.picture == "stack":
+        stack(title, rows, path)
+    else:
+        bars(title, rows, path)
+
+
+def chosen(study: str, names: list[str], tables: Path) -> list[Figure]:
+    """Return the figures of that name, or all that have a table; raises StudyError for one that cannot be drawn."""
+    every = {figure.name: figure for figure in studies.of(study, False, None, None).figures()}
+    if not tables.is_dir():
+        raise StudyError(f"{tables}: is no folder: 'make reproduce-{study}' makes the tables of a study")
+    for name in names:
+        if name not in every:
+            raise StudyError(f"{study} has no figure {name}: it has {', '.join(every)}")
+        if every[name].picture == "cdf":
+            raise StudyError(f"{name} is drawn from the runs, not from its table: 'make reproduce-{study}' draws it")
+        if not (tables / f"{name}.csv").exists():
+            raise StudyError(f"{tables}: has no {name}.csv: 'make reproduce-{study}' makes it")
+    if names:
+        return [every[name] for name in names]
+    return [one for one in every.values() if one.picture != "cdf" and (tables / f"{one.name}.csv").exists()]
+
+
+def main(argv: list[str]) -> int:
+    """Run the command line. Returns 1 with a sentence on stderr if a figure cannot be drawn."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, description="draw figures from the tables of a study")
+    parser.add_argument("study", choices=tuple(studies.KINDS))
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help="default: all of the study")
+    parser.add_argument("--results", type=Path, metavar="DIR", help="of the tables (docs/results/STUDY)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="of the pictures (build/reproduce/pictures/STUDY)")
+    args = parser.parse_args(argv)
+    out = args.out or studies.ROOT / "build/reproduce/pictures" / args.study
+    tables = args.results or studies.ROOT / "docs/results" / args.study
+    try:
+        figures = chosen(args.study, args.figures, tables)
+        out.mkdir(parents=True, exist_ok=True)
+        for figure in figures:
+            draw(figure, tables, out)
+    except (StudyError, OSError) as error:
+        print(f"pictures.py: {error}", file=sys.stderr)
+        return 1
+    print(f"pictures  {len(figures)} are in {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -253,7 +253,7 @@ def write(out: Path, rows: list[tuple[Configuration, Figures]], size: Size) -> N
     (out / "README.md").write_text(
         "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
         "# RocksDB on the page FTL, with placement handles, and on zones\n\n"
-        f"Made by `make study-placement`; [the page](../../placement-study.md) explains it. {size.keys} keys; "
+        f"Made by `make study-placement`; [the page](study.md) explains it. {size.keys} keys; "
         f"the updates, {size.batches - size.keys // BATCH} batches.\n\n" + table(rows), encoding="utf-8")
 
 

@@ -327,12 +327,12 @@ def write(out: Path, web: list[Source], requests: list[Request]) -> None:
         rows = {"ssdsim": shares(standins(), CHOICES, op)}
         made.append((f"share-{op}", f"Stand-ins: share of the mean {op} response that is a wait for GC, greedy", rows))
     for name, title, rows in made:
-        (out / f"{name}.csv").write_text(layout.csv_text(rows, {}), encoding="utf-8")
-        text += [f"## {name}: {title}", "", *layout.shown(layout.side_by_side(rows, {}))]
+        text += [f"## {name}: {title}", "", *layout.written(out, name, rows, {})]
         text += [said[name], ""] if name in said else []
     parts = parts_table(web[0])
     write_csv(out / "web3-parts.csv", parts)
-    text += ["## web3-parts: web_3: where the mean response goes, in ms", "", *layout.as_table(parts[0], parts[1:]), ""]
+    text += ["## web3-parts: where the mean response goes", ""]
+    text += ["[web3-parts.csv](web3-parts.csv) has the parts of web_3, in ms.", ""]
     text += [said["web3-parts"], ""] if "web3-parts" in said else []
     (out / "README.md").write_text("\n".join(text).rstrip("\n") + "\n", encoding="utf-8")
 

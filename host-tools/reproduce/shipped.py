@@ -300,21 +300,24 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(allow_abbrev=False, description="the shipped profiles beside what is said of them")
     parser.add_argument("profiles", nargs="*", metavar="PROFILE")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/results/shipped", metavar="DIR")
+    parser.add_argument("--out", type=Path, metavar="DIR")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
     args = parser.parse_args()
+    if args.profiles and not args.out:
+        parser.error("name a folder for the rows of some profiles: --out DIR")
+    out = args.out or ROOT / "docs/results/shipped"
     names = args.profiles or [*sorted(path.stem for path in (PROFILES / "drives").glob("*.ini")), *SMALL]
     rows: list[dict[str, str]] = []
     with ThreadPoolExecutor(args.jobs) as pool:
         for name, found in zip(names, pool.map(measure, names)):
             rows += found
             print(name, *(f"{row['what']}/{row['from']} {row['difference_percent']}" for row in found), flush=True)
-    args.out.mkdir(parents=True, exist_ok=True)
-    with open(args.out / "shipped.csv", "w", encoding="utf-8", newline="") as file:
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / "shipped.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    (args.out / "README.md").write_text(as_markdown(rows), encoding="utf-8")
+    (out / "README.md").write_text(as_markdown(rows), encoding="utf-8")
     return 0
 
 

@@ -32,7 +32,7 @@ run. Reads are made in the same way, with their own extents, with written ones, 
 lie in runs; runs lie in random order with random gaps over a span of addresses. Requests come in
 bursts of one direction; bursts come at uniformly random times.
 
-Two habits of real volumes are options, off in workloads.toml (standin-locality.md): a share
+Two habits of real volumes are options, off in workloads.toml (docs/notes/standin-locality.md): a share
 "recent" of the rewrites goes to one of the last "window" writes, and runs made one after
 another lie in the same region of "region_kib". fit.py finds their values for a real trace.
 

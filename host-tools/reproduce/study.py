@@ -67,35 +67,36 @@ class Kind:
     beside: Beside | None = None
     earlier: tuple[str, str] | None = None
     banded: bool = False
+    pictures: tuple[str, ...] = ()  # those that the page shows
 
 
 KINDS = {
     "pen": Kind("PEN: Liu, Kotra, Jung, Kandemir, FAST 2018", points.Pen, figures.pen, 32, 32,
-                figures.PEN_QUICK, figures.PEN_QUICK_FIGURES),
+                figures.PEN_QUICK, figures.PEN_QUICK_FIGURES, pictures=("fig05", "fig12a", "fig15b")),
     "pen-bands": Kind("PEN: bands over seeds and fits of the stand-ins", points.Pen, bands.pen, 32, 32,
                       figures.PEN_QUICK, bands.QUICK_FIGURES, banded=True),
     "pen-choices": Kind("PEN: what its text leaves open", points.PenChoices, figures.pen_choices, 32, 32,
                         figures.CHOICES_QUICK, figures.CHOICES_QUICK_FIGURES),
     "ippbe": Kind("IPPBE: Garrett, Yang, Zhang, ISLPED 2018", points.Ippbe, figures.ippbe, 8, 32,
-                  figures.IPPBE_QUICK, figures.IPPBE_QUICK_FIGURES),
+                  figures.IPPBE_QUICK, figures.IPPBE_QUICK_FIGURES, pictures=("fig06", "fig11")),
     "ippbe-bands": Kind("IPPBE: bands over seeds and fits of the stand-ins", points.Ippbe, bands.ippbe, 32, 32,
                         figures.IPPBE_QUICK, bands.IPPBE_QUICK_FIGURES, banded=True),
     "ippbe-choices": Kind("IPPBE: what its text leaves open besides", points.IppbeChoices, figures.ippbe_choices,
                           32, 32, figures.IPPBE_QUICK, figures.IPPBE_CHOICES_QUICK_FIGURES),
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",
                    spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests,
-                   beside=spread.beside),
+                   beside=spread.beside, pictures=("fig18a", "fig22")),
     "spread-choices": Kind("SPREAD and spFTL: what the text leaves open besides", spread.SpreadChoices,
                            spread.spread_choices, 8, 16, spread.QUICK, spread.CHOICES_QUICK_FIGURES, True),
     "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
                 rps.Rps, rps.rps, 1, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests,
-                earlier=("rps-4", "at 1/4")),
+                earlier=("rps-4", "at 1/4"), pictures=("alike-fig13", "fig15", "alike-fig15", "guest-fig15")),
     "rps-choices": Kind("RPS and flexFTL: what the text leaves open besides", rps.RpsChoices, rps.rps_choices, 4, 8,
                         rps.QUICK, rps.CHOICES_QUICK_FIGURES, True),
     "rps-causes": Kind("RPS and flexFTL: why numbers are off", rps_causes.RpsCauses, rps_causes.rps_causes, 4, 8,
                        rps.QUICK, rps_causes.QUICK_FIGURES, True),
     "dac": Kind("DAC: J. Park, dissertation, Seoul National University, 2019, chapter 5",
-                dac.Dac, dac.dac, 256, 256, dac.QUICK, dac.QUICK_FIGURES, content=True),
+                dac.Dac, dac.dac, 256, 256, dac.QUICK, dac.QUICK_FIGURES, content=True, pictures=("fig28",)),
     "dac-choices": Kind("DAC: what the text leaves open besides", dac.DacChoices, dac.dac_choices, 256, 256,
                         dac.QUICK, dac.CHOICES_QUICK_FIGURES, content=True),
 }  # fmt: skip

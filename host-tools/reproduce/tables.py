@@ -4,8 +4,8 @@
 
     tables.py STUDY OUT [--scale N] [--quick] [--originals DIR]
 
-Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
-results and the text of this program.
+Writes OUT/README.md, OUT/figNN.csv, and OUT/figNN.svg of the pictures that the page shows; pictures.py draws the
+others from the CSV. Every byte follows from the results and the text of this program.
 """
 
 from __future__ import annotations
@@ -55,29 +55,27 @@ def display_names(study: studies.Study) -> dict[str, str]:
 
 
 def one_figure(
-    figure: Figure, results: Results, names: dict[str, str], out: Path, earlier: layout.Earlier | None = None
+    figure: Figure, results: Results, names: dict[str, str], out: Path, study: studies.Study
 ) -> list[str]:
     """Write a figure's files; returns its section of README.md."""
     traces = tuple(trace.tag for trace in figure.traces)
     rows = {accounting: figure.rows(results, traces, accounting) for accounting in figure.accountings}
-    (out / f"{figure.name}.csv").write_text(layout.csv_text(rows, names), encoding="utf-8")
+    table = layout.written(out, figure.name, rows, names, study.earlier(figure))
     title = f"{figure.name}: {figure.title}"
-    path = out / f"{figure.name}.svg"
     if figure.picture == "series":
-        pictures.over_time(figure, results, names, path)
         (out / f"{figure.name}-series.csv").write_text(series_csv(figure, results), encoding="utf-8")
-    elif figure.picture == "cdf":
-        pictures.cdf(figure, results, names, path)
-    elif figure.picture == "stack":
-        pictures.stack(title, rows, path)
-    elif figure.picture == "bars":
-        pictures.bars(title, rows, names, path)
-    text = [f"## {title}", "", *((f"![{title}]({figure.name}.svg)", "") if figure.picture else ())]
+    text = [f"## {title}", ""]
+    if figure.name in study.kind.pictures:
+        text += [f"![{title}]({figure.name}.svg)", ""]
+        if figure.picture == "cdf":
+            pictures.cdf(figure, results, names, out / f"{figure.name}.svg")
+        else:
+            pictures.draw(figure, out, out)
     if figure.note:
         text += [figure.note, ""]
     if figure.picture == "series":
         text += [f"The curves: [{figure.name}-series.csv]({figure.name}-series.csv).", ""]
-    return text + layout.shown(layout.side_by_side(rows, names, earlier))
+    return text + table
 
 
 def inputs(study: studies.Study, results: Results) -> list[str]:
@@ -139,12 +137,12 @@ def write(study: studies.Study, out: Path) -> None:
             "docs/reproduce.md says what that means. A - is a number that the paper's text does not give.",
             ""]  # fmt: skip
     if not study.quick and not study.originals:
-        text += [head, ""]
+        text += [f"`make pictures STUDY={study.name}` draws the figures from their tables.", "", head, ""]
     guests = bool(study.guest_runs())
     for figure in study.figures():
         if figure.guests and not guests:
             continue
-        text += one_figure(figure, results, names, out, study.earlier(figure))
+        text += one_figure(figure, results, names, out, study)
         if not study.quick and not study.originals and figure.name in said:
             text += [said[figure.name], ""]
     text += inputs(study, results)
