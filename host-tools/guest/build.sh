@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# build.sh [--update] [--force]: make a guest, build/guest/NAME/{vmlinux,root.lz4,modules.lz4,guest.json,fio,programs,lock}.
+# build.sh [--update] [--force]: make a guest, build/guest/NAME/{vmlinux,root.lz4,modules.lz4,firmware,guest.json,fio,programs,
+# lock}.
 #
 #   --update   look for newer packages (kernel, programs, fio); otherwise those of the lock stay
 #   --force    make root and modules again even if nothing changed
@@ -35,6 +36,9 @@ SCRIPTS="build.sh lib.sh build-fio.sh programs.sh mkroot.py cpio.py extract-vmli
 # Our programs are made of these folders.
 SOURCES="host-tools/load host-tools/ctl host-tools/trace host-tools/libslate host-tools/guest nand-emu ftl/common"
 OURS="slate-load slatectl slate-mark" # in the guest; the others, 'slate' sends when it needs them
+# The firmware of the emulated PC, of these packages: what QEMU loads for a kernel, an ELF or a bzImage.
+FIRMWARE_PACKAGES="seabios qemu-system-data"
+FIRMWARE="bios-256k.bin kvmvapic.bin linuxboot_dma.bin pvh.bin"
 MIN_FREE_MB=1000
 
 read_options "$@"
@@ -53,7 +57,7 @@ current_stamp()
 		(cd "$here" && cat -- $SCRIPTS ../debian.sh)
 		(cd "$repo" && our_sources | xargs cat)
 		cat "$lock"
-		(cd "$out" && stat -c '%n %s %Y' vmlinux root.lz4 modules.lz4 guest.json fio programs)
+		(cd "$out" && stat -c '%n %s %Y' vmlinux root.lz4 modules.lz4 firmware guest.json fio programs)
 	} 2>/dev/null | sha256sum
 }
 
@@ -180,6 +184,24 @@ unpack_kernel() # DIR
 	rm -rf "$root" "$work/m" "$work/k"
 }
 
+# ---- firmware -------------------------------------------------------------------
+
+# shellcheck disable=SC2086 # one word per package, per file
+make_firmware()
+{
+	local name found
+	part_plan ${update:+--update} --keep named firmware $FIRMWARE_PACKAGES || return
+	unpack_plan "$work/firmware.plan" "$work/firmware-root" || return
+	mkdir "$work/firmware"
+	for name in $FIRMWARE; do
+		found=$(compgen -G "$work/firmware-root/usr/share/*/$name") || {
+			echo "neither of $FIRMWARE_PACKAGES of $suite has $name"
+			return 1
+		}
+		cp -L "${found%%$'\n'*}" "$work/firmware/"
+	done
+}
+
 # ---- programs ---------------------------------------------------------------------
 
 build_fio()
@@ -229,20 +251,20 @@ install_outputs()
 		echo "  \"kernel\": \"$(<"$kernel_dir/release")\","
 		echo "  \"fio\": \"$fio_version\","
 		echo '  "packages": {'
-		cat kernel.plan build.plan with.only | cut -d' ' -f1,2 | LC_ALL=C sort -u |
+		cat kernel.plan build.plan firmware.plan with.only | cut -d' ' -f1,2 | LC_ALL=C sort -u |
 			sed -E 's/(.*) (.*)/    "\1": "\2",/; $s/,$//'
 		echo '  },'
 		echo '  "sha256": {'
-		sha256sum modules.lz4 root.lz4 vmlinux | sed -E 's/([0-9a-f]+)  (.*)/    "\2": "\1",/; $s/,$//'
+		sha256sum firmware/* modules.lz4 root.lz4 vmlinux | sed -E 's/([0-9a-f]+)  (.*)/    "\2": "\1",/; $s/,$//'
 		echo '  }'
 		echo '}'
 	} >guest.json
-	rm -rf "$stamp" programs "$out/programs.old"
+	rm -rf "$stamp" programs "$out/programs.old" "$out/firmware"
 	mkdir programs
 	mv ours/bin/slate-marks ours/bin/fsyncs programs/
 	[ ! -d "$out/programs" ] || mv "$out/programs" "$out/programs.old"
 	mv -T fio.bin "$out/fio"
-	mv programs vmlinux root.lz4 modules.lz4 guest.json "$out/"
+	mv programs vmlinux root.lz4 modules.lz4 firmware guest.json "$out/"
 	rm -rf "$out/programs.old"
 }
 
@@ -261,6 +283,7 @@ if [ ! -d "$kernel_dir" ]; then
 	mv -T "$work/kernel" "$kernel_dir"
 fi
 
+phase firmware "the firmware of the emulated PC" make_firmware
 phase fio-fetch "the source of fio" source_plan ${update:+--update} --tarball fio fio
 fio_version=$(awk 'NR == 1 { print $2 }' "$work/fio.plan")
 name=fio-$fio_version-$({ cat "$here/build-fio.sh" "$work/fio.plan"; grep -E '^(gcc|cpp|binutils|make|libc6|libaio|zlib1g|linux-libc-dev)' "$work/build.plan"; } | key)

@@ -3,7 +3,7 @@
  * fsyncs - make small durable changes to files, and check afterwards that they exist.
  *
  *   fsyncs work  DIR SEED WORKERS REPORT   until the power is cut
- *   fsyncs check DIR SEED DONE...          after it; a DONE for each worker
+ *   fsyncs check DIR SEED WORKERS DURABLE  after it; the file DURABLE has the lines "wN n" reported before the cut
  *
  * Each worker has a directory DIR/wN and does operation after operation, all of them a
  * function of the seed, each made durable before the next begins:
@@ -17,12 +17,12 @@
  * it writes "wN n T\n" to REPORT; T is the time-stamp counter then, in virtual time the
  * drive's clock in ns.
  *
- * check does the first DONE operations of each worker in memory, and compares: each file
+ * check does the reported operations of each worker in memory, and compares: each file
  * must exist with its content, and no others. The next operation may have been under way,
  * so its files may be as before or after it (for a write: each byte of them, and the size may be between).
  *
  * struct model has 16 names with their contents. do_op() chooses an operation, apply()
- * changes the model, perform() the directory. Exit status 1: a change is missing.
+ * changes the model, perform() the directory. Exit status 1: a change is missing; 4: an error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +39,8 @@
 #define NAMES 16
 #define FILE_MAX (96 * 1024)
 #define WRITE_MAX 12288
+#define WORKERS_MAX 64
+#define FAILED 4			/* exit status: neither good nor lost data were found */
 
 enum kind { WRITE, CREATE, RENAME, UNLINK };
 
@@ -67,7 +69,7 @@ static uint8_t scratch[FILE_MAX + 1];
 static void die(const char *what)
 {
 	fprintf(stderr, "fsyncs: %s: %s\n", what, strerror(errno));
-	exit(2);
+	exit(FAILED);
 }
 
 static uint64_t rnd(uint64_t *s)		/* splitmix64 */
@@ -414,13 +416,30 @@ static void check(const char *dir, uint64_t seed, int worker, unsigned long done
 		die("/");
 }
 
+/* Read how many operations each worker had reported. */
+static void read_done(const char *path, unsigned long done[WORKERS_MAX], int workers)
+{
+	FILE *file = fopen(path, "r");
+	unsigned long n;
+	int worker;
+
+	if (!file)
+		die(path);
+	while (fscanf(file, "w%d %lu\n", &worker, &n) == 2)
+		if (worker >= 0 && worker < workers)
+			done[worker] = n;
+	fclose(file);
+}
+
 int main(int argc, char **argv)
 {
+	unsigned long done[WORKERS_MAX] = { 0 };
+	int workers = argc > 4 ? atoi(argv[4]) : 0;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 6 && !strcmp(argv[1], "work")) {
-		for (int i = 0; i < atoi(argv[4]); i++) {
+		for (int i = 0; i < workers; i++) {
 			pid_t child = fork();
 
 			if (child < 0)
@@ -430,14 +449,15 @@ int main(int argc, char **argv)
 		}
 		while (wait(NULL) > 0)
 			;
-		return 2;		/* a worker ends only by an error */
+		return FAILED;		/* a worker ends only by an error */
 	}
-	if (argc > 4 && !strcmp(argv[1], "check")) {
-		for (int i = 4; i < argc; i++)
-			check(argv[2], seed, i - 4, strtoul(argv[i], NULL, 10));
+	if (argc == 6 && !strcmp(argv[1], "check") && workers <= WORKERS_MAX) {
+		read_done(argv[5], done, workers);
+		for (int i = 0; i < workers; i++)
+			check(argv[2], seed, i, done[i]);
 		puts(bad ? "LOST" : "ALL THERE");
 		return bad;
 	}
-	fprintf(stderr, "usage: fsyncs work DIR SEED WORKERS REPORT | fsyncs check DIR SEED DONE...\n");
-	return 2;
+	fprintf(stderr, "usage: fsyncs work DIR SEED WORKERS REPORT | fsyncs check DIR SEED WORKERS DURABLE\n");
+	return FAILED;
 }

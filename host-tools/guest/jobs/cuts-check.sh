@@ -1,25 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# cuts-check.sh: check what cuts-work.sh left on some drives. CUTS_DONE has a word for each drive:
-# the number of operations of each worker, separated by commas. Mounting replays the journal; then
-# the file system must have all those operations, and be clean. check-N.txt lists what is missing,
-# and has 'status 0' if nothing is.
-look()
-{
-	dev=$1
-	mount -t ext4 "$dev" /run/mnt || { echo "does not mount"; dmesg | tail -n 5; return 1; }
-	# shellcheck disable=SC2046 # a word a worker
-	./fsyncs check /run/mnt "$CUTS_SEED" $(echo "$2" | tr , ' ')
-	status=$?
-	umount /run/mnt || return 1
-	e2fsck -f -n "$dev" || { echo "is not clean"; return 1; }
-	return $status
-}
-
+# cuts-check.sh: run ./check for each of some drives as their cuts left them, for at most CUTS_LIMIT seconds of guest
+# time. durable-N has what was announced before the cut of drive N. check-N.txt gets what the check says, and "status
+# S" as its last line. Processes that it leaves behind are killed: its own by their group, others by their $DURABLE.
 number=1
-for done in $CUTS_DONE; do
-	look "/dev/nvme0n$number" "$done" >"$OUT/check-$number.txt" 2>&1
-	echo "status $?" >>"$OUT/check-$number.txt"
+while [ -e durable-$number ]; do
+	SLATE_DEV=/dev/nvme0n$number DURABLE=/job/durable-$number timeout -s KILL "$CUTS_LIMIT" ./check \
+		>"$OUT/check-$number.txt" 2>&1
+	status=$?
+	grep -lz "^DURABLE=/job/durable-$number\$" /proc/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ process _; do
+		kill -KILL "$process" 2>/dev/null
+	done
+	printf '\nstatus %s\n' $status >>"$OUT/check-$number.txt"
+	# what a check left mounted
+	grep -o '^/dev/nvme[^ ]*' /proc/mounts | while read -r dev; do umount -l "$dev"; done
 	number=$((number + 1))
 done
