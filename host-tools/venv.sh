@@ -16,7 +16,13 @@ python=/usr/bin/python3
 
 wanted() { "$python" --version && cat "$list"; }
 
-[ -e "$stamp" ] && wanted | cmp -s - "$stamp" && [ -x "$venv/bin/python3" ] && exit 0
+# Programs of a virtual environment begin with its path: after the tree was moved or copied they run another one.
+is_here() {
+	local program
+	program=$(sed -n '1s/^#!//p' "$venv/bin/pip") && [ "$(readlink -f "${program%/bin/*}")" = "$(readlink -f "$venv")" ]
+}
+
+[ -e "$stamp" ] && wanted | cmp -s - "$stamp" && [ -x "$venv/bin/python3" ] && is_here && exit 0
 
 rm -rf "$venv"
 "$python" -m venv "$venv"

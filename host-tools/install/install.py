@@ -28,16 +28,18 @@ sys.path.insert(0, str(TOOLS))
 from slate_lib import facts, paths
 from slate_lib.errors import SlateError
 
-CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
+CALLED = ("slate-replay", "slate-content", "slate-trace", "slate-load", "slatectl")  # by people
 OWN = ("slate-age", "slate-profile")  # by slate
 GUEST_SCRIPTS = ("cpio.py", "default-release", "results.py", "drives.sh", "to-image", "jobs/*", "apps/*", "content/*")
-IMAGES = ("vmlinux", "root.lz4", "modules.lz4", "guest.json", "lock", "small/vmlinux",
+IMAGES = ("vmlinux", "root.lz4", "modules.lz4", "firmware/bios-256k.bin", "firmware/kvmvapic.bin",
+          "firmware/linuxboot_dma.bin", "firmware/pvh.bin", "guest.json", "lock", "small/vmlinux",
           "small/kernel.json", "small-smp/vmlinux", "small-smp/kernel.json", "apps.img",
           "apps.json", "content.img", "content.json")
 QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io", "qemu-nbd", "qemu-storage-daemon")
-MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")
+MANUALS = ("install/slate-replay.1", "install/slate-content.1", "install/slate-trace.1", "load/slate-load.1",
+           "ctl/slatectl.1")  # fmt: skip
 DOCS = (
-    "README.md", "CHANGELOG.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c",
+    "README.md", "CHANGELOG.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/notes/*.md", "docs/examples/*.c",
     "DESIGN.md", "*/DESIGN.md", "ftl/*/DESIGN.md", "tests/kunit/DESIGN.md",
 )  # fmt: skip
 VENV = paths.BUILD / "venv-install"
@@ -129,6 +131,8 @@ def data(to: Installer) -> None:
             to.copy(path, f"share/slate/profiles/{folder}/{path.name}")
     for path in matching(paths.JOBS, ("*.fio",)):
         to.copy(path, f"share/slate/fio-jobs/{path.name}")
+    for path in matching(paths.STUDIES, ("*.toml",)):
+        to.copy(path, f"share/slate/studies/{path.name}")
     pages = {"slate.1": made("manual.py")} | {
         Path(name).name: (TOOLS / name).read_text(encoding="utf-8") for name in MANUALS
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Completion of slate-replay, slate-content, slate-load and slatectl: what their --help has.
+# Completion of slate-replay, slate-content, slate-trace, slate-load and slatectl: what their --help has.
 
 _slatectl()
 {
@@ -19,4 +19,4 @@ _slatectl()
 }
 
 complete -F _slatectl slatectl
-complete -F _longopt slate-replay slate-content slate-load
+complete -F _longopt slate-replay slate-content slate-trace slate-load
