@@ -64,8 +64,9 @@ cc=${CC:-gcc}
 if command -v ccache >/dev/null; then
 	cc="ccache $cc"
 	# what one checkout compiled serves another: paths count from the root, and the
-	# directory, which is in the debug information alone, not at all
-	export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+	# directory, which is in the debug information alone, not at all; the compiler's list
+	# of included files (-MD) replaces a run of the preprocessor
+	export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 fi
 flags+=("--cc=$cc")
 

@@ -22,7 +22,7 @@ programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-stora
 qtest=tests/qtest/nvme-command-test # from the first patch on
 
 mapfile -t flags < <("$here/build.sh" --flags)
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 PKG_CONFIG_PATH=$build/core/install/lib/pkgconfig
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 PKG_CONFIG_PATH=$build/core/install/lib/pkgconfig
 export GIT_CEILING_DIRECTORIES=$work # git apply takes no note of a repository around build/
 
 configure() { # --enable-slate, or nothing

@@ -12,7 +12,7 @@ src=$build/qemu-src
 cache=()
 if command -v ccache >/dev/null; then
 	cache=(ccache)
-	export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+	export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 fi
 
 instrument_check() {

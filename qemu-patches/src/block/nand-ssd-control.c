@@ -300,6 +300,47 @@ void nand_ssd_add_sanitize_notifier(BlockDriverState *bs, Notifier *notifier)
     notifier_list_add(&s->sanitized, notifier);
 }
 
+/* Events */
+
+void nand_ssd_append_event(BlockDriverState *bs, const void *event,
+                           size_t bytes)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_append_event(s->dev, event, bytes);
+}
+
+uint32_t nand_ssd_untold_shutdowns(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    return slate_untold_shutdowns(s->dev);
+}
+
+void nand_ssd_append_shutdown(BlockDriverState *bs, const void *event,
+                              size_t bytes)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_append_shutdown(s->dev, event, bytes);
+}
+
+void *nand_ssd_copy_events(BlockDriverState *bs, size_t *bytes,
+                           uint32_t *count)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    void *all;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    *bytes = slate_events_bytes(s->dev, count);
+    all = g_malloc(*bytes);
+    slate_get_events(s->dev, all);
+    return all;
+}
+
 /* Arbitration */
 
 QEMU_BUILD_BUG_ON((NAND_SSD_REQ_QUEUE >> NAND_SSD_REQ_QUEUE_SHIFT) + 1 !=

@@ -24,6 +24,7 @@
 
 #include "slate_control.h"
 #include "slate_power.h"
+#include "slate_events.h"
 #include "slate_sanitize.h"
 
 typedef struct NandSsdRequest {
@@ -73,7 +74,7 @@ typedef struct BDRVNandSsdState {
     bool off_news;                  /* `power` is still to be notified */
     uint32_t lost;                  /* requests of the last cut */
     NotifierList power;
-    bool sanitizing;                /* a sanitize ran at our last look */
+    bool sanitizing;                /* was one under way at the last check? */
     bool sanitize_news;             /* `sanitized` is still to be notified */
     NotifierList sanitized;
     NandSsdCutFunc *cut_then;

@@ -339,7 +339,7 @@ typedef enum NandSsdSanitizeState {     /* enum slate_sanitize_state */
 
 typedef struct NandSsdSanitize {
     NandSsdSanitizeState state;         /* of the last operation */
-    uint32_t tag;                       /* of the last operation, settable */
+    uint32_t tag;                       /* see nand_ssd_sanitize() */
     uint32_t row, rows;                 /* RUNNING: how far it is */
     bool blank;                         /* no host data (slate_sanitize.h) */
     uint64_t erase_ns;                  /* of a whole operation */
@@ -383,6 +383,19 @@ static inline void nand_ssd_get_sanitize(BlockDriverState *bs,
 
 #ifdef CONFIG_SLATE
 /*
+ * Events that the drive keeps for good, the newest that fit (slate_events.h).
+ * An unsafe shutdown is untold until its event is appended. A copy has the
+ * newest first; g_free() it.
+ */
+void nand_ssd_append_event(BlockDriverState *bs, const void *event,
+                           size_t bytes);
+uint32_t nand_ssd_untold_shutdowns(BlockDriverState *bs);
+void nand_ssd_append_shutdown(BlockDriverState *bs, const void *event,
+                              size_t bytes);
+void *nand_ssd_copy_events(BlockDriverState *bs, size_t *bytes,
+                           uint32_t *count);
+
+/*
  * Option guest-control: may a guest read logs and set marks, and may it give
  * orders? The front end asks; QMP has no such limits.
  */
@@ -410,6 +423,28 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
 /* Tell the drive that the host shuts down. */
 void nand_ssd_shut_down(BlockDriverState *bs);
 #else
+static inline void nand_ssd_append_event(BlockDriverState *bs,
+                                         const void *event, size_t bytes)
+{
+}
+
+static inline uint32_t nand_ssd_untold_shutdowns(BlockDriverState *bs)
+{
+    return 0;
+}
+
+static inline void nand_ssd_append_shutdown(BlockDriverState *bs,
+                                            const void *event, size_t bytes)
+{
+}
+
+static inline void *nand_ssd_copy_events(BlockDriverState *bs, size_t *bytes,
+                                         uint32_t *count)
+{
+    *bytes = *count = 0;
+    return NULL;
+}
+
 static inline bool nand_ssd_guest_sees(BlockDriverState *bs)
 {
     return false;
