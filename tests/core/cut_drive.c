@@ -159,7 +159,7 @@ void drive_make(struct drive *d, const struct shape *s)
 		.capacity_bytes = (uint64_t)s->units * s->unit, .unit_bytes = s->unit,
 		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = s->ftl ? 4 : 3,
 		.gc_stop_blocks = s->ftl ? 5 : 4, .gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
-		.multiplane = s->multiplane, .payload = true, .map_ns = 10,
+		.multiplane = s->multiplane, .gc_multiplane = true, .payload = true, .map_ns = 10,
 		.buffer_ns = 10, .overhead_ns = 10, .max_unit_reads = s->ways & FEW_READS ? 8 : 256,
 		.gc_policy = s->policy ? s->policy : &gc_greedy, .gc_choices = 2, .gc_window_blocks = 3,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,

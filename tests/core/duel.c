@@ -50,7 +50,7 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 	struct duel *d = opaque;
 
 	if (offset < nand_array_table_bytes(&d->c) ||
-	    offset + bytes > nand_array_image_bytes(&d->c))
+	    offset + bytes > nand_array_image_bytes(&d->c) - nand_array_form_bytes(&d->c))
 		naive_differ(&d->model, "discard of bytes that are not payload");
 	else
 		memset((uint8_t *)d->image + offset, 0xdb, bytes);

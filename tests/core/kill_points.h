@@ -27,7 +27,7 @@
 #define PBS_MAX 128u
 #define MOMENTS_MAX 24u
 #define GROUP_MAX 8u
-#define PAGE_BYTES 512u
+#define PAGE_BYTES 1536u		/* three units (nand-emu/content.c) */
 #define OOB_BYTES 16u
 #define VERSIONS 62u
 

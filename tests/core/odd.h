@@ -159,6 +159,10 @@ void odd_host_copy(struct odd *o, struct ftl_io *io, uint64_t at, void *buf, siz
 void odd_work(struct odd *o, uint32_t requests);
 void odd_drain(struct odd *o);
 void odd_flush(struct odd *o);		/* called after a drain */
+/* odd_keys.c: note the values of the FTL's keys in a drive that was made. */
+void odd_note_keys(const struct odd *o);
+/* Test that each key noted had two values, but for keys that other tests draw, and that each GC policy was used. */
+void odd_keys_are_drawn(void);
 /*
  * Read everything: the content must be a prefix of the history that includes all durable changes.
  */

@@ -80,6 +80,7 @@ static void draw_config(struct odd *o)
 	c->gc_mode = roll(o, 2) ? FTL_GC_SLICED : FTL_GC_BLOCKING;
 	c->gc_slice_pages = 1 + roll(o, 4);
 	c->multiplane = roll(o, 2);
+	c->gc_multiplane = roll(o, 2);
 	c->map_ns = roll(o, 2) * 10;
 	c->buffer_ns = roll(o, 2) * 10;
 	c->overhead_ns = roll(o, 2) * 10;
@@ -182,11 +183,11 @@ static void draw_frontier(struct odd *o)
 
 static void draw_policy(struct odd *o)
 {
-	static const struct gc_policy *const policies[] = {
-		&gc_cost_benefit, &gc_fifo, &gc_random, &gc_d_choices, &gc_windowed
-	};
+	uint32_t others = 0;		/* number of policies beside greedy, which is the first */
 
-	o->fc.gc_policy = policies[roll(o, 5)];
+	while (gc_policies[others + 1])
+		others++;
+	o->fc.gc_policy = gc_policies[1 + roll(o, others)];
 	o->fc.gc_choices = 1 + roll(o, 4);
 	o->fc.gc_window_blocks = 1 + roll(o, 4);
 	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && !flag(o, 'y') && !flag(o, 'h') && roll(o, 2))

@@ -141,7 +141,24 @@ static struct nand_cmd *add(struct storm *s, struct call *k, enum nand_op op, ui
 	return c;
 }
 
-/* Choose the content of a program: its own, one repeated byte, or none. */
+/* Give each unit of a page one of the forms that content.c tells apart. */
+static void give_forms(struct storm *s, uint8_t *data, uint32_t bytes)
+{
+	uint32_t unit = bytes & -bytes;	/* the array's units, which are below 4096 bytes here */
+
+	for (uint32_t at = 0; at < bytes; at += unit) {
+		uint64_t step = draw(s, 4) ? 0x9e3779b97f4a7c15u : 1, v = s->stamp * 3 + at / unit % 2;
+
+		for (uint32_t k = 0; k < unit; k += 8, v += step)
+			memcpy(data + at + k, &v, 8);
+		if (draw(s, 4) == 0)
+			memset(data + at, (int)s->stamp, unit);
+		if (draw(s, 8) == 0)
+			data[at + draw(s, unit)] ^= 1;
+	}
+}
+
+/* Choose the content of a program: its own, one repeated byte, units of several forms, or none. */
 static void give_content(struct storm *s, struct nand_cmd *c, unsigned int i)
 {
 	uint32_t bytes = s->duel.c.geo.page_bytes, what = draw(s, 16);
@@ -149,7 +166,9 @@ static void give_content(struct storm *s, struct nand_cmd *c, unsigned int i)
 
 	c->data = c->oob = NULL;
 	s->stamp++;
-	if (what > 4)
+	if (what > 9)
+		give_forms(s, data, bytes);
+	else if (what > 4)
 		for (uint32_t k = 0; k < bytes; k += 8) {
 			uint64_t v = s->stamp * 0x9e3779b97f4a7c15u + k;
 

@@ -31,10 +31,10 @@ static const struct {
 	struct nand_array_config c;
 } table[] = {
 	{ "slc", { TIMES(FAST_BUS), .payload = true, .physics = { CALM }, .geo = {
-		GEO(1, 1, 1, 1, 4, 8), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 1,
+		GEO(1, 1, 1, 1, 4, 8), PAGE(1536, 512), .erase_group_max = 1, .bits_per_cell = 1,
 		.order = NAND_ORDER_ASCENDING } } },
 	{ "wide", { TIMES(SLOW_BUS), .payload = true, .physics = { CALM }, .geo = {
-		GEO(2, 2, 2, 2, 4, 4), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 1,
+		GEO(2, 2, 2, 2, 4, 4), PAGE(1536, 512), .erase_group_max = 1, .bits_per_cell = 1,
 		.order = NAND_ORDER_ASCENDING } } },
 	{ "one bus", { .timing = { .cmd_ns = 997, .bus_ps_per_byte = SLOW_BUS, .oob_off_bus = true, CELLS },
 		.owners = true, .physics = { CALM }, .geo = {
@@ -69,7 +69,7 @@ static const struct {
 	{ "mlc rps", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS, .suspend_ns = 1013,
 			.resume_ns = 2003, .suspends_max = 2, CELLS },
 		.owners = true, .payload = true, .physics = { CALM }, .geo = {
-		GEO(1, 2, 1, 2, 4, 8), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 2,
+		GEO(1, 2, 1, 2, 4, 8), PAGE(1536, 512), .erase_group_max = 1, .bits_per_cell = 2,
 		.order = NAND_ORDER_RPS, .copyback = true } } },
 	{ "tlc rps", { TIMES(FAST_BUS), .payload = true, .physics = { CALM }, .geo = {
 		GEO(1, 1, 1, 1, 4, 15), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 3,
@@ -79,7 +79,7 @@ static const struct {
 		.order = NAND_ORDER_FPS, .copyback = true } } },
 	{ "qlc up", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS, .lower_read_ns = 997, CELLS },
 		.payload = true, .physics = { CALM }, .geo = {
-		GEO(1, 1, 1, 1, 4, 8), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 4,
+		GEO(1, 1, 1, 1, 4, 8), PAGE(1536, 512), .erase_group_max = 1, .bits_per_cell = 4,
 		.order = NAND_ORDER_ASCENDING, .paired_loss = true } } },
 	{ "one shot", { TIMES(SLOW_BUS), .payload = true, .physics = { CALM }, .geo = {
 		GEO(1, 2, 1, 2, 4, 6), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 3,

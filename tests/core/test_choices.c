@@ -81,6 +81,16 @@ static void dies_end_in_order(void)
 #define WINDOW 3u
 #define CHOICES 3u
 
+static const struct ftl_config settings = { .gc_choices = CHOICES, .gc_window_blocks = WINDOW };
+
+static uint32_t pick(const struct gc_policy *policy, const struct blk_table *t, uint32_t plane, uint32_t upp)
+{
+	struct ftl_config c = settings;
+
+	c.gc_policy = policy;
+	return gc_policy_pick(&c, t, plane, upp);
+}
+
 struct table {
 	struct nand_geometry g;
 	struct blk_table t;
@@ -102,8 +112,6 @@ static void table_make(struct table *x, const struct gc_policy *policy)
 	at.base = x->mem;
 	blk_lay_out(&x->t, &at, &x->g, UNITS_PER_PAGE, policy->lists);
 	blk_init(&x->t);
-	x->t.choices = CHOICES;
-	x->t.window = WINDOW;
 }
 
 static bool solid(const struct table *x, uint32_t b)
@@ -245,7 +253,7 @@ static void picks_as(const struct gc_policy *policy, uint32_t (*plainest)(struct
 			uint32_t plane = (uint32_t)(r >> 8) % PLANES;
 
 			x.t.issued = x.clock;
-			EXPECT_EQ(policy->pick(&x.t, plane, UNITS_PER_PAGE), plainest(&x, plane));
+			EXPECT_EQ(pick(policy, &x.t, plane, UNITS_PER_PAGE), plainest(&x, plane));
 		}
 		if (r % 64 == 1)
 			blk_check(&x.t);
@@ -291,11 +299,11 @@ static void draws_as(const struct gc_policy *policy, uint32_t d)
 		x.t.blk[b].last_order = i == 10;	/* not settled */
 		blk_close(&x.t, b);
 	}
-	EXPECT_EQ(policy->pick(&x.t, 0, UNITS_PER_PAGE), BLK_NONE);
+	EXPECT_EQ(pick(policy, &x.t, 0, UNITS_PER_PAGE), BLK_NONE);
 	for (x.t.issued = 1; x.t.issued <= picks; x.t.issued++) {
-		uint32_t b = policy->pick(&x.t, 1, UNITS_PER_PAGE);
+		uint32_t b = pick(policy, &x.t, 1, UNITS_PER_PAGE);
 
-		EXPECT_EQ(b, policy->pick(&x.t, 1, UNITS_PER_PAGE));
+		EXPECT_EQ(b, pick(policy, &x.t, 1, UNITS_PER_PAGE));
 		EXPECT(b >= PLANE_BLOCKS && b < PLANE_BLOCKS + 6);
 		counts[b - PLANE_BLOCKS]++;
 	}
@@ -335,15 +343,14 @@ static void a_rare_block_is_found(void)
 	at.base = calloc(1, size.used);
 	blk_lay_out(&t, &at, &g, 1, BLK_QUEUE);
 	blk_init(&t);
-	t.choices = CHOICES;
 	for (uint32_t b = 0; b < 4096; b++) {
 		t.blk[b].valid = b == 1234 ? PAGES - 1 : PAGES;
 		blk_close(&t, b);
 	}
 	for (t.issued = 0; t.issued < 100; t.issued++) {
-		EXPECT_EQ(gc_random.pick(&t, 0, 1), 1234);
-		EXPECT_EQ(gc_d_choices.pick(&t, 0, 1), 1234);
-		EXPECT_EQ(gc_fifo.pick(&t, 0, 1), 1234);
+		EXPECT_EQ(pick(&gc_random, &t, 0, 1), 1234);
+		EXPECT_EQ(pick(&gc_d_choices, &t, 0, 1), 1234);
+		EXPECT_EQ(pick(&gc_fifo, &t, 0, 1), 1234);
 	}
 	EXPECT_EQ(blk_empty(&t, 0), BLK_NONE);
 	free(at.base);
@@ -369,7 +376,7 @@ static void a_mount_orders_the_queue(void)
 	blk_sort_closed(&x.t, false);
 	blk_check(&x.t);
 	for (uint32_t i = 0; i < PLANE_BLOCKS; i++) {
-		EXPECT_EQ(gc_fifo.pick(&x.t, 0, UNITS_PER_PAGE), sorted[i]);
+		EXPECT_EQ(pick(&gc_fifo, &x.t, 0, UNITS_PER_PAGE), sorted[i]);
 		blk_take(&x.t, sorted[i]);
 		blk_check(&x.t);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Test the checkpoint of a cached map (ftl/page/ckpt.c): what a mount reads with one, by arithmetic; the same state as
- * without, after random work, at every NAND command from a checkpoint's begin to its end, and at some of the others;
- * with another cache; how old the newest one is on a drive that is never idle. Power cuts of all kinds are in test_cut
- * and test_odd, damaged drives in fuzz_drive.
+ * Test the checkpoint of a cached map (ftl/page/map/ckpt.c): what a mount reads with one, by arithmetic; the same
+ * state as without, after random work, at every NAND command from a checkpoint's begin to its end, and at some of the
+ * others; with another cache; how old the newest one is on a drive that is never idle. Power cuts of all kinds are in
+ * test_cut and test_odd, damaged drives in fuzz_drive.
  *
  * The small drive has one die, blocks of eight 512-byte pages, a unit each, and so 128 entries in a map page. The image
  * has 35 + 18 * blocks + 4 * 2 (a trim bitmap, the dead list) + 9 * map pages bytes, and a page takes 496 of them.
@@ -90,7 +90,7 @@ static void make(struct drive *d)
 		.gc_stop_blocks = gc_start + 1, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED, .gc_slice_pages = 1,
 		.payload = payload,
 		.max_unit_reads = 64, .gc_policy = &gc_greedy, .map_cache_pages = shape.frames,
-		.buffer_units = 4 * shape.page_bytes / 512, .multiplane = shape.planes > 1,
+		.buffer_units = 4 * shape.page_bytes / 512, .multiplane = shape.planes > 1, .gc_multiplane = true,
 	};
 	test_array_make(&d->t, &c);
 	d->mem = calloc(1, ftl_footprint(ftl_list[0], &fc, &c.geo) * 2);

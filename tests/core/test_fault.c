@@ -66,8 +66,8 @@ static void make(uint64_t seed, uint32_t buffer)
 	struct ftl_config fc = {
 		.capacity_bytes = UNITS * UNIT, .unit_bytes = UNIT, .buffer_units = buffer,
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
-		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 2, .multiplane = true, .payload = true,
-		.map_ns = 1, .buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 2, .multiplane = true, .gc_multiplane = true,
+		.payload = true, .map_ns = 1, .buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64,
 		.gc_policy = &gc_greedy, .parallel_erase = pairs, .second_victim_pages = 8 };
 	struct ftl_host host = { on_done, on_copy, NULL };
 	size_t len;

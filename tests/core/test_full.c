@@ -216,12 +216,27 @@ static void no_room_for_the_tables(void)
 	EXPECT_EQ(access(path, F_OK), -1);
 }
 
-/* The disk becomes full while the drive is filled. */
+/* The content of preconditioning takes no room (nand-emu/content.c), so a drive larger than the disk can be filled. */
+static void filling_takes_no_room(void)
+{
+	const char *const fill[] = { "memory.overcommit=yes", "precondition.fill_permille=1000", NULL };
+
+	forget();
+	EXPECT_EQ(open_drive(path, ini, false, fill), 0);
+	EXPECT(disk_bytes() < 1u << 20);
+	EXPECT_EQ(write_unit(5, 1), SSD_OK);
+	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
+	EXPECT(holds(5, 1));
+	slate_close(dev);
+}
+
+/* The disk has less room than accepted writes may need. */
 static void no_room_to_fill_it(void)
 {
 	const char *const fill[] = { "memory.overcommit=yes", "precondition.fill_permille=1000", NULL };
 
 	forget();
+	take_room(256u << 10);
 	EXPECT_EQ(open_drive(path, ini, false, fill), SSD_E_NOSPC);
 	EXPECT(strstr(err, "the disk is full") != NULL);
 	EXPECT_EQ(access(path, F_OK), -1);
@@ -257,6 +272,7 @@ int main(void)
 	RUN(pages_wait_in_memory);
 	RUN(an_ephemeral_drive_needs_no_room);
 	RUN(no_room_for_the_tables);
+	RUN(filling_takes_no_room);
 	RUN(no_room_to_fill_it);
 	umount2(dir, MNT_DETACH);
 	rmdir(dir);

@@ -59,7 +59,7 @@ static void make_blocks(enum ftl_isolation isolation, uint32_t blocks_per_plane)
 	fc = (struct ftl_config){
 		.capacity_bytes = (uint64_t)LPNS * UNIT, .unit_bytes = UNIT, .buffer_units = 12 * UPP,
 		.gc_start_blocks = 3, .gc_stop_blocks = 4, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED,
-		.gc_slice_pages = 4, .payload = true, .max_unit_reads = 64, .multiplane = true,
+		.gc_slice_pages = 4, .payload = true, .max_unit_reads = 64, .multiplane = true, .gc_multiplane = true,
 		.gc_policy = &gc_greedy, .placement_handles = HANDLES, .placement_isolation = isolation };
 	rng = 1;
 	mount_anew();
@@ -570,9 +570,6 @@ static void bad_settings_are_refused(void)
 	fc = good;
 	fc.hot_cold = FTL_HOT_COLD_COUNT;
 	refused("hot_cold must be off with placement_handles");
-	fc = good;
-	fc.map_cache_pages = 7;
-	refused("map_cache_pages must be 0 with placement_handles");
 	fc = good;
 	fc.buffer_units = (HANDLES + 2) * UPP - 1;
 	refused("buffer_units is too small: it must hold a NAND page for each of placement_handles and two more");

@@ -541,11 +541,21 @@ static void a_power_on(void)
 
 /* ---- */
 
+/* Versions are bytes of their own, one repeated byte, three progressions, or a unit of each of these. */
 static void fill_contents(void)
 {
 	for (unsigned int v = 0; v < VERSIONS; v++) {
 		for (unsigned int i = 0; i < PAGE_BYTES; i++)
 			content[v][i] = (uint8_t)(v % 4 == 3 ? v : i * 7 + v * 31 + (i >> 4));
+		for (unsigned int i = 0; v % 4 == 1 && i < PAGE_BYTES; i += 8) {
+			uint64_t word = ((uint64_t)v << 32) + i / 8 * 0x9e3779b97f4a7c15u;
+
+			memcpy(content[v] + i, &word, 8);
+		}
+		if (v % 4 == 2) {
+			memcpy(content[v], content[v - 1], PAGE_BYTES / 3);
+			memset(content[v] + PAGE_BYTES / 3, (int)v, PAGE_BYTES / 3);
+		}
 		for (unsigned int i = 0; i < OOB_BYTES; i++)
 			spare[v][i] = (uint8_t)(v * 16 + i);
 	}

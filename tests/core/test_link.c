@@ -37,7 +37,7 @@ static void the_first_gap_that_is_long_enough(void)
 			EXPECT_EQ(got, len ? plain_move(earliest, len) : earliest);
 			EXPECT(w.count < LINK_SPANS);
 			for (uint32_t k = 1; k < w.count; k++)
-				EXPECT(w.span[k].start_ns > w.span[k - 1].end_ns);	/* K1 */
+				EXPECT(w.span[k].start_ns > w.span[k - 1].end_ns);	/* LINK1 */
 			now += rnd(&s) % 30;
 		}
 	}

@@ -121,6 +121,10 @@ static const struct combination {
 	{ "handles, policies, moves, knobs, failing, exact", "cmfexkwvh", 80, 40, MOUNT | WEAR | MOVES },
 	{ "handles, failing without cuts", "feh", 20, 4, WEAR | A(STRAYS) },
 	{ "handles, little between cuts", "cmsh", 6, 600, MOUNT | A(PURGES) },
+	{ "handles, cached map", "cmhy", 20, 40, MOUNT | CACHED | A(BY_CKPT) | A(RECLAIM_UNITS) },
+	{ "handles, cached map, exact, failing", "cmfexhy", 20, 40, MOUNT | WEAR | CACHED },
+	{ "handles, cached map, policies, moves", "cmewvhy", 20, 40, MOUNT | MOVES | CACHED },
+	{ "handles, cached map, failing without cuts", "felhy", 10, 4, WEAR | CACHED },
 	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
 };
 
@@ -134,6 +138,7 @@ static const char *const rare[] = {
 	"cmxulgv:140:40",	/* after a cut in a collection the policy's next victim does not fit */
 	"cmxulgv:75:40",	/* likewise, with three planes of a die and the dead list */
 	"cmxgv:184:40",	/* likewise, with a drive of several units a page */
+	"fely:12:4",	/* the invariants are checked while a copy of a map page is programmed, which fails */
 };
 
 static const char *const event_name[ODD_NEVENTS] = {
@@ -251,6 +256,8 @@ static void run_case(struct odd *o, const char *flags, uint64_t seed, uint32_t c
 	o->flags = flags;
 	o->seed = seed;
 	odd_make(o);
+	if (!odd_other)
+		odd_note_keys(o);
 	requests = draw_requests(o);
 	for (uint32_t i = 0; i <= cycles && lives < LIVES_READ_ONLY; i++) {
 		live(o, i < cycles ? requests : 0);
@@ -323,6 +330,8 @@ static void run_table(uint32_t seeds)
 		RUN_AS(rare[i], EXPECT(run_id(rare[i])));
 		sum[ODD_CUTS] += the_odd.event[ODD_CUTS];
 	}
+	if (!odd_other && !seeds)
+		RUN_AS("every key and policy is drawn", odd_keys_are_drawn());
 	printf("# all combinations and %zu rare cases: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time\n",
 	       odd_other ? 0 : sizeof(rare) / sizeof(rare[0]), sum[ODD_CUTS],
 	       test_per_second(sum[ODD_CUTS], test_cpu_ns() - began_ns));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Test a drive whose power is cut a thousand times in a row, with little written in between: the list of
- * dead pages (ftl/page/mount.c) becomes full long before GC collects their blocks. The drive must
+ * dead pages (ftl/page/mount/mount.c) becomes full long before GC collects their blocks. The drive must
  * mount each time, accept writes, and keep all flushed data.
  *
  *   test_power_cycles [SEED]

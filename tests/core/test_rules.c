@@ -256,10 +256,13 @@ static void memory_follows_programmed_pages(void)
 		.geo = { 1, 1, 1, 1, 1024, 64, 4096, 64, 16, 4096, 0, 1, 1 },
 		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 
-	/* two bits of state, 16 OOB bytes and a byte of content per page; 20 per block */
+	/* two bits of state, 16 OOB bytes and a gap of one per page; 20 per block; 8 per unit of content */
 	EXPECT(nand_array_table_bytes(&big) < 65536ull * 73 / 4);
+	EXPECT_EQ(nand_array_form_bytes(&big), 65536ull * 8);
+	EXPECT_EQ(nand_array_image_bytes(&big), nand_array_table_bytes(&big) + 65536ull * (4096 + 8));
 	big.payload = false;
 	EXPECT(nand_array_table_bytes(&big) < 65536ull * 69 / 4);
+	EXPECT_EQ(nand_array_form_bytes(&big), 0);
 }
 
 int main(void)

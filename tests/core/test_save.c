@@ -38,7 +38,7 @@ static struct {
 	uint64_t busiest;		/* pages that one save programmed */
 	uint64_t failed;		/* programs and erases that failed in a save */
 	uint64_t collected;		/* saves with an erase */
-	uint64_t seen;			/* atomic writes of several units that were found */
+	uint64_t seen;			/* writes of several units that were found whole, in saves and reads */
 } run_of;
 
 /* Torn pages would take lower pages along, which these FTLs do not back up; no page is torn. */

@@ -34,6 +34,9 @@ static struct ways {
 	uint32_t second_pages;
 	bool owners;			/* owners are told apart */
 	uint32_t urgent;		/* blocks kept for GC; 0: one */
+	uint32_t planes;		/* of a die; 0: one */
+	bool together;			/* GC of these planes works together */
+	uint32_t stop;			/* free blocks at which GC ends; 0: those at which it begins */
 	enum ftl_accounting accounting;
 } ways;
 

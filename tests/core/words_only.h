@@ -14,7 +14,7 @@
 struct words_only {
 	struct nand base;
 	struct nand *in;
-	uint8_t *page;		/* a page for each die, valid until its next command */
+	uint8_t *page;		/* a page for each plane, valid until its die's next command */
 };
 
 static inline struct words_only *words_only_of(const struct nand *n)
@@ -34,8 +34,7 @@ static inline void words_only_submit(struct nand *n, uint64_t now_ns, struct nan
 
 		if (c[i].op != NAND_READ || !c[i].page || c[i].ecc_words == NAND_WHOLE_PAGE)
 			continue;
-		SSD_ASSERT(count == 1);		/* each command of a group would need its own page */
-		page = w->page + (size_t)geo_die_of(g, geo_block_of(g, c[i].ppn)) * g->page_bytes;
+		page = w->page + (size_t)geo_plane_of(g, geo_block_of(g, c[i].ppn)) * g->page_bytes;
 		memset(page, 0xdb, g->page_bytes);
 		for (uint32_t k = 0; k < g->page_bytes / g->ecc_word_bytes; k++)
 			if (c[i].ecc_words >> k & 1)
@@ -101,7 +100,7 @@ static inline struct nand *words_only_make(struct words_only *w, struct nand *in
 	w->base.ops = &ops;
 	w->base.geo = in->geo;
 	w->in = in;
-	w->page = calloc(geo_dies(&in->geo), in->geo.page_bytes);
+	w->page = calloc(geo_planes(&in->geo), in->geo.page_bytes);
 	return &w->base;
 }
 

@@ -35,7 +35,7 @@ INPUT_BYTES = 8192
 CONTROLS = [(1, 0, 0), (2, 0, 0), (2, 8, 0), (4, 0, 0), (6, 0, 0)]
 CONTROLS += [(3, kind | 1 << 16, 1) for kind in (1, 2, 3)]
 CONTROLS += [(5, when | then << 8, 20) for when in (0, 1, 2) for then in (0, 1, 2)]
-LOGS = (*range(10), 0x12, 0x13, 0x20, 0x81, 0xC0, *range(0xD0, 0xD8))
+LOGS = (*range(10), 0x0D, 0x0E, 0x12, 0x13, 0x20, 0x81, 0xC0, *range(0xD0, 0xD8))
 SETTINGS = (b"ftl.gc_slice_pages=8", b"ftl.gc_mode=blocking", b"ftl.gc_start_blocks=9")
 
 
@@ -112,6 +112,13 @@ def seeds() -> dict[str, bytes]:
     found["overwrite"] = case.submit(0, 0xC4, {12: 2, 13: 8}, steps=4)
     found["format"] = Input().queues().write(0, 8).submit(0, 0x80, {}, steps=6).write(0, 8)
     found["sanitize"] = Input().queues().write(0, 8).submit(0, 0x84, {1: 0, 10: 2}, steps=8).write(0, 8)
+    found["events"] = Input().queues().write(0, 8)
+    for action in (0x10D, 0x0D, 0x20D):  # a context of the persistent event log is made, read, ended
+        found["events"].submit(0, 2, {10: action | 255 << 16})
+    found["telemetry"] = Input().queues().write(0, 8).submit(0, 2, {10: 0x107 | 255 << 16})
+    found["self-test"] = Input().queues().write(0, 8).submit(0, 0x14, {10: 2}, steps=8)
+    unreadable = Input().queues().write(0, 8).submit(1, 4, {10: 8, 12: 7}, steps=4)
+    found["lba-status"] = unreadable.submit(0, 0x86, {12: 63, 13: 0x10 << 24 | 64}, steps=8)
     found["doorbells"] = Input().submit(0, 0x7C, {6: 0x300000, 8: 0x301000}).queues().write(0, 8)
     found["reset"] = Input().queues().write(0, 64)
     found["reset"].store(CC, CC_ENABLE & ~1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * fuzz_trace.c - fuzzes the readers of host-tools/trace. The first byte chooses a format (or its
- * detection), the second a device; the rest is the file, compressed or not. The readers may not
- * crash, and their results must be consistent:
+ * detection), the second a device; the rest is the file, compressed or not. For csv its columns come first, as
+ * a line. The readers may not crash, and their results must be consistent:
  *   every line is a row, bad, or of no interest (a write with a flush makes two rows);
  *   a row is within the bounds of trace.h; a second pass gives the same rows, and the
  *   same content where a trace has it (the first and last 8 KiB of each write).
@@ -72,6 +72,11 @@ static uint64_t read_all(struct trace *t, uint64_t *rows, int *result)
 	return sum;
 }
 
+static bool makes_two_rows(enum trace_format format)
+{
+	return format == TRACE_BLKPARSE || format == TRACE_BLKTRACE || format == TRACE_FTRACE;
+}
+
 static void check_counts(const struct trace *t, uint64_t rows, uint64_t bad, bool whole)
 {
 	struct trace_counts c;
@@ -80,7 +85,25 @@ static void check_counts(const struct trace *t, uint64_t rows, uint64_t bad, boo
 	trace_get_counts(t, &c);
 	seen = c.rows + c.bad + c.other + c.passed + c.other_devices;
 	MUST(c.rows == rows && c.bad == bad);
-	MUST(!whole || (seen >= c.lines && (seen == c.lines || trace_format(t) == TRACE_BLKPARSE)));
+	MUST(!whole || (seen >= c.lines && (seen == c.lines || makes_two_rows(trace_format(t)))));
+}
+
+/* The first line names the columns of a csv trace. */
+static bool take_columns(struct trace_columns *out, const uint8_t **data, size_t *size)
+{
+	const uint8_t *newline = memchr(*data, '\n', *size);
+	char text[256] = "", err[TRACE_ERR_BYTES] = "";
+	size_t len = newline ? (size_t)(newline - *data) : 0;
+	bool good;
+
+	if (!newline || len >= sizeof(text))
+		return false;
+	memcpy(text, *data, len);
+	good = columns_parse(out, text, err, sizeof(err));
+	MUST(good || *err);
+	*data += len + 1;
+	*size -= len + 1;
+	return good;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -98,7 +121,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.format = (enum trace_format)(data[0] % TRACE_GENERATED);
 	o.device = data[1] < 128 ? TRACE_ANY_DEVICE : data[1] - 128u;
 	o.opaque = &bad;
-	if (trace_open_memory(&t, data + 2, size - 2, &o, err)) {
+	o.object = (struct trace_object){ .unit = 512, .op = TRACE_WRITE };
+	data += 2;
+	size -= 2;
+	if (o.format == TRACE_CSV && !take_columns(&o.columns, &data, &size))
+		return 0;
+	if (trace_open_memory(&t, data, size, &o, err)) {
 		MUST(*err);
 		return 0;
 	}

@@ -58,7 +58,7 @@ seed_fuzz_drive() { # CORPUS
 
 # The first two bytes choose the format (0: by the content) and the device (any).
 seed_fuzz_trace() { # CORPUS
-	local trace content_head sha
+	local trace content_head sha record
 	for trace in tests/traces/*.gz; do
 		{ printf '\0\0' && gzip -dc "$trace" 2>/dev/null | head -n 12; } >"$1/${trace##*/}.head" || [ $? = 141 ]
 		{ printf '\0\0' && gzip -dc "$trace" 2>/dev/null | head -n 12 | gzip -n; } >"$1/${trace##*/}.packed" || [ $? = 141 ]
@@ -67,6 +67,15 @@ seed_fuzz_trace() { # CORPUS
 	printf '\0\0fio version 2 iolog\na add\na write 0 4096\na wait 100\nb trim 8192 4096\n' >"$1/fio2"
 	printf '\0\0# slate-trace 1\n# set a.b=c\n0 0 write 0 4096 fua\n5 0 step\n5 0 done 0 5 0\n9 1 flush\n# end ops 0 0 1\n' \
 		>"$1/native"
+	printf '\0\0419,W,8192,16384,1577808144360767\n725,R,4096,4096,1577808144360813\n' >"$1/alibaba"
+	printf '\0\0Timestamp,Response,IOType,LUN,Offset,Size\n1456135200.013118000,,R,0,8192,4096\n' >"$1/systor"
+	printf '\0\0001000 4892 syslogd 8 16 W 6 0 531e779e\n' >"$1/fiu"
+	printf '\0\0000,8,8192,W,0.551706,x\n' >"$1/spc"
+	printf '\14\0time=1*100ns,op=2:r/w/t/f,offset=3*512,bytes=4*512,volume=5:text,sep=blank,skip=1\n\n1.5e3 R 8 16 a\n' >"$1/csv"
+	printf '\0\0fio-71 [002] d..1. 12.5: block_rq_issue: 8,16 FWS 4096 () 8 + 8 none,0,0 [fio]\n' >"$1/ftrace"
+	{ printf '\0\0\7tae' && head -c 42 /dev/zero && printf '\2\0xy'; } >"$1/blktrace"
+	record='\0\0\0\0\0\20\0\0\1\0\0\0*\0\0\1\10\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0'
+	printf '\0\0%b%b%b' "$record" "$record" "$record" >"$1/vscsi"
 	content_head='\0\0slate-content 1\n\6\0\0\0a.b=c\n'
 	# zeroes; a flush; a new block, unaligned; the same again twice, FUA; read, trim; no end
 	{
