@@ -79,6 +79,9 @@ ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0
                  0x1A, 0x1C, 0x7C, 0x80, 0x81, 0x82, 0x84, 0x86, 0xC0, 0xC1, 0xC4)
 REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
 ABORT, MANAGEMENT, SELF_TEST, ATTACHMENT, FORMAT, SANITIZE, LBA_STATUS = 0x08, 0x0D, 0x14, 0x15, 0x80, 0x84, 0x86
+IDENTIFY = 0x06
+STRUCTURES = (*range(4), *range(5, 9), *range(0x10, 0x19), 0x1C)  # that Identify has, in some version of NVMe
+EVENTS, ESTABLISH, RELEASE = 0x0D, 0x10D, 0x20D  # the persistent event log, and actions on its context
 ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
 ZONE, ZONES = 2048, 12  # blocks of a zone of the drive that has them
 ZONE_RESET, ALL_ZONES = 4, 1 << 8
@@ -88,6 +91,19 @@ WORN = (0x081, 0x120)  # Capacity Exceeded, Namespace is Write Protected
 
 class Broken(Exception):
     """Means that QEMU runs, but the controller does not work as required."""
+
+
+class Patient(Nvme):
+    """A controller whose table of namespaces the drive's thread reads, which takes the host's time."""
+
+    def check_ready(self, ready: int) -> None:
+        """Wait until the controller is ready."""
+        for _ in range(5000):
+            if self.get32(CSTS) == ready:
+                return
+            time.sleep(0.001)
+            self.machine.settle()
+        super().check_ready(ready)
 
 
 class Sequence:
@@ -182,6 +198,8 @@ class Sequence:
             words[11:14] = rng.choice((0, 1 << 16)), rng.choice((0, 4, 64, 4096, 0xFFFFFFFC)), rng.choice((0, 0, 0, 1))
             if words[14] % 8 == 0:  # the persistent event log's actions, the LBA status log read with RAE and without
                 words[10] = words[10] & ~0xFFFF | (0x0D, 0x10D, 0x20D, 0x30D, 0x0E, 0x800E)[words[15] % 6]
+        elif opcode == IDENTIFY:
+            words[10] = words[10] & ~0xFF | STRUCTURES[words[15] % len(STRUCTURES)]
         elif opcode == SELF_TEST:
             words[10] = (1, 2, 15, words[10])[words[15] % 4]
         elif opcode == LBA_STATUS:
@@ -333,13 +351,28 @@ class Sequence:
             vm.step(max(1, power.get("ready-ns", 0) - power.get("on-ns", 0)))
             if self.table:
                 vm.step(1_000_000)  # the table is read when the drive is ready
-        self.nvme = Nvme(vm)
+        self.nvme = Patient(vm) if self.threaded else Nvme(vm)
         self.nvme.set32(CC, 0)
         if self.nvme.get32(CSTS) & 1:
             raise Broken("CC.EN = 0, and the controller is ready")
         self.nvme.enable(css=6 if self.zoned else 0)
         if not self.table:
             self.end_sanitizing()
+        self.check_events()
+
+    def check_events(self) -> None:
+        """Read the persistent event log, which has as many events as it says, as long as they say."""
+        data = self.nvme.get_log(ESTABLISH, 512, nsid=0xFFFFFFFF)
+        count, size = struct.unpack_from("<IQ", data, 4)
+        while len(data) < size:
+            part = min(4096, (size - len(data) + 3) // 4 * 4)
+            data += self.nvme.get_log(EVENTS, part, len(data), nsid=0xFFFFFFFF)
+        self.nvme.get_log(RELEASE, 4, nsid=0xFFFFFFFF)
+        at = 512
+        for _ in range(count):
+            at += 24 + struct.unpack_from("<H", data, at + 22)[0] if at + 24 <= size else 24
+        if at != size or not count:
+            raise Broken(f"persistent event log: {count} events end at {at} of {size} bytes")
 
     def end_sanitizing(self) -> None:
         """Wait until a sanitize operation has ended; begin another until one succeeds."""

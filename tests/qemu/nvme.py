@@ -175,9 +175,13 @@ class Nvme:
         self.set32(ACQ, ADMIN_CQ)
         self.set32(ACQ + 4, 0)
         self.set32(CC, CC_ENABLE | css << 4 | ams << 11)
-        assert self.get32(CSTS) == ready, "the controller is not ready"
+        self.check_ready(ready)
         if ready == 1:
             self.make_io_queue()
+
+    def check_ready(self, ready: int) -> None:
+        """Check that the controller is ready, or that CSTS has another value."""
+        assert self.get32(CSTS) == ready, "the controller is not ready"
 
     def make_io_queue(self) -> None:
         """Make a queue pair without interrupts."""

@@ -252,8 +252,15 @@ class Placement(FdpTest):
         self.assertEqual([handle for handle in range(128) if usage[handle]], list(numbers))
 
     def test_power_cut(self) -> None:
-        """The handles continue in their reclaim units."""
-        self.begin()
+        """The handles continue in their reclaim units, also with a map of 24 pages of which 21 are in memory."""
+        cached = {"geometry__blocks_per_plane": 128, "ftl__capacity_mib": 384, "ftl__map_cache_pages": 21}
+        for more in ({}, cached):
+            self.cut_and_go_on(with_handles(**more))
+            self.vm.close()
+
+    def cut_and_go_on(self, options: Json) -> None:
+        """Cut the power of a drive with pages of handle 1, and write another."""
+        self.begin(options)
         for unit in range(8):
             self.write(unit, 1)
         self.flush()

@@ -10,9 +10,22 @@ from __future__ import annotations
 import struct
 import unittest
 
-from support import drive
+from support import SMALL, drive
 
-from nvme import DSM, FLUSH, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, WRITE_ZEROES, Completion, Nvme, power_cycle
+from nvme import (
+    DSM,
+    FLUSH,
+    GET_LOG,
+    IDENTIFY,
+    READ,
+    SET_FEATURES,
+    WRITE,
+    WRITE_ZEROES,
+    Completion,
+    Nvme,
+    power_cycle,
+    power_on,
+)
 from test_logs import (
     ANY,
     DNR,
@@ -29,7 +42,7 @@ from test_logs import (
     WRITE_UNCORRECTABLE,
     LogsTest,
 )
-from test_nvme import PAGE, SCRATCH
+from test_nvme import CONTROLLER, PAGE, SCRATCH
 from test_sanitize import BLOCK_ERASE, IN_PROGRESS, SANITIZE, TWO
 
 COMMAND, LOG, ATTRIBUTES = 0x86, 0x0E, 0x15
@@ -58,9 +71,11 @@ class LbaStatus(LogsTest):
         self.nvme.admin.ring()
         return at
 
-    def ask(self, action: int, first: int = 0, count: int = 0, dwords: int = ROOM // 4) -> tuple[int, list[Entry]]:
+    def ask(
+        self, action: int, first: int = 0, count: int = 0, dwords: int = ROOM // 4, nsid: int = 1
+    ) -> tuple[int, list[Entry]]:
         """Return why the command ended, and first block, number and status of each range."""
-        at = self.put(action, first, count, dwords)
+        at = self.put(action, first, count, dwords, nsid)
         completion = self.nvme.wait(self.nvme.admin, grain_ns=1_000_000)
         self.assertEqual(completion.code, 0)
         data = self.vm.read(at, ROOM)
@@ -267,6 +282,16 @@ class Command(LbaStatus):
             self.refused(INVALID_FIELD, action)
         self.nvme.get_log(LOG, 4, 16, code=INVALID_FIELD)
 
+    def test_a_zoned_namespace(self) -> None:
+        """A controller that has the command for another namespace refuses it for one with zones."""
+        zns = {**drive("ssd1"), "profile": str(SMALL.with_name("zns-small.ini"))}
+        self.vm = self.machine([drive(), zns], *TWO)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        for action in (TRACKED, SCAN):
+            self.refused(INVALID_FIELD, action, nsid=2)
+            self.assertEqual(self.ask(action), (COMPLETE, []))
+
     def test_a_scan_takes_time_and_ends_with_a_reset(self) -> None:
         self.start()
         for page in range(16):
@@ -296,11 +321,32 @@ class Command(LbaStatus):
             self.assertEqual(self.io(WRITE_UNCORRECTABLE, 16 * i, 8), 0)
         why, found = self.ask(TRACKED)
         self.assertEqual((why, len(found)), (COMPLETE, 128))
-        self.assertEqual(self.status_log(), (1024, 1, [(1, SCAN, [])]))
-        blocks, generation, elements = self.status_log()
-        self.assertEqual((blocks, generation, len(elements[0][2])), (1024, 1, 128), "recommended once")
+        recommended: list[tuple[int, int, list[tuple[int, int]]]] = [(1, SCAN, [])]
+        for _ in range(2):
+            self.assertEqual(self.status_log(), (1024, 1, recommended))
         why, found = self.ask(SCAN)
         self.assertEqual((why, [row[:2] for row in found]), (COMPLETE, [(16 * i, 8) for i in range(130)]))
+        self.assertEqual(self.status_log(), (1024, 2, recommended), "two are left out again")
+        for i in (5, 6, 129):
+            self.assertEqual(self.io(WRITE, 16 * i, 8), 0)
+        self.ask(SCAN, 100)
+        self.assertEqual(self.status_log()[2], recommended, "the first blocks were not read")
+        self.ask(SCAN, 0, 100)
+        self.assertEqual(self.status_log()[2], recommended, "nor all, without a gap")
+        self.ask(SCAN, 100)
+        self.assertEqual(self.status_log()[2], [(1, TRACKED, [(16 * i, 8) for i in range(129) if i not in (5, 6)])])
+
+    def test_a_write_during_a_scan(self) -> None:
+        """A block that was written while the scan's read of it failed is not listed."""
+        self.start()
+        self.write_page()
+        at = self.put(SCAN, 0, 1)
+        self.assertEqual(self.io(WRITE, 0, 8), 0)
+        self.assertIsNone(self.nvme.admin.poll(), "the read is under way")
+        self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+        self.assertEqual(self.vm.read(at, 8), struct.pack("<IB3x", 0, COMPLETE))
+        self.tracked()
+        self.assertEqual(self.io(READ, 0, 8), 0)
 
 
 class Log(LbaStatus):
@@ -333,6 +379,7 @@ class Log(LbaStatus):
         self.assertEqual(self.status_log(RETAIN), first)
         self.assertEqual(self.io(WRITE_UNCORRECTABLE, 80, 8), 0)
         self.assertEqual(self.status_log(RETAIN), first, "it stays until the host has read it without the bit")
+        self.assertEqual(self.status_log(), first, "a host reads the last part of a log so")
         self.assertEqual(self.status_log(), (16, 2, [(1, TRACKED, [(8, 8), (80, 8)])]))
         self.assertEqual(self.io(WRITE_UNCORRECTABLE, 80, 8), 0)
         self.assertEqual(self.status_log(), (16, 2, [(1, TRACKED, [(8, 8), (80, 8)])]), "nothing new")
@@ -394,6 +441,32 @@ class Log(LbaStatus):
             self.assertEqual(self.nvme.finish().code, 0)
         self.assertEqual(self.status_log(), (24, 1, [(1, TRACKED, [(16, 8)]), (2, TRACKED, [(8, 8), (24, 8)])]))
         self.tracked((16, 8, UNCORRECTABLE))
+
+    def test_namespaces_of_a_table(self) -> None:
+        """Each has a list of its own, which a loss of power leaves to it, and which goes with it."""
+        self.start([drive(drive__namespaces=2)], f"{CONTROLLER},namespaces={1 << 20}:512;{1 << 20}:4096")
+        self.nvme.io.put(WRITE_UNCORRECTABLE, 2, 0, 0, {10: 3, 12: 0})
+        self.assertEqual(self.nvme.finish().code, 0)
+        self.flush()
+        self.assertEqual(self.status_log(), (1, 1, [(2, TRACKED, [(3, 1)])]))
+        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+        self.vm.step(1_000_000)
+        self.nvme = power_on(self.vm, 1_000_000)  # the table is read, too
+        self.assertEqual(self.ask(TRACKED, nsid=2), (COMPLETE, [(3, 1, MAYBE)]))
+        for nsid, found in ((1, []), (2, [(3, 1, FAILED)])):
+            self.assertEqual(self.ask(SCAN, nsid=nsid), (COMPLETE, found))
+        self.refused(INVALID_NSID, TRACKED, nsid=3)
+        for nsid, how, data in ((2, 1, b""), (0, 0, struct.pack("<QQ", 256, 256).ljust(26, b"\0") + b"\4")):
+            self.vm.write(SCRATCH, data.ljust(4096, b"\0"))
+            self.nvme.admin.put(0x0D, nsid, SCRATCH, dwords={10: how})
+            self.nvme.admin.ring()
+            self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+        self.vm.write(SCRATCH, struct.pack("<HH", 1, 0).ljust(4096, b"\0"))
+        self.nvme.admin.put(0x15, 2, SCRATCH)
+        self.nvme.admin.ring()
+        self.assertEqual(self.nvme.wait(self.nvme.admin).code, 0)
+        for action in (TRACKED, SCAN):
+            self.assertEqual(self.ask(action, nsid=2), (COMPLETE, []))
 
     def test_media_errors(self) -> None:
         """A read of one bad block counts one error; a scan reads it alone, and with others before."""

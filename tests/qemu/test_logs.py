@@ -13,7 +13,7 @@ from nvme import FLUSH, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, powe
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
 SUPPORTED, ERRORS, SMART, EFFECTS, SELF_TEST, GROUP, FEATURES, MANAGEMENT, OCP = 0, 1, 2, 5, 6, 9, 0x12, 0x13, 0xC0
-BY_HOST, BY_CONTROLLER, LBA_STATUS, SANITIZE = 0x07, 0x08, 0x0E, 0x81
+BY_HOST, BY_CONTROLLER, PERSISTENT, LBA_STATUS, SANITIZE = 0x07, 0x08, 0x0D, 0x0E, 0x81
 GET_FEATURES, FORMAT, WRITE_UNCORRECTABLE, VERIFY = 0x0A, 0x80, 0x04, 0x0C
 THRESHOLD, WRITE_CACHE, ATOMICITY, EVENTS, TIMESTAMP, BEHAVIOUR = 0x04, 0x06, 0x0A, 0x0B, 0x0E, 0x16
 ANY = 0xFFFFFFFF
@@ -25,7 +25,7 @@ ENTRIES, ENTRY = 64, 64
 LBA = 512
 OTHER: Json = {"driver": "null-co", "node-name": "ssd0", "size": 1 << 20}
 SLATE_LOGS = {*range(0xD0, 0xD8)}
-DRIVE_LOGS = {SELF_TEST, BY_HOST, BY_CONTROLLER, LBA_STATUS, SANITIZE, OCP} | SLATE_LOGS
+DRIVE_LOGS = {SELF_TEST, BY_HOST, BY_CONTROLLER, PERSISTENT, LBA_STATUS, SANITIZE, OCP} | SLATE_LOGS
 PLAIN_LOGS = {*range(6), FEATURES, MANAGEMENT}
 
 
@@ -192,20 +192,26 @@ class Tables(LogsTest):
             nsid, more = ANY, {}
             if number == GROUP or 0x20 <= number < 0x30:
                 nsid, more = 0, {11: 1 << 16}
+            if number == PERSISTENT:
+                number |= 1 << 8  # else there is no context
             self.nvme.admin.put(GET_LOG, nsid, self.nvme.buffer(), dwords={10: number, **more})
             self.nvme.admin.ring()
-            self.assertEqual(self.nvme.wait(self.nvme.admin).code == 0, number in found, hex(number))
+            self.assertEqual(self.nvme.wait(self.nvme.admin).code == 0, number & 0xFF in found, hex(number))
         return found
 
     def test_logs(self) -> None:
         self.start()
         self.assertEqual(self.logs(), PLAIN_LOGS | DRIVE_LOGS)
         self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
-        self.assertEqual(self.vm.read(SCRATCH + 261, 1)[0], 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5, "LPA")
+        self.assertEqual(self.vm.read(SCRATCH + 261, 1)[0], 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5, "LPA")
         for number, size in ((SUPPORTED, 1024), (FEATURES, 1024), (MANAGEMENT, 4096)):
             self.nvme.get_log(number, 4, size, code=INVALID_FIELD)
             self.nvme.get_log(number, 4, size - 4)
         self.assertEqual(self.log(MANAGEMENT, 4096), bytes(4096))
+
+    def test_logs_of_a_drive_with_a_table(self) -> None:
+        self.start([drive(drive__namespaces=2)])
+        self.assertEqual(self.logs(), PLAIN_LOGS | DRIVE_LOGS - {SANITIZE})
 
     def test_logs_of_other_drives(self) -> None:
         self.start([OTHER])
@@ -406,6 +412,19 @@ class SelfTest(LogsTest):
         self.until_done()
         self.assertEqual(self.results()[0], (self.EXTENDED, self.FAILED, 1, 15, 1, 1000, UNREADABLE))
         self.assertEqual(len(self.results()), 2)
+
+    def test_namespaces_of_a_table(self) -> None:
+        self.start([drive(drive__namespaces=3)], f"{CONTROLLER},namespaces={1 << 20}:512;{1 << 20}:4096")
+        self.nvme.io.put(WRITE_UNCORRECTABLE, 2, 0, 0, {10: 200, 12: 0})
+        self.assertEqual(self.nvme.finish().code, 0)
+        self.begin(self.EXTENDED, 1)
+        self.until_done()
+        self.begin(self.EXTENDED)
+        self.until_done()
+        self.begin(self.EXTENDED, 3, INVALID_FIELD)
+        self.begin(self.EXTENDED, 4, INVALID_NSID)
+        self.assertEqual(self.results(), [(self.EXTENDED, self.FAILED, 1, 15, 2, 200, UNREADABLE),
+                                          (self.EXTENDED, self.PASSED, 0, 1, 1, 0, 0)])
 
     def test_what_ends_it(self) -> None:
         self.start()

@@ -14,8 +14,6 @@ from support import QEMU, ROOT, TIMEOUT
 
 PROGRAM = QEMU / "nvme-command-test"
 PATCHES = ROOT / "qemu-patches"
-ROW = re.compile(r"^\| (00\d\d) \| (.+?) \| (?:`([a-z-]+)`|none; .+) \|$", re.MULTILINE)
-SUBJECT = re.compile(r"^Subject: \[PATCH\] (.+)$", re.MULTILINE)
 ADDED = re.compile(r'^\+ +qtest_add_func\("nvme/([^"]+)"', re.MULTILINE)
 
 
@@ -26,18 +24,12 @@ def added() -> dict[str, list[str]]:
     }
 
 
-class Table(unittest.TestCase):
-    """Test the table of qemu-patches/DESIGN.md."""
+class Mends(unittest.TestCase):
+    """Patches 0001 to 0019 mend upstream's code (qemu-patches/DESIGN.md)."""
 
     def test_each_mend_has_its_qtest(self) -> None:
-        rows = ROW.findall((PATCHES / "DESIGN.md").read_text(encoding="utf-8"))
-        self.assertEqual([number for number, _, _ in rows], [f"{i:04}" for i in range(1, 20)])
-        for number, subject, qtest in rows:
-            (file,) = PATCHES.glob(f"{number}-*.patch")
-            self.assertEqual(SUBJECT.findall(file.read_text(encoding="utf-8")), [subject])
-            self.assertEqual(added()[number], [qtest] if qtest else [], number)
-        self.assertEqual([number for number, _, qtest in rows if not qtest], ["0019"])
-        self.assertEqual(sorted(qtest for _, _, qtest in rows if qtest), sorted(itertools.chain(*added().values())))
+        found = {number: len(names) for number, names in added().items() if names}
+        self.assertEqual(found, {f"{number:04}": 1 for number in range(1, 19)})
 
 
 @unittest.skipUnless(PROGRAM.exists(), "this build of QEMU has no qtests")

@@ -137,6 +137,17 @@ class Sanitize(SanitizeTest):
         self.until_done()
         self.expect_empty()
 
+    def test_two_at_once(self) -> None:
+        """The second of two commands that are fetched together finds the operation of the first."""
+        self.start()
+        for _ in range(2):
+            self.nvme.admin.put(SANITIZE, dwords={10: BLOCK_ERASE})
+        self.nvme.admin.ring()
+        found = [self.nvme.wait(self.nvme.admin).code for _ in range(2)]
+        self.assertEqual(found, [0, IN_PROGRESS])
+        self.until_done()
+        self.assertEqual(self.vm.stats()["total"]["nand"]["by-source"]["meta"]["erases"], 4 * ROWS, "it ran once")
+
     def test_a_command_under_way(self) -> None:
         """A read that the drive already has ends as usual."""
         self.start()

@@ -49,9 +49,9 @@ class Telemetry(LogsTest):
         self.assertEqual(data[5:8], self.ieee)
         return struct.unpack_from("<3H", data, 8) + struct.unpack_from("<3B", data, 381)
 
-    def start_drive(self) -> None:
+    def start_drive(self, node: Json | None = None) -> None:
         """Start with a drive."""
-        self.start()
+        self.start([node or drive()])
         self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
         self.ieee = self.vm.read(SCRATCH + 73, 3)
 
@@ -86,6 +86,11 @@ class Telemetry(LogsTest):
         self.assertNotEqual(self.logs_of(BY_HOST, second[0])[0xD1], logs[0xD1])
         self.reset()
         self.assertEqual(self.head(BY_HOST), second)
+
+    def test_a_drive_with_a_table(self) -> None:
+        self.start_drive(drive(drive__namespaces=2))
+        last = self.head(BY_HOST | CREATE)[0]
+        self.assertEqual(sorted(self.logs_of(BY_HOST, last)), [0xD0, 0xD1, 0xD3], "one drive, of all namespaces")
 
     def test_the_controller_s(self) -> None:
         """The controller makes a capture at the first unrecovered read, and no other before the host has read it."""

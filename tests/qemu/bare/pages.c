@@ -71,7 +71,10 @@ static void begin(uint32_t bits)
 	__asm__ volatile("mov %%cr0, %%eax; or $0x80000000, %%eax; mov %%eax, %%cr0" : : : "eax", "memory");
 }
 
-/* Print two digits: what the function at an address returns, and the word stored before it. They are 11 or 22. */
+/*
+ * Call the function at an address, and print two digits: its result, and the word in front of it. Frame 1 gives 11 and
+ * frame 2 gives 22; other numbers mean that code and data are of different frames.
+ */
 static void look(const char *name, uint32_t at)
 {
 	uint32_t (*volatile function)(void) = (uint32_t(*)(void))at;
@@ -111,7 +114,7 @@ static void scene_kept(void)
 	look_at_both();
 }
 
-/* Test that a write to CR3 drops the translations of pages that are not global, and all of them if CR4.PGE is off. */
+/* Test that a write to CR3 drops the translations of pages that are not global or, if CR4.PGE is off, of all pages. */
 static void flushed(uint32_t bits)
 {
 	for (int round = 0; round < 3; round++) {
