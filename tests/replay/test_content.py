@@ -89,18 +89,188 @@ class Cut(Case):
         for words in (
             (),
             ("--open",),
-            ("--open", "--drive", "d", "--ephemeral"),
             ("--open", "--drive", "d", "--repeat", "2"),
         ):
             said = self.call("--profile", TINY, "--cut-at", "5", *words, self.trace, code=2).stderr
             self.assertIn("--cut-at goes with --open, --drive and one trace", said)
         self.assertIn(
-            "--cut-seed is for --cut-at", self.call("--profile", TINY, "--cut-seed", "1", self.trace, code=2).stderr
+            "--cut-seed and --cut-what are for --cut-at",
+            self.call("--profile", TINY, "--cut-seed", "1", self.trace, code=2).stderr,
         )
         self.assertIn(
             "--cut-at",
             self.call("--profile", TINY, "--open", "--drive", "d", "--cut-at", "x", self.trace, code=2).stderr,
         )
+
+
+def unit(letter: str) -> bytes:
+    """Return 4 KiB in which each sector is another one."""
+    return b"".join(f"{letter}{sector}".encode().ljust(512, b".") for sector in range(8))
+
+
+class Unflushed(Case):
+    """Tests --unflushed (requests that NVMe allows a cut to take), --survivors (what is left), --lose (take some)."""
+
+    TRACE = (
+        write(1_000, 0, unit("a")),
+        write(2_000, 4096, unit("b")),
+        Request(3_000, FLUSH),
+        write(500_000, 8192, unit("c") + unit("d")),
+        write(600_000, 16384, unit("e"), fua=True),
+        Request(800_000, TRIM, 0, 4096),
+        write(900_000, 4096, unit("f")),
+        write(900_000, 20480, unit("g")),
+    )
+
+    def cut(self, at_ns: int, *words: Any) -> Any:
+        """Cut a new drive with a buffer, which programs each page as soon as its die is idle."""
+        drive = self.folder / "d.slate"
+        drive.unlink(missing_ok=True)
+        trace = self.file("u.content", make(list(self.TRACE)))
+        words = ("--set", "ftl.buffer_units=16", "--open", "--cut-at", at_ns, "--survivors", *words)
+        return self.json("--drive", drive, *words, trace)["power"]
+
+    def test_what_a_cut_may_take(self) -> None:
+        """A flush takes all that had completed when it was submitted; FUA takes its own write alone."""
+        for at_ns, numbers in (
+            (999, []),
+            (2_500, [0, 1]),
+            (3_001, [0, 1]),  # the flush has not completed
+            (400_000, []),
+            (550_000, [3]),
+            (650_000, [3, 4]),  # 4 is in flight
+            (750_000, [3]),
+            (850_000, [3, 5]),
+            (900_001, [3, 5, 6, 7]),
+        ):
+            with self.subTest(at_ns=at_ns):
+                self.assertEqual([one["request"] for one in self.cut(at_ns)["unflushed"]], numbers)
+
+    def test_numbers_are_the_trace_s(self) -> None:
+        """Also if flushes are left out; then nothing is durable, FUA or not, before its time."""
+        found = self.cut(850_000, "--no-flush")["unflushed"]
+        self.assertEqual([one["request"] for one in found], [0, 1, 3, 4, 5])
+
+    def test_what_it_took(self) -> None:
+        """A program takes 104,096 ns. The last page's die first programs the trim's bitmap unit, until 904,096 ns."""
+        power = self.cut(900_000 + 104_095)
+        found = {one["request"]: one for one in power["unflushed"]}
+        self.assertEqual(found[3] | {"done_ns": 0}, {"request": 3, "op": "write", "offset": 8192, "bytes": 8192,
+                                                     "submit_ns": 500_000, "done_ns": 0, "sectors_there": 16})
+        self.assertNotIn("sectors_there", found[5])
+        self.assertEqual(power["atomic_bytes"], 4096)
+        self.assertEqual((power["torn-programs"], found[6]["sectors_there"], found[7]["sectors_there"]), (2, 0, 0))
+        states = {power["state"]}
+        for at_ns, last in ((1_004_096, 0), (904_096 + 104_095, 0), (904_096 + 104_096, 8), (1_200_000, 8)):
+            later = self.cut(at_ns)
+            self.assertEqual([one.get("sectors_there") for one in later["unflushed"]], [16, None, 8, last])
+            states.add(later["state"])
+        self.assertEqual(len(states), 3, "without 6 and 7, with 6, with both")
+
+    def test_the_controller_alone(self) -> None:
+        """The array keeps its power, so pages under way are programmed, and none is torn."""
+        power = self.cut(950_000, "--cut-what", "controller")
+        self.assertEqual([one.get("sectors_there") for one in power["unflushed"]], [16, None, 8, 8])
+        self.assertEqual((power["torn-programs"], power["lost-requests"]), (0, 0))
+        early = self.cut(900_000, "--cut-what", "controller")  # no cell phase has begun
+        self.assertEqual([one.get("sectors_there") for one in early["unflushed"]], [16, None, 0, 0])
+
+    def test_a_drive_that_ignores_flushes(self) -> None:
+        """It ends a flush at once, so a cut takes what a flush and FUA had promised."""
+        lies = ("--set", "drive.ignore_flush=yes", "--set", "ftl.buffer_units=16")
+        drive = self.folder / "l.slate"
+        trace = self.file("l.content", make(list(self.TRACE)))
+        for row in self.rows("--drive", drive, *lies, "--open", trace):
+            self.assertEqual((row["fua"], row["status"]), (0, 0))
+            if row["op"] == "flush":
+                self.assertEqual(row["latency_ns"], 0)
+        power = self.cut(50_000)
+        self.assertEqual(([one["request"] for one in power["unflushed"]], power["torn-programs"]), ([0, 1], 2))
+        power = self.cut(50_000, "--set", "drive.ignore_flush=yes")
+        self.assertEqual((power["unflushed"], power["torn-programs"]), ([], 2), "the drive says that all is durable")
+
+    def test_a_recording_of_one_that_ignores_flushes(self) -> None:
+        """Replayed on the same drive, each request ends as it was recorded."""
+        trace = self.file("t", "# slate-trace 1\n" + "".join(
+            f"{10_000 * i} 0 write {4096 * i} 4096\n{10_000 * i + 5} 0 flush\n" for i in range(200)))  # fmt: skip
+        words = ("--profile", TINY, "--set", "drive.ignore_flush=yes", "--set", "ftl.buffer_units=16", "--open")
+        self.call(*words, "--record", self.folder / "r", trace)
+        self.assertIn("400 requests compared, 0 differ", self.call("--recorded", self.folder / "r").stdout)
+
+    def test_until_ends_with_a_flush_on_it_too(self) -> None:
+        """It is that of a shutdown, so the buffered unit is programmed; it does not count as a request."""
+        trace = self.file("t", "# slate-trace 1\n0 0 write 0 4096\n")
+        for lies in ("no", "yes"):
+            found = self.json("--set", f"drive.ignore_flush={lies}", "--set", "ftl.buffer_units=16", "--open",
+                              "--until", 1_000_000, trace)  # fmt: skip
+            self.assertEqual(found["nand"]["ops"]["program"]["host"], 1)
+            self.assertEqual((found["requests"]["submitted"], found["requests"]["completed"]), (1, 1))
+
+    def test_until_also_takes_earlier_rows_behind_later_ones(self) -> None:
+        trace = self.file("t", "# slate-trace 1\n0 0 write 0 4096\n900 0 write 4096 4096\n100 0 write 8192 4096\n")
+        found = self.json("--closed", 1, "--until", 500, trace)
+        self.assertEqual(found["requests"]["completed"], 2)
+
+    def test_writes_behind_a_flush_in_one_nanosecond(self) -> None:
+        """With a buffer that costs no time they complete when they are submitted, and the flush does not cover them."""
+        rows = ["0 0 write 0 4096", "499000 0 write 4096 4096", "500000 0 flush",
+                *(f"500000 0 write {4096 * i} 4096" for i in range(2, 9))]  # fmt: skip
+        trace = self.file("t", "# slate-trace 1\n" + "\n".join(rows) + "\n")
+        words = ("--drive", self.folder / "n.slate", "--set", "ftl.buffer_units=64", "--set", "ftl.buffer_ns=0")
+        power = self.json(*words, "--open", "--cut-at", 604_500, "--survivors", trace)["power"]
+        self.assertLessEqual({3, 4, 5, 6, 7, 8, 9}, {one["request"] for one in power["unflushed"]})
+
+    def replay(self, *words: Any) -> bytes:
+        """Replay with some requests left out; returns the bytes of the drive file."""
+        drive = self.folder / "d.slate"
+        drive.unlink(missing_ok=True)
+        trace = self.file("u.content", make(list(self.TRACE)))
+        self.call("--profile", TINY, "--drive", drive, *words, trace)
+        return drive.read_bytes()
+
+    def there(self, data: bytes) -> str:
+        """Return the letters of the units that are whole in a drive file."""
+        return "".join(letter for letter in "abcdefg" if unit(letter) in data)
+
+    def test_requests_are_left_out(self) -> None:
+        self.assertEqual(self.there(self.replay("--set", "ftl.buffer_units=16")), "abcdefg")
+        self.assertEqual(self.there(self.replay("--until", 599_999)), "abcd")
+        self.assertEqual(self.there(self.replay("--until", 600_000)), "abcde")
+        lose = self.file("lose", "1\n4\n6\n")
+        self.assertEqual(self.there(self.replay("--lose", lose)), "acdg")
+        self.assertEqual(self.there(self.replay("--lose", lose, "--until", 600_000, "--set", "ftl.buffer_units=16")),
+                         "acd")  # fmt: skip
+        part = self.file("part", "3 1024 5120\n")
+        found = self.replay("--lose", part)
+        self.assertEqual(self.there(found), "abefg")
+        sectors = [unit("c")[at : at + 512] for at in range(0, 4096, 512)]
+        self.assertEqual([sector in found for sector in sectors], [False, False] + 6 * [True])
+        self.assertEqual([unit("d")[at : at + 512] in found for at in (0, 512, 1024)], [True, True, False])
+
+    def test_refused(self) -> None:
+        trace = self.file("u.content", make(list(self.TRACE)))
+        for text, why in (
+            ("9\n", "line 1: request 9, and the trace has 8: it is of another recording"),
+            ("1\n1\n", "line 2: the numbers do not rise"),
+            ("x\n", "line 1: is neither NUMBER nor NUMBER FROM TO"),
+            ("1 5\n", "is neither"),
+            ("1 512 512\n", "is neither"),
+            ("-1\n", "is neither"),
+            ("0 0 4608\n", "of request 0, bytes 0 to 4608: it is no write with these sectors"),
+            ("0 0 100\n", "it is no write with these sectors"),
+            ("2 0 512\n", "of request 2, bytes 0 to 512"),
+        ):
+            said = self.call("--profile", TINY, "--lose", self.file("lose", text), trace, code=2).stderr
+            self.assertIn(why, said)
+        for words, why in (
+            (("--lose", "nothere"), "--lose nothere: No such file or directory"),
+            (("--until", "5", "--repeat", "2"), "--until and --lose choose requests of one trace"),
+            (("--survivors",), "--unflushed and --survivors are for --cut-at"),
+            (("--cut-what", "bus"), "--cut-what bus: is neither power nor controller"),
+            (("--cut-what", "controller"), "--cut-seed and --cut-what are for --cut-at"),
+            (("--open", "--drive", "d", "--ephemeral", "--cut-at", "5"), "nothing of the cut would be left"),
+        ):
+            self.assertIn(why, self.call("--profile", TINY, *words, trace, code=2).stderr)
 
 
 class Bytes(Case):
@@ -264,7 +434,7 @@ class Damage(Case):
     def test_forced(self) -> None:
         trace = self.file("b", b"0 0 8 16 1\n")
         self.refused("--profile", TINY, "--format", "content", trace, words=("slate-content 1",))
-        self.refused("--profile", TINY, "--format", "x", trace, words=("fio or content",))
+        self.refused("--profile", TINY, "--format", "x", trace, words=("content, or csv:",))
 
     def test_no_room(self) -> None:
         trace = self.file("t", make(SOME))

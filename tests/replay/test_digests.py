@@ -61,6 +61,7 @@ DRIVES = {
     "page, copyback": Drive("small", ("ftl.gc_copyback=yes", "geometry.copyback=yes")),
     "page, a frontier for GC": Drive("small", ("ftl.gc_frontier=shared",)),
     "page, one plane": Drive("small", ("ftl.multiplane=no",)),
+    "page, GC of a plane at a time": Drive("small", ("ftl.gc_multiplane=no",)),
     "page, no buffer": Drive("small", ("ftl.buffer_units=0", "ftl.unit_bytes=16384")),
     "page, wear levelling": Drive("small", ("ftl.wl_threshold=1",)),
     "page, GC in idle time": Drive("small", ("ftl.idle_gc_permille=100", "ftl.idle_gc_ns=100000")),

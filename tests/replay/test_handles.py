@@ -40,6 +40,22 @@ class Handles(Case):
             self.assertNotIn("stray_pages", found["ftl_counts"])
         self.assertGreater(self.waf(*rings), 1.1)
 
+    def test_rings_with_a_cached_map(self) -> None:
+        """Two rings are never copied either if the map is in flash, in blocks of its own."""
+        fast, slow, unit = 64 << 20, 184 << 20, 4 * 256
+        small = [word for key, value in (("page_bytes", UNIT), ("oob_bytes", 320), ("pages_per_block", 256))
+                 for word in ("--set", f"geometry.{key}={value}")]
+        found = self.json("--closed", 4, *APART, *small, "--set", "ftl.map_cache_pages=16",
+                          "--set", "ftl.capacity_mib=248", "--handles", "stream",
+                          f"gen:seq64k,foot={fast},n={20 * fast >> 16}",
+                          f"gen:seq4k,from={fast},foot={slow},n={slow // UNIT},fill=128KiB", profile=SMALL)
+        written = [20 * fast, 2 * slow]
+        programs = found["nand"]["ops"]["program"]
+        self.assertEqual((programs["host"], programs["gc"]), (sum(written) // UNIT, 0))
+        self.assertGreater(programs["map"], 0)
+        self.assertEqual(found["ftl_counts"]["reclaim_units"], sum(n // UNIT // unit for n in written))
+        self.assertNotIn("stray_pages", found["ftl_counts"])
+
     def test_a_ring_and_random_writes(self) -> None:
         """In shared blocks GC copies valid units of the ring, too. With a handle for each, only random ones."""
         mix = ("gen:seq64k,foot=64MiB,n=20000", "gen:rand4k,from=64MiB,foot=192MiB,n=80000,fill=128KiB")

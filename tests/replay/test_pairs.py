@@ -34,11 +34,10 @@ ABILITIES = {
 # These pairs are refused. In most of them both would decide where pages go, or the chip would copy what the FTL has to
 # change; nand-emu/profiles/README.md, `accounting`, has the reason for suspend.
 REFUSED = {
-    ("placement_handles", "hot_cold"), ("placement_handles", "slc_cache"), ("placement_handles", "map_cache_pages"),
-    ("placement_handles", "gc_frontier"), ("hot_cold", "slc_cache"), ("hot_cold", "map_cache_pages"),
-    ("hot_cold", "gc_copyback"), ("slc_cache", "map_cache_pages"), ("map_cache_pages", "gc_copyback"),
-    ("map_cache_pages", "parallel_erase"), ("map_cache_pages", "gc_frontier"), ("metadata_bytes", "gc_copyback"),
-    ("suspend", "accounting"),
+    ("placement_handles", "hot_cold"), ("placement_handles", "slc_cache"), ("placement_handles", "gc_frontier"),
+    ("hot_cold", "slc_cache"), ("hot_cold", "map_cache_pages"), ("hot_cold", "gc_copyback"),
+    ("slc_cache", "map_cache_pages"), ("map_cache_pages", "gc_copyback"), ("map_cache_pages", "parallel_erase"),
+    ("map_cache_pages", "gc_frontier"), ("metadata_bytes", "gc_copyback"), ("suspend", "accounting"),
 }  # fmt: skip
 
 

@@ -160,7 +160,7 @@ class Report(Case):
         self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
 
     def test_the_options_are_documented(self) -> None:
-        text = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
+        text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("replay.md", "traces.md"))
         options = re.findall(r"^  (--[a-z-]+)", self.call("--help").stdout, re.MULTILINE)
         self.assertGreater(len(options), 30)
         self.assertEqual([option for option in options if option not in text], [])

@@ -57,7 +57,7 @@ ENGINES = {
         "small", ("geometry.blocks_per_plane=32", "ftl.capacity_mib=96", "ftl.buffer_units=64"), 96, 3000, "16k"
     ),
     "parity": Engine("rps-small", (*RPS, "ftl.capacity_mib=120", "ftl.type=parity", FPS), 120, 1500, "64k"),
-    "rtf": Engine("rps-small", (*RPS, "ftl.capacity_mib=72", "ftl.type=rtf", FPS), 72, 1500, "64k"),
+    "rtf": Engine("rps-small", (*RPS, "ftl.capacity_mib=72", "ftl.type=rtf", FPS), 72, 2500, "64k"),
     "flex": Engine("rps-small", (*RPS, "ftl.capacity_mib=120"), 120, 1500, "64k"),
     "nftl": Engine("pen-small", ("ftl.pen=no", "ftl.gc_mode=sliced"), 300, 300, "4k"),
     "superblock": Engine("superblock-small", ("ftl.pen=no", "ftl.gc_mode=sliced"), 280, 300, "4k"),
@@ -116,6 +116,7 @@ HOW = {
     "ftl.gc_frontier": How(("own", "shared")),
     "ftl.suspend": How(("all",), SUSPENDS),
     "ftl.multiplane": How(("no",)),
+    "ftl.gc_multiplane": How(("no",)),
     "ftl.gc_subpage_reads": How(("yes",), SUBPAGE, "small"),
     "ftl.host_subpage_reads": How(("yes",), SUBPAGE, "small"),
     "ftl.gc_copyback": How(("yes",), ("geometry.copyback=yes",)),
