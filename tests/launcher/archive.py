@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import unittest
 from pathlib import Path
 
 PATCH = "--- /dev/null\n+++ b/PATCHED\n@@ -0,0 +1 @@\n+by Debian\n"
@@ -98,7 +99,7 @@ class Archive:
         return files
 
     def write(self) -> None:
-        """Write the lists of all suites. Since apt 3 a list of equal size and second is taken for the one before."""
+        """Write the lists of all suites, each time a second newer, so that apt sees that they are others."""
         self.time += 1
         for suite in self.packages:
             root = self.folder / "dists" / suite
@@ -125,3 +126,34 @@ class Archive:
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class ArchiveCase(unittest.TestCase):
+    """Each test has an archive, a cache and a lock of its own."""
+
+    suites: tuple[str, ...] = ("trixie",)
+
+    def setUp(self) -> None:
+        found = tempfile.TemporaryDirectory(prefix="slate-")
+        self.addCleanup(found.cleanup)
+        self.folder = Path(found.name)
+        (self.folder / "apt.conf").write_text('Acquire::Retries::Delay "false";', encoding="ascii")
+        self.archive = Archive(self.folder / "archive")
+        for suite in self.suites:
+            self.archive.suite(suite)
+
+    def bash(self, script: str, fresh: bool = True) -> tuple[int, str, str]:
+        """Run a script that has the archive; return status, notes, and all output. fresh: lists may be renewed."""
+        self.archive.write()
+        if fresh:
+            for path in (self.folder / "cache" / "slate").glob("apt-*/.lock"):
+                path.unlink()
+        done = subprocess.run(
+            ["bash", "-c", script],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DIR": str(self.folder),
+                 "APT_CONFIG": str(self.folder / "apt.conf"), "XDG_CACHE_HOME": str(self.folder / "cache"),
+                 "SLATE_ETC_APT": str(self.archive.etc())},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False,
+        )  # fmt: skip
+        notes = self.folder / "notes"
+        return done.returncode, notes.read_text(encoding="utf-8") if notes.exists() else "", done.stdout

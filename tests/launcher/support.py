@@ -94,14 +94,14 @@ DRIVE_SETTINGS = (
 
 
 def drive_file(
-    path: Path, version: int = 2, image_bytes: int = 16384, magic: bytes = b"SLATE\r\n\x1a"
+    path: Path, version: int = 3, image_bytes: int = 20480, magic: bytes = b"SLATE\r\n\x1a"
 ) -> Path:
-    """Make a drive file as defined in SPEC.md: 8 KiB of tables, 8 KiB of pages."""
+    """Make a drive file as defined in SPEC.md: 8 KiB of tables, 8 KiB of pages, a table of 4 KiB."""
     head = magic + struct.pack("<IIQ", version, HEAD_BYTES, image_bytes)
     head = head.ljust(1024, b"\0") + DRIVE_SETTINGS.encode()
     head = head.ljust(HEAD_BYTES - 4, b"\0")
     head += struct.pack("<I", zlib.crc32(head))
-    path.write_bytes(2 * head + b"T" * 8192 + b"P" * 8192)
+    path.write_bytes(2 * head + b"T" * 8192 + b"P" * 8192 + b"F" * 4096)
     return path
 
 

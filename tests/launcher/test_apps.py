@@ -140,7 +140,7 @@ class Arguments(test_options.Case):
         ), mock.patch.object(paths, "GUEST", self.folder), mock.patch.dict(
             paths.KERNELS, debian=Path(__file__)
         ), redirect_stdout(io.StringIO()):
-            for name in ("root.lz4", "modules.lz4"):
+            for name in ("root.lz4", "modules.lz4", "firmware"):
                 (self.folder / name).touch()
             with self.assertRaisesRegex(Exception, "(?s)apps.img is not there.*make guest-apps"):
                 run.run(some)

@@ -14,7 +14,7 @@ import zipfile
 from fnmatch import fnmatch
 from pathlib import Path
 
-from archive import Archive
+from archive import ArchiveCase
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = "host-tools/guest"
@@ -56,31 +56,15 @@ def read(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-class Case(unittest.TestCase):
-    """Each test has an archive, a cache and a lock of its own."""
+class Case(ArchiveCase):
+    """Its scripts have lib.sh and debian.sh."""
 
-    def setUp(self) -> None:
-        found = tempfile.TemporaryDirectory(prefix="slate-")
-        self.addCleanup(found.cleanup)
-        self.folder = Path(found.name)
-        (self.folder / "apt.conf").write_text('Acquire::Retries::Delay "false";', encoding="ascii")
-        self.archive = Archive(self.folder / "archive")
-        for suite in ("trixie", "forky", "sid"):
-            self.archive.suite(suite)
+    suites = ("trixie", "forky", "sid")
 
     def sh(self, script: str) -> tuple[int, list[str], str]:
         """Run the script behind lib.sh and debian.sh, with new lists; return status, notes, and all output."""
-        self.archive.write()
-        for path in (self.folder / "cache" / "slate").glob("apt-*/.lock"):
-            path.unlink()
-        done = subprocess.run(
-            ["bash", "-c", HEAD.format(root=ROOT, guest=GUEST) + script],
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DIR": str(self.folder),
-                 "APT_CONFIG": str(self.folder / "apt.conf"), "XDG_CACHE_HOME": str(self.folder / "cache"),
-                 "SLATE_ETC_APT": str(self.archive.etc())},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False,
-        )  # fmt: skip
-        return done.returncode, (self.folder / "notes").read_text(encoding="utf-8").splitlines(), done.stdout
+        status, notes, said = self.bash(HEAD.format(root=ROOT, guest=GUEST) + script)
+        return status, notes.splitlines(), said
 
     def lock(self) -> dict[str, list[str]]:
         """Return NAME VERSION of each part's files."""

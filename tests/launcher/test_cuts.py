@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test the options of power cuts: their meaning, and what is refused."""
 
+import random
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -11,7 +13,7 @@ from unittest import mock
 import support
 from support import ROOT
 
-from slate_lib import cli, command, cuts, options, paths, powercut
+from slate_lib import cli, command, cutkinds, cuts, cutshrink, cutsurvey, cutwhen, options, paths, powercut
 from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
 
@@ -109,12 +111,72 @@ class Refused(unittest.TestCase):
 class Campaigns(unittest.TestCase):
     """Test the log of 'slate cuts', and the guest's report."""
 
-    def test_report(self) -> None:
-        said = b"w0 1 10\r\nw1 1 20\nw0 2 30\r\nw2 1 40\r\nw0 3 50"
-        self.assertEqual(cuts.durable(said, 100), [2, 1, 1])
-        self.assertEqual(cuts.durable(said, 30), [2, 1, 0])
-        self.assertEqual(cuts.durable(said, 29), [1, 1, 0])
-        self.assertEqual(cuts.durable(b"", 100), [0, 0, 0])
+    def test_announcements(self) -> None:
+        """A line counts from its time on, without that time; one that the cut tore does not count."""
+        said = b"w0 1 10\r\nw1 1 20\nrow 7 of t 30\r\nw2 1 40\r\nw0 3 50"
+        self.assertEqual(cutwhen.announced(said, 100), [b"w0 1\n", b"w1 1\n", b"row 7 of t\n", b"w2 1\n"])
+        self.assertEqual(cutwhen.announced(said, 30), [b"w0 1\n", b"w1 1\n", b"row 7 of t\n"])
+        self.assertEqual(cutwhen.announced(said, 29), [b"w0 1\n", b"w1 1\n"])
+        self.assertEqual(cutwhen.announced(b"", 100), [])
+
+    def test_times_of_cuts(self) -> None:
+        """A time is the drive's, or relative to the first announcement of exactly these words."""
+        said = b"row 1 1000\nrow 2 2000\nrow 1 3000\nrow 3"
+        for text, at_ns in (
+            ("5us", 5_000), ("mark:row 1", 1000), ("mark:row 1+200ns", 1200), ("mark:row 2-1ns", 1999),
+            ("mark:row 1-1us", 0), ("mark:row 2+7us", 9000),
+        ):  # fmt: skip
+            (when,) = cutwhen.parse(text, 1)
+            self.assertEqual(cutwhen.resolve(when, said, 9000), at_ns, text)
+            self.assertEqual(cutwhen.parse(str(when), 1), (when,), "a log's head and a message repeat it")
+        self.assertEqual([str(when) for when in cutwhen.parse("1ms,mark:a+b,mark:c-1.5us", 3)],
+                         ["1000000ns", "mark:a+b+0ns", "mark:c-1500ns"])  # fmt: skip
+        for text, why in (
+            ("mark:row 3", "did not announce 'row 3' by 0.009000 ms; it announced 'row 1', 'row 2', 'row 1'\n"),
+            ("mark:row 1+7", "did not announce 'row 1.7' (.*\n)*  fix: .* needs a unit: mark:WORDS.200us"),
+            ("mark:row", "did not announce 'row' by"),
+            ("mark:row 2+7001ns", "'row 2' came at 0.002000 ms, so the cut is at 0.009001 ms, .* ran from 0 to 0.009"),
+            ("mark:row 1-1001ns", "the cut is at -0.000001 ms"),
+            ("mark:row 1+7us+1ns", "did not announce 'row 1.7us' by"),
+        ):
+            with self.assertRaisesRegex(SlateError, why):
+                cutwhen.resolve(cutwhen.parse(text, 1)[0], said, 9000)
+        with self.assertRaisesRegex(SlateError, "it announced nothing"):
+            cutwhen.resolve(cutwhen.When(0, "x"), b"", 9000)
+        many = b"".join(b"n %d %d\n" % (at, at) for at in range(1, 10))
+        with self.assertRaisesRegex(SlateError, "'n 1', 'n 2', 'n 3', 'n 4', ..., 'n 9'"):
+            cutwhen.resolve(cutwhen.When(0, "x"), many, 9000)
+
+    def test_a_terminal_gets_no_control_characters(self) -> None:
+        """A check may print what it finds on a drive, and a work may announce it."""
+        campaign, files = mock.Mock(), {"check-1.txt": "\x1b[2Jrow\x07 7\r\nis \x9bgone\t!\n\nstatus 1\n"}
+        campaign.options.side_effect = lambda *words, **more: parsed()
+        with mock.patch.object(cuts, "boot"), mock.patch.object(cuts, "keep_console"), mock.patch.object(
+            cuts, "files_of", return_value=files
+        ):
+            said = cuts.Campaign.check(campaign, cuts.Recorded(1, Path("t"), b""), [Path("d")], [[]], "")
+        self.assertEqual(said, ["row 7\nis gone\t!\n\nstatus 1\n"])
+        self.assertEqual(cuts.verdict_of(said[0]), "lost")
+        with self.assertRaisesRegex(SlateError, "it announced 'n 1'"):
+            cutwhen.resolve(cutwhen.When(0, "x"), b"\x1b[2Jn 1 5\n", 9)
+
+    def test_verdicts(self) -> None:
+        """The exit status of a check is its verdict; one that crashed or was ended gives none."""
+        for status, verdict in ((0, "good"), (1, "lost"), (2, "torn"), (3, "inconsistent"), (4, "check failed"),
+                                (137, "check failed")):  # fmt: skip
+            self.assertEqual(cuts.verdict_of(f"what it said\nstatus 1 and more\nstatus {status}\n"), verdict)
+        for said in ("", "status 0", "status 0\nmore\n", "the guest did not look at it"):
+            self.assertEqual(cuts.verdict_of(said), "check failed")
+
+    def test_a_check_that_the_shell_cannot_execute(self) -> None:
+        """dash, bash and busybox end with status 2 then; a check that says the same by itself goes on after it."""
+        for said in (
+            './check: 3: Syntax error: "fi" unexpected', "./check: line 7: syntax error: unexpected end of file",
+            "fine\n./check: 12: x: parameter not set", "check: 1: .: cannot open nothere",
+        ):  # fmt: skip
+            self.assertEqual(cuts.verdict_of(f"{said}\n\nstatus 2\n"), "check failed", said)
+        for said in ("", "block 7 is half new", "./check: 3: warning\nblock 7 is half new", "./check: torn"):
+            self.assertEqual(cuts.verdict_of(f"{said}\n\nstatus 2\n"), "torn", said)
 
     def test_a_lost_change_is_told(self) -> None:
         moment = cuts.Moment("1:2", Plan(at_ns=5))
@@ -143,7 +205,9 @@ class Campaigns(unittest.TestCase):
             log.write_text('{"seed": 1}\n{"id": "1:0"}\n{"id": "1:', encoding="utf-8")
             self.assertEqual(cuts.read_log(log, head), [{"id": "1:0"}])
             self.assertEqual(log.read_text(encoding="utf-8"), '{"seed": 1}\n{"id": "1:0"}\n')
-            for other in ('{"seed": 2}\n', "not json\n"):
+            log.write_text('{"slate_cuts": 4, "seed": 2}\n', encoding="utf-8")
+            self.assertEqual(cuts.read_log(log, head), [], "of other cuts, but it has none")
+            for other in ('{"seed": 2}\n', "not json\n", '{"slate_cuts": 4, "seed": 2}\n{"id": "1:0"}\n'):
                 log.write_text(other, encoding="utf-8")
                 with self.assertRaisesRegex(SlateError, "is of other cuts"):
                     cuts.read_log(log, head)
@@ -152,21 +216,45 @@ class Campaigns(unittest.TestCase):
     def test_summary(self) -> None:
         line = {"operations": 5, "lost_requests": 1, "torn_programs": 2}
         text = cuts.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
-        self.assertIn("2 power cuts: 1 left a clean file system", text)
+        self.assertIn("2 power cuts: 1 left everything that was announced as durable", text)
         self.assertIn("not so: 1:1", text)
         self.assertNotIn("show little", text)
         text = cuts.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
-        self.assertIn("no cut came after the first fsync. Give more time to the work: --span SEC.", text)
+        self.assertIn("no cut came after an announcement. Give more time to the work (--span SEC)", text)
 
     def test_refused(self) -> None:
         for words, said in (
             (("--id", "seven"), "not SEED:NUMBER"),
             (("--keep", "x"), "--keep without --id"),
             (("--id", "1:1", "--stop"), "--stop with --id"),
-            (("--count", "0"), "--count 0: out of range"),
+            (("--count", "0"), "--count 0: out of range\n  fix: give a number from 1 to 1000000\n"),
             (("--span", "0"), "--span 0: out of range"),
             (("--set", "x"), "not SECTION.KEY=VALUE"),
             (("--profile", "none.ini"), "no such profile"),
+            (("--fs", "ntfs"), "--fs ntfs: not a file system here"),
+            (("--check", SCRIPT), "--check without --work"),
+            (("--apps",), "--apps without --work"),
+            (("--work", SCRIPT), "--work without --check"),
+            (("--work", SCRIPT, "--check", SCRIPT, "--fs", "xfs"), "--fs with --work"),
+            (("--work", "nothere.sh", "--check", SCRIPT), "--work nothere.sh: No such file or directory"),
+            (("--work", SCRIPT, "--check", "/"), "--check /: Is a directory"),
+            (("--work", SCRIPT, "--check", SCRIPT, "--file", "nothere"), "--file nothere: No such file"),
+            (("--per-boot", "65"), "--per-boot 65: out of range"),
+            (("--survey", "nothere"), "--survey nothere: no such file"),
+            (("--survey", SCRIPT, "--cut-at", "1s"), "--cut-at with --survey"),
+            (("--shrink",), "--shrink without --id"),
+            (("--take", "1"), "--take without --cut-at"),
+            (("--cut-at", ""), "--cut-at is empty"),
+            (("--take", "x", "--cut-at", "1s"), "--take x: not numbers of requests"),
+            (("--take", "1", "--cut-at", "1s", "--kind", "torn"), "--take with --kind torn"),
+            (("--kind", "pulled"), "--kind pulled: not a kind of cut"),
+            (("--cut-at", "1"), "--cut-at 1: not a time in whole nanoseconds"),
+            (("--cut-at", "mark7+1ns"), "--cut-at mark7+1ns: not a time in whole nanoseconds\n  fix: write it as 1.5s, "
+             "800ms, 20us or 1500000001ns, or relative to an announcement as mark:WORDS+200us\n"),
+            (("--cut-at", "mark:"), "--cut-at mark:: no announcement is named"),
+            (("--cut-at", ",".join(["1s"] * 65)), "--cut-at: 65 times"),
+            (("--cut-at", "1s", "--count", "2"), "--count with --cut-at"),
+            (("--cut-at", "1s,2s", "--id", "1:2"), "--id 1:2: --cut-at names 2 time(s), from 1:0 on"),
         ):
             done = subprocess.run(
                 [ROOT / "host-tools" / "slate", "cuts", *words],
@@ -177,6 +265,189 @@ class Campaigns(unittest.TestCase):
             )
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
+
+
+def unflushed(*sizes: tuple[int, int]) -> list[Any]:
+    """Return writes at these offsets of these sizes, numbered from 10."""
+    return [{"request": 10 + at, "op": "write", "offset": offset, "bytes": size}
+            for at, (offset, size) in enumerate(sizes)]  # fmt: skip
+
+
+class Kinds(unittest.TestCase):
+    """Test what the kinds of cuts take."""
+
+    def draws(self, name: str, found: list[Any]) -> set[str]:
+        """Return the files of --lose of a thousand cuts."""
+        choose = cutkinds.find(name).choose
+        assert choose
+        return {cutkinds.text(choose(random.Random(seed), found, 4096)) for seed in range(1000)}
+
+    def test_a_prefix_happens(self) -> None:
+        found = unflushed((0, 4096), (8192, 4096), (0, 4096))
+        self.assertEqual(self.draws("prefix", found), {"", "12\n", "11\n12\n", "10\n11\n12\n"})
+        self.assertEqual(self.draws("prefix", []), {""})
+
+    def test_any_subset_happens(self) -> None:
+        found = unflushed((0, 4096), (8192, 4096), (0, 4096))
+        self.assertEqual(len(self.draws("subset", found)), 8)
+        self.assertIn("11\n", self.draws("subset", found))
+
+    def test_large_writes_are_torn(self) -> None:
+        """Only at multiples of the atomic unit; a trim, and a write within a unit, happens or not."""
+        found = unflushed((512, 3584), (2048, 8192))
+        found.append({"request": 12, "op": "trim", "offset": 0, "bytes": 1 << 20})
+        draws = self.draws("torn", found)
+        self.assertEqual({line for text in draws for line in text.splitlines() if line.startswith("10")}, {"10"})
+        self.assertEqual({line for text in draws for line in text.splitlines() if line.startswith("12")}, {"12"})
+        parts = {line for text in draws for line in text.splitlines() if line.startswith("11")}
+        edges = (0, 2048, 6144, 8192)
+        every = {f"11 {a} {b}" for a in edges for b in edges if a < b and b - a < 8192}
+        self.assertEqual(parts, {"11"} | every)
+
+    def test_the_report_says_what_holds(self) -> None:
+        line = {"id": "1:0", "good": True, "operations": 5, "lost_requests": 1, "torn_programs": 2}
+        text = cuts.summary([line | {"unflushed": 7, "taken": 3}], cutkinds.find("subset"))
+        self.assertIn("any subset happens; flushed data, FUA writes and atomic writes survive; order is not", text)
+        self.assertIn("7 writes and trims were not flushed, and the cuts took 3 of them", text)
+        self.assertIn("NONE HOLDS", cuts.summary([line], cutkinds.find("lying")))
+        self.assertEqual(cutkinds.find("lying").settings, ("drive.ignore_flush=yes",))
+        with self.assertRaisesRegex(SlateError, "--kind pulled: not a kind of cut\n.*off, controller, prefix"):
+            cutkinds.find("pulled")
+
+
+class Shrink(unittest.TestCase):
+    """Test the searches for the first bad nanosecond and for the smallest loss."""
+
+    def test_first_bad(self) -> None:
+        for good, bad, edge in ((0, 1, 1), (0, 10**9, 1), (0, 10**9, 10**9), (5, 10**9, 123_456_789), (7, 19, 12)):
+            asked: list[int] = []
+
+            def are_bad(times: list[int], edge: int = edge, asked: list[int] = asked) -> list[bool]:
+                self.assertEqual(times, sorted(set(times)))
+                self.assertLessEqual(len(times), cutshrink.WIDTH)
+                asked.append(len(times))
+                return [at_ns >= edge for at_ns in times]
+
+            self.assertEqual(cutshrink.first_bad(good, bad, are_bad), edge)
+            self.assertLessEqual(len(asked), 8, "17 to the power of 8 is more than 10^9")
+
+    def test_smallest(self) -> None:
+        """It finds any least part, however the bad items lie; no item of it can be left out."""
+        items = list(range(20))
+        for least in ({7}, {0, 19}, {3, 4, 5}, {1, 8, 12, 17}, set(items)):
+
+            def are_bad(tried: list[list[int]], least: set[int] = least) -> list[bool]:
+                self.assertTrue(all(part and part == sorted(part) for part in tried))
+                return [least <= set(part) for part in tried]
+
+            self.assertEqual(cutshrink.smallest(items, are_bad), sorted(least))
+        self.assertEqual(cutshrink.smallest([4], lambda tried: [False for _ in tried]), [4])
+
+    def test_the_account(self) -> None:
+        one = {"request": 17, "op": "write", "offset": 8192, "bytes": 4096, "submit_ns": 7000, "done_ns": 8000,
+               "sectors_there": 0}  # fmt: skip
+        two = one | {"request": 18, "offset": 0, "submit_ns": 9000, "done_ns": None, "sectors_there": 7}
+        three = one | {"request": 19, "submit_ns": 9500, "done_ns": 9600, "sectors_there": 8}
+        self.assertEqual(cutshrink.lost_of([one, two, three, {"bytes": 4096}]), [one, two])
+        account = cutshrink.Account("1:3", "lost", "row 2 is gone\n\nstatus 1\n", 10_000, [one, two, three], [one, two],
+                                    [one], [("row 1", 2000), ("row 2", 9700), ("row 3", 11_000)], "slate A", "slate B")
+        self.assertEqual(account.text(), """\
+cut 1:3: lost from 10000 ns on; good 1 ns earlier
+repeat    slate A
+durable   2 announcements, the last is 'row 2'
+in flight #18 write 4096 at 0
+unflushed 3 writes and trims, of which the drive lost 2
+smallest  1 lost: #17 write 4096 at 8192
+repeat    slate B
+check     row 2 is gone
+
+        -8.000 us  durable: row 1
+        -3.000 us  #17 write 4096 at 8192  LOST, explains it
+        -2.000 us  #17 completes, not flushed
+        -1.000 us  #18 write 4096 at 0  lost
+        -0.500 us  #19 write 4096 at 8192
+        -0.400 us  #19 completes, not flushed
+        -0.300 us  durable: row 2
+         0.000 us  POWER CUT
+""")
+        account.smallest = None
+        self.assertIn("smallest  whole writes that are lost do not explain it", account.text())
+
+    def test_both_commands_of_the_account_are_accepted(self) -> None:
+        """The second one says what is lost by --take, so it has no --kind."""
+        one = {"request": 17, "bytes": 512, "sectors_there": 0}
+        for kind in (*cutkinds.KINDS, "take"):
+            words = ["--take", "17", "--cut-at", "5ns"] if kind == "take" else ["--kind", kind]
+            args = cli.parser().parse_args(["cuts", "--id", "1:3", "--shrink", *words])
+            args.set = [*args.set, *(cutkinds.KINDS[kind].settings if kind != "take" else ())]
+            campaign = mock.Mock(spec=cuts.Campaign)
+            campaign.batch.return_value = [{"verdict": "lost", "said": ""}]
+            campaign.losses.return_value = [one], [one]
+            campaign.check.return_value = ["status 1\n"]
+            work, moment = cuts.Recorded(1, Path("t"), b""), cuts.Moment("1:3", Plan(at_ns=7))
+            told = mock.Mock(side_effect=lambda index, *words, found=campaign, work=work, moment=moment:
+                             cuts.Campaign.explain(found, work, moment, *words))  # fmt: skip
+            with mock.patch.object(cuts, "campaign_of", return_value=mock.Mock(at=(), shrink=told)), mock.patch.object(
+                cuts, "explained", side_effect=lambda account, _: account
+            ):
+                account: Any = cuts.one(args)
+            for command_ in (account.repeat, account.repeat_loss):
+                again = cli.parser().parse_args(shlex.split(command_)[1:])
+                with self.subTest(command=command_), mock.patch.object(cuts, "one", return_value=0):
+                    self.assertEqual(cuts.run(again), 0)
+            self.assertEqual(again.set, args.set)
+            self.assertEqual("drive.ignore_flush=yes" in account.repeat_loss, kind == "lying")
+            self.assertIn(shlex.join(words[:2]), account.repeat)
+
+    def test_all_that_is_not_lost_is_there(self) -> None:
+        """A drive that ignores flushes would keep its buffer to itself at the end."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            trace, origin, read = folder / "t", folder / "origin.slate", folder / "r"
+            trace.write_text("# slate-trace 1\n0 0 write 0 4096\n0 0 write 8192 4096\n", encoding="utf-8")
+            read.write_text("# slate-trace 1\n0 0 read 0 4096\n0 0 read 8192 4096\n", encoding="utf-8")
+            moment, work = cuts.Moment("1:0", Plan(at_ns=5)), cuts.Recorded(1, trace, b"")
+            words = ("--profile", SMALL, "--set", "drive.ignore_flush=yes", "--set", "ftl.payload=yes")
+            cuts.replayed(moment, *words, "--drive", origin, "--json", "-", "gen:rand4k,foot=4KiB,n=1,read=1000")
+            campaign = mock.Mock(folder=folder, origin=origin)
+            drive = cuts.Campaign.take(campaign, work, moment, [cutkinds.Loss(1)], "x")
+            found = cuts.replayed(moment, "--drive", drive, "--json", "-", read)
+            self.assertEqual(found["nand"]["ops"]["read"]["host"], 1)
+
+    def test_taken_requests(self) -> None:
+        choose = cutkinds.given("18,17").choose
+        assert choose
+        found = [{"request": number} for number in (16, 17, 18)]
+        self.assertEqual(cutkinds.text(choose(random.Random(1), found, 512)), "17\n18\n")
+        with self.assertRaisesRegex(SlateError, "--take 17: not an unflushed request"):
+            choose(random.Random(1), found[:1], 512)
+
+
+class Survey(unittest.TestCase):
+    """Test how the states after cuts are counted."""
+
+    def writes(self, *there: int) -> list[Any]:
+        """Return writes of two sectors each, next to each other, of which so many are there."""
+        write = {"op": "write", "bytes": 1024}
+        return [write | {"offset": 1024 * at, "sectors_there": got} for at, got in enumerate(there)]
+
+    def test_classes(self) -> None:
+        part = "prefix, and part of the next"
+        for there, kind in (((0, 0), "none"), ((2, 2), "all"), ((2, 2, 0), "prefix"), ((0, 2), "other"), ((1,), part),
+                            ((2, 0, 2), "other"), ((2, 1, 0), part), ((1, 1), "other"), ((1, 2), "other")):  # fmt: skip
+            self.assertEqual(cutsurvey.classify(self.writes(*there)), kind, there)
+
+    def test_overwritten_writes_do_not_count(self) -> None:
+        one, two, three = self.writes(2, 0, 0)
+        over = one | {"offset": 512, "bytes": 512}
+        trim = {"op": "trim", "offset": 2048, "bytes": 4096}
+        self.assertEqual(cutsurvey.visible([one, two, three]), [one, two, three])
+        self.assertEqual(cutsurvey.visible([one, two, three, over, trim]), [two, over])
+
+    def test_the_line(self) -> None:
+        cuts_ = [(self.writes(*there), "s") for there in ((0,), (2, 0), (2, 2), (0, 2, 2))]
+        self.assertEqual(cutsurvey.text("small", cuts_), "| small | 4 | 2; 3 | 1 | 1 | 1 | 0 | 1 |")
+        self.assertEqual(cutsurvey.text("x", []), "| x | 0 | 0; 0 | 0 | 0 | 0 | 0 | 0 |")
 
 
 class Kernel(unittest.TestCase):
@@ -193,10 +464,10 @@ class Kernel(unittest.TestCase):
         self.assertEqual(self.campaign().base.kernel, "small")
         self.assertNotIn("kernel", cuts.header(self.campaign()))
 
-    def test_debian_needs_a_module(self) -> None:
-        found = self.campaign("--kernel", "debian", built=False)
-        self.assertEqual((found.base.kernel, cuts.header(found)["kernel"]), ("debian", "debian"))
-        self.assertIn("modprobe ext4\n", found._modules())
+    def test_the_small_one_has_ext4_alone(self) -> None:
+        for words in (("--kernel", "debian"), ("--fs", "xfs"), ("--work", SCRIPT, "--check", SCRIPT)):
+            found = self.campaign(*words, built=False)
+            self.assertEqual((found.base.kernel, cuts.header(found)["kernel"]), ("debian", "debian"), words)
 
     def test_a_drive_that_can_not_be_copied(self) -> None:
         """As on a full disk: no folder is there for the copy, so cp fails, and its reason is told with the fix."""

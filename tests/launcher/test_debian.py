@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from archive import Archive, _sha256, codename
+from archive import ArchiveCase, _sha256, codename
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """
@@ -24,32 +24,12 @@ release_init trixie >&2
 """
 
 
-class Case(unittest.TestCase):
-    """Each test has an archive, a cache and a lock of its own."""
-
-    def setUp(self) -> None:
-        found = tempfile.TemporaryDirectory(prefix="slate-")
-        self.addCleanup(found.cleanup)
-        self.folder = Path(found.name)
-        (self.folder / "apt.conf").write_text('Acquire::Retries::Delay "false";', encoding="ascii")
-        self.archive = Archive(self.folder / "archive")
-        self.archive.suite("trixie")
+class Case(ArchiveCase):
+    """Its scripts have debian.sh."""
 
     def sh(self, script: str, fresh: bool = True) -> tuple[int, str, str]:
         """Run the script behind debian.sh; return status, notes, and all output. fresh: lists may be renewed."""
-        self.archive.write()
-        if fresh:
-            for path in (self.folder / "cache" / "slate").glob("apt-*/.lock"):
-                path.unlink()
-        done = subprocess.run(
-            ["bash", "-c", HEAD.format(root=ROOT) + script],
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DIR": str(self.folder),
-                 "APT_CONFIG": str(self.folder / "apt.conf"), "XDG_CACHE_HOME": str(self.folder / "cache"),
-                 "SLATE_ETC_APT": str(self.archive.etc())},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False,
-        )  # fmt: skip
-        notes = self.folder / "notes"
-        return done.returncode, notes.read_text() if notes.exists() else "", done.stdout
+        return self.bash(HEAD.format(root=ROOT) + script, fresh)
 
     def plan(self, part: str = "p") -> list[str]:
         """Return NAME VERSION of each line of a part's plan in the lock."""

@@ -59,15 +59,15 @@ class Show(Case):
     def test_head(self) -> None:
         path = support.drive_file(self.folder / "a.slate")
         kept = drivefile.read(path)
-        self.assertEqual((kept.image_bytes, kept.table_bytes, len(kept.settings)), (16384, 8192, 10))
+        self.assertEqual((kept.image_bytes, kept.table_bytes, len(kept.settings)), (20480, 8192, 10))
         self.assertEqual(
             kept.sha256_of_tables(), hashlib.sha256(path.read_bytes()[: 32768 + 8192]).hexdigest()
         )
         self.assertEqual(
             self.slate("drive", "show", "a.slate").splitlines(),
             [
-                "a.slate: 48 KiB, of which 48 KiB on disk",
-                "format 2: head and copy 32 KiB, tables 8 KiB, pages 8 KiB",
+                "a.slate: 52 KiB, of which 52 KiB on disk",
+                "format 3: head and copy 32 KiB, tables 12 KiB, pages 8 KiB",
                 *support.DRIVE_SETTINGS.splitlines(),
             ],
         )
@@ -142,16 +142,19 @@ class Age(Case):
             ("carried", 0, 1),
             ("cells", pages // 32, 8),
             ("oob", pages, oob_kept),
-            ("fill", pages, 1),
+            ("gap", pages, 1),
             ("sums", pages, 8),
             ("pages", pages, 16384),
+            ("forms", pages * 4, 8),
         ):
             at = -(-(at + size) // 4096) * 4096
             size = count * each
             parts[name] = data[32768 + at : 32768 + at + size]
+            if name == "pages":
+                self.assertEqual(drivefile.read(self.folder / "a").table_bytes, at)
         self.assertEqual(32768 + at + size, len(data), said)
         self.assertEqual(data[:16384], data[16384:32768])
-        self.assertEqual(drivefile.read(self.folder / "a").table_bytes, at)
+        self.assertEqual(drivefile.read(self.folder / "a").form_bytes, size)
         used, now_ns, age_ns, erase_commands, cuts = struct.unpack("<5Q", parts["head"])
         self.assertEqual((used, age_ns, cuts), (1, 0, 0))
         self.assertGreater(now_ns, 0)
@@ -165,19 +168,38 @@ class Age(Case):
         )
         lpns = set()
         for page, state in enumerate(states):
-            if state == 1 and page % 397 == 0:
+            self.assertIn(state, (0, 3), "all content is made by a formula")
+            if state and page % 397 == 0:
                 place = page * 0x9E3779B1 & 0xFFFFFFFF
                 self.assertEqual(
                     struct.unpack_from("<II", parts["sums"], 8 * page),
                     (
                         crc32c(parts["oob"][43 * page : 43 * page + 43]) ^ place,
-                        crc32c(parts["pages"][16384 * page : 16384 * page + 16384]) ^ place,
+                        crc32c(parts["forms"][32 * page : 32 * page + 32]) ^ place,
                     ),
                 )
             if state:
                 oob = parts["oob"][43 * page : 43 * page + 43]
                 lpns |= {struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4)}
+        self.assertFalse(any(parts["pages"]))
+        self.assertFalse(any(parts["gap"]))
         self.assertEqual(set(range(40 << 8)) - lpns, set(), "each of the drive's units is in some page")
+
+    def test_a_dry_run_checks_what_the_drive_would(self) -> None:
+        self.age("--fill", "0", "-o", "a")
+        made = (self.folder / "a").stat().st_mtime_ns
+        for words, said in (
+            (("--set", "ftl.gc_slice_pages=8"), ""),
+            (("--ephemeral", "--set", "timing.read_ns=50000"), ""),
+            (("--set", "ftl.x=1"), "no such key: ftl.x"),
+            (("--set", "ftl.placement_handles=129"), "0 .. 128"),
+            (("--set", "ftl.payload=no"), "was made with ftl.payload = 1, profile small says 0"),
+            (("--set", "geometry.blocks_per_plane=17"), "was made with geometry.blocks_per_plane = 16"),
+            (("--profile", "small"), "was made with geometry.blocks_per_plane = 16, profile small says 80"),
+        ):
+            out = self.slate("run", "--drive", "a", *words, "--dry-run", code=2 if said else 0)
+            self.assertIn(said or f"drive-file={self.folder}/a", out)
+        self.assertEqual((self.folder / "a").stat().st_mtime_ns, made)
 
     def test_sparse(self) -> None:
         for content, fill in (("zero", "100"), ("random", "0"), ("random", "25")):
@@ -186,12 +208,10 @@ class Age(Case):
         self.assertEqual(len({status.st_size for status in sizes.values()}), 1)
         disk = {name: status.st_blocks * 512 for name, status in sizes.items()}
         kept = drivefile.read(self.folder / "random25")
-        least = 32768 + kept.table_bytes + 4096  # a block for the file system's own list of extents
+        least = 32768 + kept.table_bytes + kept.form_bytes + 4096  # a block for the file system's own list of extents
         self.assertLessEqual(disk["zero100"], least)
         self.assertLessEqual(disk["random0"], least)
-        self.assertGreaterEqual(disk["random25"], 10 << 20)
-        open_blocks = 4 << 20  # one of each plane; a block is allocated with its first page
-        self.assertLessEqual(disk["random25"], (10 << 20) + open_blocks + least)
+        self.assertLessEqual(disk["random25"], least)  # a formula made this content
 
     def test_overwrites_only_by_force(self) -> None:
         (self.folder / "a").write_text("precious", encoding="utf-8")

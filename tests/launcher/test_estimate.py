@@ -27,6 +27,13 @@ class Goals(unittest.TestCase):
         self.assertEqual(goal("[a]\nsize=50%\nbs=16k\nloops=3\nnumjobs=2\n"), Goal(None, 6 * 8192))
         self.assertEqual(goal("[a]\nsize=64m\nnumber_ios=100\n"), Goal(None, 100))
         self.assertEqual(goal("[a]\nsize=1m\nio_size=8m\n"), Goal(None, 2048))
+        self.assertEqual(goal("[a]\nsize=1m\nio_size=8m\nnumber_ios=1000\n"), Goal(None, 1000))
+        self.assertEqual(goal("[a]\nsize=1m\nnumber_ios=10\nloops=3\n"), Goal(None, 30))
+
+    def test_loops_beside_io_size(self) -> None:
+        """MiB that fio 3.33 and 3.41 moved on 1 MiB (findings/fio-io-size-loops.sh), in blocks of 4 KiB."""
+        for io_size, loops, mib in (("512k", 4, 2), ("1m", 4, 4), ("3m", 1, 3), ("3m", 2, 3), ("3m", 4, 4)):
+            self.assertEqual(goal(f"[a]\nsize=1m\nio_size={io_size}\nloops={loops}\n"), Goal(None, 256 * mib))
 
     def test_behind_an_offset(self) -> None:
         self.assertEqual(goal("[a]\noffset=64m\nbs=64k\n"), Goal(None, 3072))  # 192 of the 256 MiB

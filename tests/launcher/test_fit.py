@@ -8,6 +8,7 @@ import json
 import subprocess
 import tempfile
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -160,7 +161,7 @@ class Sheets(Case):
 
 
 def measured() -> dict[str, Any]:
-    """Return fio 3.33's results of fit.fio, less what is not read: of the known drive of docs/real-drives.md."""
+    """Return fio 3.33's results of fit.fio, less what is not read: of the known drive of docs/results/drives."""
     found: dict[str, Any] = json.loads((ROOT / "tests" / "launcher" / "measured.json").read_text(encoding="utf-8"))
     return found
 
@@ -473,6 +474,35 @@ class Replays(Case):
         base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
         drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
         self.assertAlmostEqual(drive.seq_write_mb_s({"seq_qd": 64}) / (16 * 65_536 / 437.775), 1, delta=0.005)
+
+    def sustained(self, rates: Callable[[int], list[int]]) -> tuple[float, list[int]]:
+        """Return the rate of random writes, and the numbers of writes in replays whose 10 ms have these."""
+        drive = fit.Drive(ROOT / "nand-emu" / "profiles" / "small.ini", {})
+        counts = []
+
+        def replay(_: object, words: list[str]) -> Any:
+            counts.append(int(words[-1].removeprefix("gen:rand4k,n=").partition(",")[0]))
+            return {"series": {"rows": [{"write": {"ios": ios}} for ios in rates(counts[-1])]}}
+
+        with mock.patch.object(fit.Drive, "replay", replay):
+            return drive.sustained_write_iops({"write_qd": 256}), counts
+
+    def test_random_writes_are_measured_until_they_are_steady(self) -> None:
+        # 80 blocks a plane are 320 MiB: 16 of them 16,384 units, then thirds of 100,000. Writes become slower after
+        # 216,500, so the thirds become twice as long. The last two of these have one rate.
+        found, counts = self.sustained(lambda count: [500] * 433 + [400] * ((count - 216_500) // 400))
+        self.assertEqual(counts, [316_384, 616_384])
+        self.assertEqual(found, 40_000)
+
+    def test_the_most_random_writes_that_are_measured(self) -> None:
+        _, counts = self.sustained(lambda count: [500] * (count // 600) + [100] * (count // 600))
+        self.assertEqual(counts, [316_384, 616_384, 1_216_384, 2_416_384])
+
+    def test_thirds_of_a_series(self) -> None:
+        # The first row ends before 10 I/Os, the second has the tenth, and the last may be shorter than the others.
+        self.assertEqual(fit.last_thirds([9, 9, 1, 2, 3, 4, 5, 6, 99], 10), (3.5, 5.5))
+        with self.assertRaisesRegex(SlateError, "too small to measure random writes"):
+            fit.last_thirds([9, 9, 1, 2, 99], 10)
 
     def test_rates_of_an_slc_cache(self) -> None:
         # Two dies of four planes on channels of their own: 4 x 11,920 ns on the bus, then 100 us in SLC mode, else

@@ -111,6 +111,13 @@ class Find(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("small.ini", done.stdout)
 
+    def test_dry_runs_refuse_what_the_drive_would(self) -> None:
+        for setting, said in (("ftl.x=1", "no such key: ftl.x"), ("ftl.placement_handles=129", "0 .. 128")):
+            done = subprocess.run([SLATE, "run", "--profile", "small", "--set", setting, "--dry-run"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr)
+
 
 class DidYouMean(unittest.TestCase):
     """Options, commands, choices."""
@@ -127,7 +134,7 @@ class DidYouMean(unittest.TestCase):
             (("run", "--profle=x"), "--profle=x: there is no such option; did you mean --profile?"),
             (("rnu",), "slate: rnu: there is no such command; did you mean run?\n  fix: use one of: run, report, "),
             (("run", "--kernel", "smal"), "--kernel: there is no smal; did you mean small?"),
-            (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show; see 'slate profiles --help'"),
+            (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show, import; see 'slate profiles --help'"),
             (("run", "extra"), "extra: nothing takes this argument\n  fix: see 'slate run --help'"),
             (("run", "--set", "buffer_units=0"), "not SECTION.KEY=VALUE; did you mean ftl.buffer_units?\n  fix: "),
             (("run", "--set", "seed=2"), "did you mean reliability.seed or precondition.seed?\n"),
@@ -180,6 +187,16 @@ class Jobs(unittest.TestCase):
             *((f"[a]\nfilename={file}\n", f"filename={file} is not the drive\n  fix: in the guest it is /dev/nvme0n1")
               for file in ("/dev/fioa", "/dev/XXX", "/dev/null", "/dev/disk/by-id/nvme-Samsung", "/dev/nvme0",
                            "/dev/md0", "/dev/shm/x")),
+            ("[a]\nfilename_format=/dev/nvme$jobnum\nnumjobs=2\n", "filename=/dev/nvme0 is not the drive"),
+            ("[fioa]\nfilename_format=/dev/$JOBNAME\n", "filename=/dev/fioa is not the drive"),
+            ("[a]\nfilename_format=/dev/nvme${x}0n$filenum\nnrfiles=2\n", "filename=/dev/nvme0n0, and that drive has"),
+            ("[a]\nfilename_format=/dev/nvme${jobnum}n1\nnumjobs=3\n", "filename=/dev/nvmen1 is not the drive"),
+            ("[a]\nfilename_format=/dev/nvme$jobnumn1\nnumjobs=3\n",
+             "filename=/dev/nvme1n1, and this run has one drive"),
+            ("[/dev/nvme1n1]\nrw=read\n", "filename=/dev/nvme1n1, and this run has one drive, /dev/nvme0n1"),
+            ("[/dev/nvme0n1]\nnrfiles=2\n", "names no file"),
+            ("[/dev/nvme0n1]\noffset=1g\n", "offset=1g is beyond"),
+            ("[/dev/sda]\nrw=read\n", "names no file"),
             ("[a]\nfilename=/dev/nvme0n1p1\n", "a new drive has no partitions"),
             ("[a]\nfilename=/dev/vda\n", "is not there, since the drive is /dev/nvme0n1"),
             ("[a]\ndirectory=/mnt\nsize=1m\n", "its files would be in /mnt, in the guest's memory"),
@@ -202,6 +219,12 @@ class Jobs(unittest.TestCase):
             with self.subTest(text=text), self.assertRaises(SlateError) as caught:
                 self.check(text)
             self.assertIn(what, str(caught.exception))
+
+    def test_files_that_fio_names(self) -> None:
+        """Without filename a job's file has the job's name, if that is a device, or the names of filename_format."""
+        self.check("[/dev/nvme0n1]\nrw=read\n")
+        self.check("[a]\nfilename_format=/dev/nvme${x}$jobnumn1\nnumjobs=2\n", 1 << 20, 1 << 20)
+        self.check("[a]\nfilename_format=/dev/nvme0n$jobnum\nfilename=/dev/nvme0n1\n")
 
     def test_several_drives(self) -> None:
         """A job's place is checked against the smallest drive that it names."""

@@ -129,7 +129,7 @@ class Arguments(Case):
         self.assertIn("--realtime --spin-ns 5000", facts.repeat_command(some))
         self.assertNotIn("spin-ns", command.blockdev(self.parse("--realtime")))
         self.refused("--spin-ns=5000", words=["--spin-ns 5000", "--realtime"])
-        self.refused("--realtime", "--spin-ns=-1", words=["--spin-ns", "-1", "0 to 1e+09"])
+        self.refused("--realtime", "--spin-ns=-1", words=["--spin-ns", "-1", "0 to 1000000000"])
 
     def test_a_share_is_not_rounded(self) -> None:
         self.refused("--fill", "12.34", words=["--fill 12.34: finer than 0.1", "1 decimal place"])
@@ -396,8 +396,9 @@ class Arguments(Case):
     def test_drive_that_is_none(self) -> None:
         for more, word in (
             ({"magic": b"MAGIC\r\n\x1a"}, "is no drive file"),
-            ({"version": 1}, "has format 1, this program reads 2"),
-            ({"image_bytes": 16385}, "has 49152 bytes instead of 49153"),
+            ({"version": 2, "image_bytes": 20481}, "has 53248 bytes instead of 53249"),
+            ({"version": 1}, "has format 1, this program reads 2 and 3"),
+            ({"image_bytes": 20481}, "has 53248 bytes instead of 53249"),
         ):
             with self.assertRaises(SlateError) as caught:
                 self.drive(**more)

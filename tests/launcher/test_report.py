@@ -49,6 +49,14 @@ class MarksAndMap(unittest.TestCase):
         self.assertIn("lets reads load 1 map page at a time, and the drive has 4 dies", text)
         self.assertIn("from 27 on every die may load one", text)
 
+    def test_a_drive_that_ignores_flushes(self) -> None:
+        dev = device(account())
+        for value, told in (("no", 0), ("yes", 1)):
+            dev["settings"] = [line for line in dev["settings"] if "ignore_flush" not in line]
+            dev["settings"].append(f"drive.ignore_flush={value}")
+            found = warn.of_flushes(Device(dev))
+            self.assertEqual(len([text for text in found if text.startswith("THE DRIVE LIES: ")]), told)
+
     def test_a_page_for_each_die_is_enough(self) -> None:
         self.assertIn("load 3 map pages at a time", self.map_of(26)[0])
         self.assertEqual(self.map_of(27), [])

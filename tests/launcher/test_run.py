@@ -47,7 +47,7 @@ class RunTest(unittest.TestCase):
         build = self.folder / "build"
         (build / "qemu").mkdir(parents=True)
         self.guest = build / "guest" / paths.GUEST.name
-        self.guest.mkdir(parents=True)
+        (self.guest / "firmware").mkdir(parents=True)
         (build / "qemu" / "qemu-system-x86_64").symlink_to(ROOT / "tests/launcher/fake_qemu.py")
         for name in ("vmlinux", "root.lz4", "modules.lz4"):
             (self.guest / name).write_bytes(b"x")
@@ -176,12 +176,13 @@ class Good(RunTest):
         self.assertTrue((self.out / ".initrd").exists())
 
     def test_dry_run_starts_nothing(self) -> None:
-        code, out, _ = self.slate("--dry-run", "--set", "ftl.x=1,2", "--age", "0.5")
+        code, out, _ = self.slate("--dry-run", "--set", "ftl.gc_slice_pages=8", "--drive", "a,b", "--age", "0.5")
         self.assertEqual(code, 0)
         self.assertFalse(self.out.exists())
         self.assertIn("-icount rate=4,quantum=1000,sleep=off", out)
         self.assertIn("set.0=precondition.fill_permille=1000,set.1=precondition.age_permille=500", out)
-        self.assertIn("=ftl.x=1,,2", out)
+        self.assertIn("=ftl.gc_slice_pages=8", out)
+        self.assertIn("a,,b", out)
 
     def test_dry_run_realtime(self) -> None:
         out = self.slate("--dry-run", "--realtime")[1]

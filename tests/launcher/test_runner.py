@@ -138,6 +138,56 @@ class Makefile(unittest.TestCase):
         self.assertEqual([name for name in run if not os.access(ROOT / name, os.X_OK)], [])
 
 
+class Moved(unittest.TestCase):
+    """A tree that was moved or copied with its build folder is built from its own sources."""
+
+    def setUp(self) -> None:
+        self.root = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def test_the_core(self) -> None:
+        text = (ROOT / "Makefile").read_text(encoding="utf-8")
+        recipe = re.search(r"^core:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
+        assert recipe
+        first, second = self.root / "first", self.root / "second"
+        first.mkdir()
+        (first / "Makefile").write_text(f"CORE := build/core\nPHASE := {ROOT}/host-tools/phase.sh\ncore:\n{recipe[1]}")
+        (first / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(moved NONE)\n"
+            "add_custom_target(products COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/word word)\n"
+        )
+        (first / "word").write_text("first")
+        self.assertEqual(self.built(first), "first")
+        shutil.copytree(first, second)
+        (second / "word").write_text("second")
+        self.assertEqual(self.built(second), "second")
+        self.assertEqual(self.built(first), "first")
+
+    def built(self, tree: Path) -> str:
+        words = ["make", "-s", "-C", str(tree), "core"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return (tree / "build/core/word").read_text()
+
+    def test_python_environments(self) -> None:
+        """venv.sh makes an environment again whose programs would run that of another tree."""
+        shutil.copy(ROOT / "host-tools/venv.sh", self.root)
+        (self.root / "python").mkdir()
+        (self.root / "python/empty.txt").write_text("")
+        venv = self.root / "build/venv-empty"
+        (venv / "bin").mkdir(parents=True)
+        (venv / "bin/python3").symlink_to("/usr/bin/python3")
+        (venv / "bin/pip").write_text(f"#!{self.root}/elsewhere/venv-empty/bin/python3\n")
+        version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, text=True, check=True).stdout
+        (venv / ".requirements.txt").write_text(version)
+        for again in range(2):
+            build = {**os.environ, "SLATE_BUILD": str(self.root / "build")}
+            subprocess.run([self.root / "venv.sh", "empty"], env=build, timeout=300, check=True)
+            self.assertEqual((venv / "bin/pip").read_text().splitlines()[0], f"#!{venv}/bin/python3")
+            self.assertEqual((venv / "kept").exists(), again == 1)
+            (venv / "kept").touch()
+
+
 class Rotation(unittest.TestCase):
     """Run tests/rotation.sh in a repository whose long checks are short."""
 
@@ -154,6 +204,7 @@ class Rotation(unittest.TestCase):
         "qemu-asan": "tests/asan.sh",
         "qemu-tsan": "qemu-patches/tsan.sh",
         "qemu-fuzz": "qemu-patches/fuzz.sh",
+        "hosts": "tests/hosts.sh",
     }
 
     def setUp(self) -> None:
@@ -162,7 +213,8 @@ class Rotation(unittest.TestCase):
         self.root = Path(folder.name)
         for name in ("tests/guest", "qemu-patches"):
             (self.root / name).mkdir(parents=True)
-        shutil.copy(ROOT / "tests" / "rotation.sh", self.root / "tests")
+        for name in ("rotation.sh", "turns.py"):
+            shutil.copy(ROOT / "tests" / name, self.root / "tests")
         for name in set(self.PARTS.values()):
             self.assertTrue(os.access(ROOT / name, os.X_OK), name)
             self.script(name, "exit 0")

@@ -176,5 +176,31 @@ class Repeats(unittest.TestCase):
         self.assertEqual(warn._repeated(result, 256 << 20), [])
 
 
+class CutBlocks(unittest.TestCase):
+    """The warning of blocks that fio cut (findings/fio-map-shortens-blocks.sh has the counts)."""
+
+    def told(self, **options: str) -> list[str]:
+        _dev, result = one_job()
+        result["jobs"][0] |= {"job options": options}
+        return warn._cut_blocks(result)
+
+    def test_mixed_sizes_and_a_map(self) -> None:
+        for sizes in ({"bssplit": "4k/50:64k/50"}, {"bssplit": "4k/100,4k/50:64k/50"}, {"bsrange": "4k-64k"}):
+            said = self.told(rw="randrw", **sizes)
+            self.assertEqual(len(said), 1)
+            self.assertTrue(said[0].startswith("job-a: fio cuts a random block"))
+            self.assertIn("Set norandommap", said[0])
+
+    def test_no_map_or_one_size(self) -> None:
+        mixed = {"bssplit": "4k/50:64k/50"}
+        self.assertEqual(self.told(rw="randwrite", norandommap="1", **mixed), [])
+        self.assertEqual(self.told(rw="randwrite", norandommap="", **mixed), [])
+        self.assertEqual(self.told(rw="randwrite", random_distribution="zipf:1.1", **mixed), [])
+        self.assertEqual(self.told(rw="write", **mixed), [])
+        self.assertEqual(self.told(rw="randwrite", bs="64k"), [])
+        self.assertEqual(self.told(rw="randwrite", bsrange="4k-4k"), [])
+        self.assertEqual(self.told(rw="randrw", bssplit="16k/100,4k/100"), [])
+
+
 if __name__ == "__main__":
     unittest.main()
