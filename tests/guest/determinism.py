@@ -33,7 +33,7 @@ FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "bloc
 CHECKSUMS = HERE / "checksums.json"
 VCPUS = (1, 2, 4, 8)
 # These inputs determine the results: if one of them differs, checksums cannot be compared.
-KEYS = ("vmlinux", "root", "modules")
+KEYS = ("vmlinux", "root", "modules", "bios-256k", "kvmvapic", "pvh")
 
 
 # Each process computes for 2 ms and sleeps for 6 ms: it takes a quarter of a processor from QEMU's threads, 125 times a

@@ -13,6 +13,9 @@ dev=/dev/nvme0n1
 finish()
 {
 	nvme flush $dev >/dev/null || exit 1
+	# an erase is counted when it begins, but its pages until another command comes to the die
+	sleep 0.1
+	dd if=$dev of=/dev/null bs=1M count=4 skip=64 iflag=direct 2>/dev/null || exit 1
 	nvme fdp stats /dev/nvme0 -e 1 >"$OUT/stats.txt" || exit 1
 	nvme fdp stats /dev/nvme0 -e 1 --raw-binary >"$OUT/stats.bin" || exit 1
 	awk -F: '/HBMW/ { host = $2 } /MBMW/ { media = $2 } END { printf "WAF %.4f\n", media / host }' \

@@ -60,7 +60,7 @@ static uint32_t *word(char *ring, uint32_t offset)
 	return (uint32_t *)(void *)(ring + offset);
 }
 
-/* Submit the only entry and wait; return the completion's result. */
+/* Submit the one entry of the ring, wait until it is completed, and return its result. */
 static int submit_one(struct rings *r)
 {
 	struct io_uring_params *p = &r->params;
@@ -99,7 +99,8 @@ int main(int argc, char **argv)
 			.addr = (uintptr_t)block,
 			.len = WRITE_BYTES,
 			.off = offset,
-			.file_index = (uint32_t)atoi(argv[2]), /* its first byte is write_stream in later headers */
+			/* the byte that Linux 6.16's header calls write_stream, which older headers lack */
+			.file_index = (uint32_t)atoi(argv[2]),
 		};
 		result = submit_one(&rings);
 		if (result != WRITE_BYTES)

@@ -108,7 +108,7 @@ class Cuts(GuestTest):
             file.write('{"id": "7:1", "go')  # killed in the middle of a line
         out = self.cuts("--count", "3", "--seed", "7", "--log", log)
         self.assertIn("1 are in", out)
-        self.assertIn("3 power cuts: 3 left a clean file system", out)
+        self.assertIn("3 power cuts: 3 left everything that was announced", out)
         lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         self.assertEqual([line["id"] for line in lines[1:]], ["7:0", "7:1", "7:2"])
         self.assertTrue(all(line["good"] and line["operations"] > 0 for line in lines[1:]))
@@ -129,6 +129,116 @@ class Cuts(GuestTest):
         self.assertGreater(last["torn_programs"], 0)
         self.assertIn(f"not so: {last['id']}\n", out)
         self.assertIn('"good": true', self.cuts(*drive, "--id", last["id"]))
+
+    def scripts(self, **texts: str) -> list[str]:
+        """Return the options for these scripts."""
+        words = []
+        for name, text in texts.items():
+            path = self.folder / f"{name}.sh"
+            path.write_text("#!/bin/sh\n" + text, encoding="utf-8")
+            words += [f"--{name}", str(path)]
+        return [*words, "--kernel", "small"]
+
+    def test_a_work_of_ones_own(self) -> None:
+        """It writes blocks one after another, and announces each; the drive must have all that were announced."""
+        work = """n=0
+            while :; do
+                n=$((n + 1))
+                printf '%512d' $n | dd of=$SLATE_DEV seek=$n bs=512 conv=fsync 2>/dev/null
+                slate-mark durable block $n
+            done"""
+        check = """last=$(tail -n 1 $DURABLE)
+            n=${last#block }
+            there=$(dd if=$SLATE_DEV skip=1 bs=512 count=${n:-0} 2>/dev/null | tr -s ' ' '\\n' | sed 1d)
+            [ "$there" = "$(seq 1 ${n:-0})" ]"""
+        log = self.folder / "own.jsonl"
+        found = self.scripts(make="exit 0", work=work, check=check)
+        self.assertIn("2 power cuts: 2 left", self.cuts(*found, "--count", "2", "--span", "0.1", "--log", log))
+        for line in map(json.loads, log.read_text(encoding="utf-8").splitlines()[1:]):
+            self.assertEqual((line["good"], line["verdict"]), (True, "good"))
+            self.assertGreater(line["operations"], 3)
+        marks = ("--span", "0.1", "--cut-at", "mark:block 3,mark:block 3-1ns,mark:block 3+0.000001ms")
+        named = self.folder / "named.jsonl"
+        self.assertIn("3 power cuts: 3 left", self.cuts(*found, *marks, "--log", named))
+        head, *lines = map(json.loads, named.read_text(encoding="utf-8").splitlines())
+        self.assertEqual(head["cut_at"], ["mark:block 3+0ns", "mark:block 3-1ns", "mark:block 3+1ns"])
+        self.assertEqual([line["operations"] for line in lines], [3, 2, 3])
+        self.assertEqual([line["cut_ns"] - lines[0]["cut_ns"] for line in lines], [0, -1, 1])
+        again = json.loads(self.cuts(*found, *marks, "--id", "1:1").partition("}")[0] + "}")
+        self.assertEqual((again["cut_ns"], again["operations"]), (lines[1]["cut_ns"], 2))
+        lazy = self.scripts(work=work.replace("conv=fsync", ""), check=check)
+        words = ("--count", "1", "--span", "0.1", "--log", self.folder / "lazy.jsonl")
+        self.assertIn("  LOST  ", self.cuts(*lazy, *words, code=1))
+
+    def test_kinds(self) -> None:
+        """The work flushes and announces in turn, so a cut may take at most the last, unannounced write."""
+        work = """n=0
+            while :; do
+                n=$((n + 1))
+                printf '%65536d' $n | dd of=$SLATE_DEV seek=$n bs=65536 conv=fsync 2>/dev/null
+                slate-mark durable $n
+            done"""
+        check = """n=$(tail -n 1 $DURABLE)
+            for i in $(seq 1 ${n:-0}); do
+                there=$(dd if=$SLATE_DEV skip=$i bs=65536 count=1 2>/dev/null | tr -d ' ')
+                [ "$there" = $i ] || exit 1
+            done
+            printf x | dd of=$SLATE_DEV seek=100000000 bs=1 conv=fsync 2>/dev/null"""
+        found = self.scripts(make="exit 0", work=work, check=check)
+        for kind in ("controller", "torn", "recovery", "lying"):
+            log = self.folder / f"{kind}.jsonl"
+            words = (*found, "--kind", kind, "--count", "4", "--span", "0.2", "--log", log)
+            out = self.cuts(*words, code=1 if kind == "lying" else 0)
+            head, *lines = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+            self.assertEqual((head["kind"], len(lines)), (kind, 4))
+            verdicts = {line["verdict"] for line in lines}
+            if kind == "lying":
+                self.assertIn("NONE HOLDS", out)
+                self.assertIn("lost", verdicts)
+                continue
+            self.assertEqual(verdicts, {"good"}, out)
+            self.assertGreater(sum(line["operations"] for line in lines), 8)
+            if kind == "torn":
+                self.assertGreater(sum(line["unflushed"] for line in lines), 0)
+            if kind == "controller":
+                self.assertEqual({line["torn_programs"] for line in lines}, {0})
+            if kind == "recovery":
+                self.assertTrue(all(line["second_cut_ns"] > 0 for line in lines))
+
+    def test_verdicts(self) -> None:
+        """The check of each of four drives ends with another status, and one does not end."""
+        work = "i=0; while [ $i -lt 100 ]; do i=$((i + 1)); slate-mark durable $i; sleep 0.01; done"
+        check = """case ${SLATE_DEV##*n} in
+            1) echo torn; exit 2 ;;
+            2) exit 3 ;;
+            3) sleep 1000 ;;
+            4) (setsid sleep 1000 &) ; sleep 1000 & printf fine ;;
+            5) [ $(pidof sleep | wc -w) = 0 ] ;;
+            esac"""
+        log = self.folder / "own.jsonl"
+        out = self.cuts(*self.scripts(work=work, check=check), "--count", "5", "--log", log, code=1)
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[1:]]
+        self.assertEqual([line["verdict"] for line in lines], ["torn", "inconsistent", "check failed", "good", "good"])
+        said = ["torn\n\nstatus 2\n", "\nstatus 3\n", "Killed\n\nstatus 137\n", "", ""]
+        self.assertEqual([line["said"] for line in lines], said)
+        self.assertIn("  CHECK FAILED ", out)
+        self.assertIn("not so: 1:0, 1:1, 1:2\n", out)
+
+    def test_a_work_that_fails(self) -> None:
+        words = [*self.scripts(work="echo no drive; exit 5", check="exit 0"), "--count", "1"]
+        done = subprocess.run([SLATE, "cuts", *words, "--log", str(self.folder / "x")], capture_output=True, text=True,
+                              timeout=300, cwd=self.folder, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("the guest ended by itself before it", done.stderr)
+        self.assertIn("the work failed with status 5", done.stderr)
+
+    def test_other_file_systems(self) -> None:
+        for fs in ("xfs", "f2fs"):
+            log = self.folder / f"{fs}.jsonl"
+            self.assertIn("2 power cuts: 2 left", self.cuts("--fs", fs, "--count", "2", "--log", log))
+            head, *lines = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+            self.assertEqual((head["fs"], head["kernel"]), (fs, "debian"))
+            self.assertGreater(lines[1]["operations"], 100)  # the first comes while the file system is mounted
 
     def test_another_log_is_refused(self) -> None:
         log = self.folder / "cuts.jsonl"

@@ -2,7 +2,9 @@
 """Virtual time is exact: equal runs are equal, and latencies are arithmetic."""
 
 import itertools
+import os
 import re
+import subprocess
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -95,6 +97,22 @@ class Determinism(GuestTest):
         first = self.slate("--job", JOBS / "randread-qd1.fio", "--age", "1")
         second = self.slate("--job", JOBS / "randread-qd1.fio", "--age", "1", "--seed", "2")
         self.assertNotEqual(first.text("device.json"), second.text("device.json"))
+
+
+class Host(GuestTest):
+    """What is installed on the host does not change a run."""
+
+    def test_the_hosts_firmware_is_not_used(self) -> None:
+        """A host without SeaBIOS and QEMU's data, in a mount namespace, gives the same bytes."""
+        words = ("--job", JOBS / "randread-qd1.fio", "--kernel", "debian")
+        here = self.slate(*words)
+        command, folder = self.command(*words)
+        hide = "mount -t tmpfs none /usr/share/seabios && mount -t tmpfs none /usr/share/qemu && exec \"$@\""
+        alone = ["unshare", *(["-r"] if os.getuid() else []), "-m", "sh", "-c", hide, "sh", *command]
+        done = subprocess.run(alone, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for name in ("fio.json", "device.json"):
+            self.assertEqual((folder / name).read_bytes(), (here.folder / name).read_bytes(), name)
 
 
 class Exactness(GuestTest):

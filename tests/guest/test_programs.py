@@ -15,6 +15,7 @@ from support import ROOT
 from slate_lib import paths
 
 OURS = ("slate-load", "slatectl", "slate-mark")  # in the root
+FIRMWARE = ("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin", "pvh.bin")
 SENT = ("fsyncs", "slate-marks")  # with the jobs that need them
 
 
@@ -46,7 +47,8 @@ class GuestPrograms(unittest.TestCase):
 
     def test_the_description_is_of_these_files(self) -> None:
         about = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
-        self.assertEqual(sorted(about["sha256"]), ["modules.lz4", "root.lz4", "vmlinux"])
+        firmware = [f"firmware/{name}" for name in FIRMWARE]
+        self.assertEqual(sorted(about["sha256"]), [*firmware, "modules.lz4", "root.lz4", "vmlinux"])
         done = subprocess.run(["sha256sum", *sorted(about["sha256"])], cwd=paths.GUEST, capture_output=True, text=True,
                               timeout=60, check=True)  # fmt: skip
         self.assertEqual(dict(line.split()[::-1] for line in done.stdout.splitlines()), about["sha256"])

@@ -2,6 +2,7 @@
 """Sanitize a drive, and read its telemetry, by nvme-cli in a guest."""
 
 import json
+import re
 import unittest
 
 from support import HERE, GuestTest, Result
@@ -26,6 +27,17 @@ class Sanitize(GuestTest):
         self.assertEqual(result.text("refused.txt").count("Invalid Field in Command"), 2)
         telemetry = (result.folder / "telemetry.bin").read_bytes()
         self.assertEqual((telemetry[0], telemetry[512:516]), (7, b"SLOG"))
+        self.events(result.text("events.txt"))
+
+    def events(self, text: str) -> None:
+        """Sanitize has ended and begun; before it Linux set the timestamp of the controller that became ready."""
+        types = re.findall(r"^Event Type.*\((0x\w+)\)$", text, re.M)
+        self.assertEqual(types, ["0xa", "0x9", "0x3", "0x4", "0x1"])
+        size = 512 + (24 + 8) + (24 + 12) + (24 + 16) + (24 + 44) + (24 + 512)
+        self.assertRegex(text, rf"(?m)^Total Log Length\s*: {size}$")
+        self.assertRegex(text, r"(?m)^Sanitize CDW10: 2$")
+        self.assertRegex(text, r"(?m)^Sanitize Status: 257$", "done, and all data are erased")
+        self.assertRegex(text, r"(?m)^unsafe_shutdowns\s*: 0$")
 
 
 if __name__ == "__main__":

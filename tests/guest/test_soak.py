@@ -51,6 +51,8 @@ class Cases(unittest.TestCase):
             (0, steps, unread, 8, 1),
             (0, steps, "Buffer I/O error on dev nvme0n1, logical block 0, lost async page write", 8, 0),
             (0, steps, "Buffer I/O error on dev nvme0n1, logical block 0, async page read", 8, 1),
+            (0, steps, "Buffer I/O error on device nvme0n1, logical block 161793", 8, 0),
+            (0, "1 write 0\n", "Buffer I/O error on device nvme0n1, logical block 161793", 0, 1),
             (0, steps, "EXT4-fs error (device nvme0n1): __ext4_find_entry:1612: reading directory lblock 0", 8, 1),
             (0, steps, "XFS (nvme0n1): Metadata corruption detected at xfs_agf_read_verify", 8, 1),
             (0, steps, "XFS (nvme0n1): log I/O error -121", 8, 0),

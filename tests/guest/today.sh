@@ -12,21 +12,9 @@ report=$OUT/today.txt
 log=$OUT/today.log
 mnt=/run/apps/mnt/ssd
 one=/dev/nvme0n1 zoned=/dev/nvme0n2
-failed=0
 
-step() # NAME COMMAND...
-{
-	name=$1
-	shift
-	echo "== $name: $*" >>"$log"
-	if "$@" >>"$log" 2>&1; then
-		echo "$name: ok" >>"$report"
-	else
-		echo "$name: FAIL (status $?)" >>"$report"
-		dmesg | tail -n 5 >>"$log"
-		failed=1
-	fi
-}
+# shellcheck source=tests/guest/steps.sh
+. /job/steps.sh
 
 value() { echo "$1: $2" >>"$report"; } # NAME VALUE
 
@@ -165,7 +153,7 @@ blocks()
 	done
 	value atomic-16k "$(atomic $one 32768 16384)"
 	value atomic-32k "$(atomic $one 32768 32768)"
-	value atomic-across "$(atomic $one 8192 16384)"
+	value atomic-misaligned "$(atomic $one 8192 16384)"
 	big_blocks ext4-16k ext4 mkfs.ext4 -q -F -b 16384
 	big_blocks ext4-64k ext4 mkfs.ext4 -q -F -b 65536
 	big_blocks xfs-16k xfs mkfs.xfs -q -f -b size=16k

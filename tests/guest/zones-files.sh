@@ -6,27 +6,16 @@
 #
 # Btrfs and its programs are in the image of applications (--apps).
 #
-# zonefs-tools is not in Debian: the super block is a constant (Documentation/filesystems/zonefs.rst): magic, checksum,
+# zonefs-tools is not in Debian 12: the super block is a constant (Documentation/filesystems/zonefs.rst): magic, checksum,
 # label, UUID, no features.
 report=$OUT/files.txt
 log=$OUT/files.log
 mnt=/run/mnt
 meta=/dev/nvme0n1
 zoned=${SLATE_DEVS##* }
-failed=0
 
-step() # NAME COMMAND...
-{
-	name=$1
-	shift
-	echo "== $name" >>"$log"
-	if "$@" >>"$log" 2>&1; then
-		echo "$name: ok" >>"$report"
-	else
-		echo "$name: FAIL (status $?)" >>"$report"
-		failed=1
-	fi
-}
+# shellcheck source=tests/guest/steps.sh
+. /job/steps.sh
 
 make_files()
 {

@@ -46,9 +46,11 @@ NEVER = r"\btimeout,|timed out|corrupt|call trace|\bbug:|blocked for more than|l
 COMPLAINT = (
     NEVER + r"|error, dev |i/o error|ext4-fs (error|warning)|jbd2.*(error|abort)|xfs .*(error|shut)|f2fs-fs.*stop"
 )
-# A kernel may say this of a read-only drive: a write failed, and a file system ended for this reason.
+# A kernel may say this of a read-only drive: a write failed, and a file system ended for this reason. ext4 says "Buffer
+# I/O error on device" of writes alone (its page-io.c, Linux 6.12).
 OF_READ_ONLY = (
     r"error, dev \w+, sector \d+ op 0x\w+:\((write|discard|write_zeroes|flush)\)|lost a?sync page write"
+    r"|buffer i/o error on device \w+, logical block \d+$"
     r"|ext4-fs|jbd2|aborting journal|xfs \(|f2fs-fs"
 )
 

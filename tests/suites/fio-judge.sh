@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # fio-judge.sh PROGRAM [ARGUMENT...] - run in the guest, with the image of applications, one of fio's own tests of a
-# drive (docs/judges.md): PROGRAM is a Python program of fio's folder t/, which --file brought, with fiotestlib.py and
+# drive (docs/results/judges.md): PROGRAM is a Python program of fio's folder t/, which --file brought, with fiotestlib.py and
 # fiotestcommon.py. FIO names another fio than the guest's. DUT is the drive to test (default /dev/ng0n1). If LBAF is
 # set, the drive is first formatted with this LBA format. judge.txt has the output.
 #
