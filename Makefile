@@ -55,7 +55,7 @@ PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
 PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
 RUN_PACKAGES := base qemu guest
 BUILD := packages core qemu guest venv
-TEST_PARTS := guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-next venv-reproduce venv-install venv-lint venv-fit
+TEST_PARTS := core-tests guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-next venv-reproduce venv-install venv-lint venv-fit
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
@@ -67,7 +67,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary pictures study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core core-tests qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -176,6 +176,9 @@ study-placement: build guest-apps ## RocksDB on the page FTL, with placement han
 reproduce-summary: ## every published claim beside ours, from the stored tables: docs/results/README.md
 	@host-tools/reproduce/summary.py
 
+pictures: venv-reproduce ## draw a study's figures from its stored tables: STUDY=pen FIGURES="fig05 fig12a" OUT=DIR
+	@build/venv-reproduce/bin/python3 host-tools/reproduce/pictures.py $(or $(STUDY),pen) $(FIGURES) $(if $(OUT),--out '$(OUT)')
+
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
 
@@ -215,17 +218,17 @@ reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings t
 reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open, likewise
 	@host-tools/reproduce/reproduce.py dac-choices --quick $(REPRODUCE_ARGS)
 
-test: ## build everything, run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: ## build everything, run all suites; TESTS=word: only tests whose name has it; SUITE=guest: one suite; TURNS=all: and tests of other turns
 	@rm -f $(or $(SLATE_BUILD),build)/log/*.failed
 	@$(PARTS) packages-all || true
 	@$(PARTS) -k $(BUILD) $(TEST_PARTS) || true
-	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
+	@python3 tests/run.py $(if $(TURNS),--every-turn) $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 test-hosts: packages-all ## both commands in roots of Debian 12, 13 and forky, as root (long); HOSTS='13 container'
-	@$(PHASE) -q packages-hosts "what a container needs" host-tools/install-packages.sh host-tools/packages.d/more/hosts.txt
+	@$(if $(filter container,$(HOSTS)),$(PHASE) -q packages-hosts "what a container needs" host-tools/install-packages.sh host-tools/packages.d/more/hosts.txt)
 	@tests/hosts.sh $(HOSTS)
 
-check-fast: core ## the core's tests only
+check-fast: core-tests ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
 
 lint: packages-all venv venv-lint ## ruff, mypy, codespell, shellcheck and clang-tidy over code and documents, half a minute; TESTS=word
@@ -241,7 +244,7 @@ analyse: core ## gcc -fanalyzer, clang --analyze and cppcheck over the C code; a
 kunit: packages-all core qemu guest guest-kunit venv ## the core's tests in a guest's kernel, and the drive through its block layer, under KUnit
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') kunit
 
-fuzz: packages-all core ## ten minutes of random calls, steered by coverage, against the model of nand.h
+fuzz: packages-all core-tests ## ten minutes of random calls, steered by coverage, against the model of nand.h
 	@tests/fuzz/run.sh 600
 
 fuzz-guest: qemu ## COUNT random commands of a guest to its controller (a million), and again with the drive in a thread; SEED
@@ -261,12 +264,12 @@ soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks a
 fuzz-qemu: packages-all qemu ## MINUTES (10) of a guest's accesses to its controller, steered by coverage, in QEMU's own harness
 	@qemu-patches/fuzz.sh $$((60 * $(or $(MINUTES),10)))
 
-asan: packages-all qemu ## the core's long tests and the suites of slate-replay and QEMU under ASan, LSan and UBSan (long)
+asan: packages-all core-tests qemu ## the core's long tests and the suites of slate-replay and QEMU under ASan, LSan and UBSan (long)
 	@tests/asan.sh core
 	@tests/asan.sh replay
 	@tests/asan.sh qemu
 
-valgrind: packages-all core ## the suite of slate-replay, with slate-load and slatectl, under Valgrind (long); TESTS=word
+valgrind: packages-all core-tests ## the suite of slate-replay, with slate-load and slatectl, under Valgrind (long); TESTS=word
 	@tests/valgrind.sh $(if $(TESTS),'$(TESTS)')
 
 suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET KERNEL MODULES SUITES='--beside-raw ...'
@@ -277,9 +280,8 @@ suites: ## blktests or xfstests from your built checkout DIR, in the Debian gues
 tsan-qemu: packages-all qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
 	@qemu-patches/tsan.sh
 
-bench: packages-all build ## measure the core, and the cost of the drive in QEMU
-	@if [ -x tests/bench/run.sh ]; then tests/bench/run.sh; \
-	else echo "make bench: tests/bench/run.sh is not there yet"; exit 1; fi
+bench: packages-all build ## measure the core, and the cost of the drive in QEMU; MACHINE="a few words": renews BENCH.md
+	@MACHINE='$(MACHINE)' tests/bench/run.sh
 
 build: ## build what 'make run' needs, run nothing
 	@$(PARTS) $(BUILD) || $(PART_FAILED)
@@ -293,8 +295,12 @@ packages-all: ## install the packages of all parts: tests, images, linters
 
 core: packages ## the core: ftl, nand-emu, libslate
 	@$(PHASE) -q core "ftl, nand-emu and libslate (cmake, ninja)" sh -ec ' \
+		grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(CURDIR)" $(CORE)/CMakeCache.txt || rm -rf $(CORE); \
 		[ -e $(CORE)/build.ninja ] || cmake -S . -B $(CORE) -G Ninja; \
-		cmake --build $(CORE); cmake --install $(CORE) --prefix $(CORE)/install'
+		cmake --build $(CORE) --target products; cmake --install $(CORE) --prefix $(CORE)/install'
+
+core-tests: core ## the core's tests, fuzzers and examples
+	@$(PHASE) -q core-tests "the core's tests" cmake --build $(CORE)
 
 qemu: core ## QEMU with the drive in it
 	@$(PHASE) qemu "QEMU with the nand-ssd driver" qemu-patches/build.sh
@@ -347,7 +353,7 @@ venv-lint: packages ## what 'make lint' runs beside Debian packages
 	@$(PHASE) -q venv-lint "the linters (build/venv-lint)" \
 		host-tools/venv.sh lint
 
-venv-fit: packages ## SciPy, for 'slate fit'
+venv-fit: packages ## SciPy, for 'slate fit' and 'slate study'
 	@$(PHASE) -q venv-fit "SciPy (build/venv-fit)" \
 		host-tools/venv.sh fit
 

@@ -14,7 +14,7 @@ tools=("$@")
 jobs=${JOBS:-$(nproc)}
 mapfile -t files < <(find ftl nand-emu host-tools -name '*.c' ! -name port_kernel.c | LC_ALL=C sort)
 dirs=()
-for dir in nand-emu ftl/*/ host-tools/{libslate,trace,replay,ctl,load}; do dirs+=("-I$dir"); done
+for dir in nand-emu ftl/*/ ftl/*/*/ host-tools/{libslate,trace,replay,ctl,load}; do dirs+=("-I$dir"); done
 read -ra packages < <(pkg-config --cflags inih zlib libzstd libgcrypt libisal jansson liburing libnvme)
 flags=(-std=gnu11 "${dirs[@]}" "${packages[@]}")
 found=$(mktemp)

@@ -9,8 +9,9 @@
 #
 # Each run's results must equal, byte for byte, those of 'make run' in this tree, on this machine.
 #
-# Roots are in build/hosts/HOST and are made anew each time. ccache and the cache of the guest's products are shared
-# with this machine, so what the host's release does not change is made once; SLATE_HOSTS_COLD=1 shares nothing.
+# Roots are in build/hosts/HOST and are made anew each time. One whose tests pass is removed, as are podman's images;
+# the runs' results stay, in build/hosts/results. ccache and the cache of the guest's products are shared with this
+# machine, so what the host's release does not change is made once; SLATE_HOSTS_COLD=1 shares nothing.
 # SLATE_HOSTS_SUITES names other suites. Needs root (mmdebstrap, chroot), and 6 GB for each host.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -33,16 +34,16 @@ for name in "${hosts[@]}"; do
 done
 [ "$(id -u)" = 0 ] || die "needs root: sudo tests/hosts.sh ${hosts[*]}"
 command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: run 'make packages-all'"
-[[ " ${hosts[*]} " != *" container "* ]] || command -v podman >/dev/null || die "podman is missing: run 'make test-hosts'"
+[[ " ${hosts[*]} " != *" container "* ]] || command -v podman >/dev/null || die "podman is missing: run 'make test-hosts HOSTS=container'"
 
-number=0 status=0
+number=0 status=0 failed=0
 result() # STATUS NAME LOG
 {
 	number=$((number + 1))
 	if [ "$1" = 0 ]; then
 		echo "ok $number - $2"
 	else
-		status=1
+		status=1 failed=1
 		echo "not ok $number - $2"
 		tail -n 40 "$3" | sed 's/^/# /'
 	fi
@@ -59,22 +60,28 @@ make_root_of() # RELEASE ROOT
 		--aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$2" "$apt_state/sources.d/debian.sources"
 }
 
-# Make a root with a clone of HEAD.
+# Clone this tree at the commit that HEAD was at when the tests began.
+clone_to() # FOLDER
+{
+	git clone -q --no-checkout --no-hardlinks . "$1" && git -C "$1" reset -q --hard "$commit"
+}
+
+# Make a root with a clone.
 make_host() # RELEASE ROOT
 {
 	make_root_of "$1" "$2" || return
-	git clone -q --no-hardlinks . "$2/slate"
+	clone_to "$2/slate" || return
 	git -C "$2/slate" config user.name test
 	git -C "$2/slate" config user.email test
 }
 
-# Run a command in the root, in the clone, in a mount namespace of its own.
+# Run a command in the root, in the clone, in a mount namespace of its own. It ends with this script, however that ends.
 on_host() # ROOT COMMAND...
 {
 	local root=$1
 	shift
 	# shellcheck disable=SC2016 # for the inner shell
-	unshare --mount --pid --fork --kill-child bash -ec '
+	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -ec '
 		root=$1
 		shift
 		mount -t proc proc "$root/proc"
@@ -109,14 +116,17 @@ build_image() # FOLDER
 		[ ! -e "$file" ] || mounts+=(-v "$file:$file:ro")
 	done
 	if [ -z "${SLATE_HOSTS_COLD:-}" ]; then
-		mkdir -p "$HOME/.cache"/{slate,ccache}
-		mounts+=(-v "$HOME/.cache:/cache" --build-arg XDG_CACHE_HOME=/cache)
+		for file in slate ccache; do
+			mkdir -p "$HOME/.cache/$file"
+			mounts+=(-v "$HOME/.cache/$file:/cache/$file")
+		done
+		mounts+=(--build-arg XDG_CACHE_HOME=/cache)
 	fi
 	rm -rf --one-file-system "$1"
 	make_root_of 13 "$1/base" || return
 	tar -C "$1/base" -c . | containers import - slate-base || return
 	rm -rf --one-file-system "$1/base"
-	git clone -q --no-hardlinks . "$1/slate" || return
+	clone_to "$1/slate" || return
 	containers build --isolation chroot --build-arg BASE=slate-base "${mounts[@]}" -t slate -f "$1/slate/Containerfile" "$1/slate"
 }
 
@@ -127,41 +137,48 @@ run_image() # FOLDER
 		-v "$1/slate/out:/slate/out" slate run --out out/first
 }
 
-same() # RESULTS-FOLDER LOG
+# Keep a run's results. They must be those of this machine.
+same() # RESULTS-FOLDER HOST LOG
 {
-	local file code=0
+	local file kept=$results/$2 code=0
+	rm -rf "$kept"
+	cp -a "$1" "$kept" >>"$3" 2>&1 || return
 	for file in fio.json device.json; do
-		cmp "$1/$file" "$own/$file" >>"$2" 2>&1 || code=1
+		cmp "$kept/$file" "$own/$file" >>"$3" 2>&1 || code=1
 	done
 	return $code
 }
 
-mkdir -p build/log
-tests=0
-for name in "${hosts[@]}"; do
-	tests=$((tests + 3))
-done
-echo "1..$tests"
-own=build/hosts/own
+commit=$(git rev-parse HEAD)
+[ -z "$(git status --porcelain --untracked-files=no)" ] || die "changed files would not be on the hosts: commit them"
+results=$build/hosts/results
+own=$results/own
+rm -rf --one-file-system "$own"
+mkdir -p build/log "$results"
+echo "1..$((3 * ${#hosts[@]}))"
 make run OUT="$own" >build/log/hosts-own.log 2>&1 || die "'make run' fails here: see build/log/hosts-own.log"
 for name in "${hosts[@]}"; do
-	root=$build/hosts/$name log=build/log/hosts-$name.log begin=$EPOCHSECONDS code=0
+	root=$build/hosts/$name log=build/log/hosts-$name.log begin=$EPOCHSECONDS code=0 failed=0
 	if [ "$name" = container ]; then
 		(build_image "$root") >"$log" 2>&1 || code=1
 		result $code "container: podman build # time=$((EPOCHSECONDS - begin))" "$log"
-		begin=$EPOCHSECONDS code=0
-		(run_image "$root") >>"$log" 2>&1 || code=1
+		begin=$EPOCHSECONDS
+		# after a failed build, an image of that name is of an earlier one
+		[ $code = 1 ] || (run_image "$root") >>"$log" 2>&1 || code=1
 		result $code "container: podman run # time=$((EPOCHSECONDS - begin))" "$log"
 	else
 		make_host "$name" "$root" >"$log" 2>&1 || die "no root of $name: see $log: $(tail -n 1 "$log")"
+		begin=$EPOCHSECONDS
 		on_host "$root" make run OUT=/slate/out/first >>"$log" 2>&1 || code=1
 		result $code "$name: make run # time=$((EPOCHSECONDS - begin))" "$log"
 		begin=$EPOCHSECONDS code=0
-		on_host "$root" "make packages-all venv-fit venv-lint && python3 tests/run.py $SUITES" >>"$log" 2>&1 || code=1
+		on_host "$root" "make packages-all core-tests venv-fit venv-lint && python3 tests/run.py $SUITES" >>"$log" 2>&1 || code=1
 		result $code "$name: $SUITES # time=$((EPOCHSECONDS - begin))" "$log"
 	fi
 	code=0
-	same "$root/slate/out/first" "$log" || code=1
+	same "$root/slate/out/first" "$name" "$log" || code=1
 	result $code "$name: fio.json and device.json are those of this machine" "$log"
+	[ $failed = 1 ] || rm -rf --one-file-system "$root"
+	rm -rf --one-file-system "$build/hosts"/podman{,-run}
 done
 exit $status

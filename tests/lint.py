@@ -25,6 +25,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import format as layout
+import rooms
 import shape
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,8 +42,8 @@ PROGRAMS = ("host-tools/reproduce", "host-tools/reproduce/host", "host-tools/ins
             "host-tools/guest/content", "host-tools/guest/apps", "host-tools/python")  # fmt: skip
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
-C_INCLUDES = ("nand-emu", "ftl/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay", "host-tools/ctl",
-              "host-tools/load", "tests/core")  # fmt: skip
+C_INCLUDES = ("nand-emu", "ftl/*/", "ftl/*/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay",
+              "host-tools/ctl", "host-tools/load", "tests/core")  # fmt: skip
 C_PACKAGES = ("inih", "zlib", "libzstd", "libgcrypt", "libisal", "jansson", "liburing", "libnvme")
 _SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")
 _PYTHON = re.compile(rb"#!.*\bpython3?\b")
@@ -150,6 +151,10 @@ def shapes() -> str:
     return shape.too_long(ROOT, c_files, [path for path in tree if is_python(path)])
 
 
+def circles() -> str:
+    return rooms.check(ROOT, files())
+
+
 def clang_format() -> str:
     sources = [path for path in files() if path.suffix in (".c", ".h") and path.parts[0] in C_FOLDERS]
     with ProcessPoolExecutor(JOBS) as pool:
@@ -174,6 +179,7 @@ LINTERS = (
     Linter("clang-tidy", "the C code", clang_tidy),
     Linter("clang-format", "the C code's indentation, spaces and braces", clang_format),
     Linter("shape", "lengths of functions and files", shapes),
+    Linter("rooms", "circles of calls in the core, labels of invariants", circles),
 )
 
 

@@ -3,16 +3,15 @@
 #
 # rotation.sh [PART...|all|--list|--only=PART] - tests that are too long for each run: TAP on stdout.
 #
-# Without a word it runs the part whose turn it is: number (commits up to HEAD) modulo (turns). So a
-# commit always runs the same part, and a branch runs each in as many commits. In a shallow clone,
-# where the commits cannot be counted, the number is HEAD's hash. Without git the first part has the turn.
+# Without a word it runs the part whose turn it is: the commit's number (tests/turns.py) modulo (turns).
 # The parts of QEMU have no turn: QEMU is built under a sanitizer for them first, for longer than a
-# run may take. "all" has them, and so has "make asan tsan-qemu fuzz-qemu".
+# run may take. "all" has them, and so has "make asan tsan-qemu fuzz-qemu". Nor have the hosts ("make test-hosts"),
+# on which all is built.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 turns=(gcc replay-asan clang core-asan valgrind cut-asan small-smp cppcheck)
-parts=("${turns[@]}" qemu-asan qemu-tsan qemu-fuzz)
+parts=("${turns[@]}" qemu-asan qemu-tsan qemu-fuzz hosts)
 declare -A what=(
 	[gcc]="tests/analyse.sh gcc|gcc -fanalyzer over the C code"
 	[clang]="tests/analyse.sh clang|clang --analyze over the C code"
@@ -25,14 +24,12 @@ declare -A what=(
 	[qemu-asan]="tests/asan.sh qemu|tests/qemu under ASan and UBSan"
 	[qemu-tsan]="qemu-patches/tsan.sh|QEMU's tools and the drive's thread under TSan"
 	[qemu-fuzz]="qemu-patches/fuzz.sh 80|an NVMe controller on a nand-ssd in QEMU's harness of libFuzzer"
+	[hosts]="tests/hosts.sh|'make run' and short suites on Debian 12, 13 and forky"
 )
 
 turn() {
-	local number=0 at="without commits"
-	case $(git rev-parse --is-shallow-repository 2>/dev/null) in
-	false) number=$(git rev-list --count HEAD) at="at $number commits" ;;
-	true) number=$((16#$(git rev-parse HEAD | cut -c1-7))) at="at a commit of a shallow clone" ;;
-	esac
+	local number at
+	read -r number at < <(python3 tests/turns.py)
 	chosen=("${turns[number % ${#turns[@]}]}")
 	echo "# note: $at ${chosen[0]} has its turn, of ${turns[*]}; every part: tests/rotation.sh all"
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run the test suites, show progress, end with one line 'N passed, N failed'.
 
-    tests/run.py [--only WORD] [SUITE ...]
+    tests/run.py [--only WORD] [--every-turn] [SUITE ...]
 
+Without a word it runs all suites, but of the tests that take turns (tests/turns.py) those of HEAD's turn.
 A suite is a command. It prints TAP, or (CTest) leaves a JUnit file. A suite
 that ends badly without naming a failed test counts as one failed test.
 Everything is kept in build/test/: SUITE.log, and summary.json.
@@ -29,6 +30,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
+
+import turns
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")  # of host-tools/phase.sh
@@ -64,6 +67,7 @@ class Suite:
     limit_s: float = 1800
     tests: list[Test] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_out: str = ""
     seconds: float = 0.0
 
 
@@ -206,6 +210,18 @@ class Running:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         _end([process for process in self.processes if process.poll() is None])
+
+
+def leave_out(suite: Suite, turn: int) -> bool:
+    """Leave out the suite's tests that have another turn; return False if these are all."""
+    patterns = turns.left_out(suite.name, turn)
+    if "*" in patterns:
+        return False
+    if patterns:
+        names = "|".join(re.escape(name) for name in patterns)
+        suite.command += ["-E", f"^({names})$"] if suite.junit else [f"--without={name}" for name in patterns]
+        suite.left_out = f"left to other turns: {', '.join(patterns)}"
+    return True
 
 
 def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
@@ -371,7 +387,7 @@ def tell(suite: Suite, screen: Screen) -> None:
         + (f", {len(failed)} FAILED" if failed else "")
     )
     screen.line(f"{suite.name:<9} {suite.what:<44} {count:<28} {suite.seconds:7.1f} s")
-    for note in suite.notes:
+    for note in [*suite.notes, *filter(None, [suite.left_out])]:
         print(f"  {note}")
     for test in skipped:
         print(f"  skipped {test.name}: {test.skipped}")
@@ -407,6 +423,7 @@ def main() -> int:
     known = {suite.name: suite for suite in suites()}
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
+    parser.add_argument("--every-turn", action="store_true", help="with all tests that take turns")
     parser.add_argument("suite", nargs="*", help=f"of {', '.join(known)} (default: all)")
     args = parser.parse_args()
     unknown = [name for name in args.suite if name not in known]
@@ -414,6 +431,11 @@ def main() -> int:
         parser.error(f"no suite named {', '.join(unknown)}; there are {', '.join(known)}")
     RESULTS.mkdir(parents=True, exist_ok=True)
     chosen = [known[name] for name in args.suite] or list(known.values())
+    if not args.suite and not args.only and not args.every_turn:
+        number, at = turns.number()
+        turn = number % len(turns.TURNS)
+        print(f"turn {turn + 1} of {len(turns.TURNS)} {at}; every turn: make test TURNS=all")
+        chosen = [suite for suite in chosen if leave_out(suite, turn)]
     screen = Screen()
     built = build_suite()
     if built.tests:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run unittest suites and print TAP: a line a test, its output when it fails.
 
-tests/tap.py FOLDER [--jobs N [--modules]] [--only WORD] [--list]
+tests/tap.py FOLDER [--jobs N [--modules]] [--only WORD] [--without PATTERN ...] [--list]
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import fnmatch
 import io
 import itertools
 import json
@@ -209,6 +210,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
+    parser.add_argument("--without", action="append", default=[], metavar="PATTERN", help="no test whose name matches")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run N tests at once")
     parser.add_argument("--modules", action="store_true", help="with --jobs: a module's tests in one process")
     parser.add_argument("--list", action="store_true")
@@ -218,6 +220,7 @@ def main() -> int:
     with contextlib.redirect_stdout(io.StringIO()):
         found = unittest.TestLoader().discover(str(folder), pattern="test_*.py", top_level_dir=str(folder))
     tests = [test for test in flatten(found) if args.only.lower() in name_of(test).lower()]
+    tests = [test for test in tests if not any(fnmatch.fnmatchcase(name_of(test), name) for name in args.without)]
     if args.list:
         print("\n".join(name_of(test) for test in tests))
         return 0

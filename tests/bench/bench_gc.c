@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * bench_gc - the cost of GC for write-through FTLs, in virtual time: the figures of
- * ftl/direct/DESIGN.md, equal on any machine. The drive is filled in order, then rewritten by one
+ * docs/results/bench/superblock.md, equal on any machine. The drive is filled in order, then rewritten by one
  * workload, one write after another; only the second half of these writes is counted.
  *
  *   bench_gc -p PROFILE [-s section.key=value]... [-n PAGES]

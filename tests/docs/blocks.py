@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-QUIET = ("text", "c", "ini", "json", "diff")  # fences without commands
+QUIET = ("text", "c", "ini", "toml", "json", "diff")  # fences without commands
 _FENCE = re.compile(r"^(?:```|~~~)\s*(\S*)\s*$")
 _DIRECTIVE = re.compile(r"^<!-- test: (.*?) -->$")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -26,11 +26,19 @@ DOCUMENTS = [
     "README.md",
     "nand-emu/profiles/README.md",
     "host-tools/guest/README.md",
+    "docs/results/drives/README.md",
+    "docs/results/fdp/README.md",
+    "docs/results/judges.md",
+    "docs/results/placement/study.md",
+    "docs/results/studies.md",
+    "docs/notes/papers.md",
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 ]
 LINKED = [
     *DOCUMENTS,
     *("BENCH.md", "CHANGELOG.md", "SPEC.md", "DESIGN.md"),
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/notes").glob("*.md")),
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/results/bench").glob("*.md")),
     *sorted(str(path.relative_to(ROOT)) for top in ("ftl", "nand-emu", "host-tools", "qemu-patches", "tests")
             for path in (ROOT / top).glob("**/DESIGN.md")),
 ]  # fmt: skip
@@ -61,8 +69,9 @@ class Documents(unittest.TestCase):
         """Run a command as a person in the clone would type it."""
         return subprocess.run(
             ["bash", "-c", text], cwd=self.folder, capture_output=True, text=True, timeout=seconds, check=False,
-            stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100"},
-        )
+            stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100",
+                                           "SLATE_RESULTS": str(self.folder / "results")},
+        )  # fmt: skip
 
     def document(self, name: str) -> None:
         """Check all blocks of a document, in order."""
@@ -213,6 +222,15 @@ class Rules(unittest.TestCase):
                 if heading:
                     self.assertIn(heading, anchors(path), f"{name}: {target}#{heading}")
 
+    def test_each_way_in_takes_ten_minutes(self) -> None:
+        """A reader manages 200 words a minute; a link to a heading means its section."""
+        table = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Ways in\n")[2].partition("\n## ")[0]
+        rows = [line for line in table.splitlines() if line.startswith("| ") and "](" in line]
+        self.assertEqual(len(rows), 5)
+        for row in rows:
+            words = sum(words_of(ROOT / (target or "README.md"), heading) for target, heading in _LINK.findall(row))
+            self.assertLessEqual(words, 2000, row)
+
     def test_the_tour_is_short(self) -> None:
         self.assertLessEqual(len((ROOT / "DESIGN.md").read_text(encoding="utf-8").split()), 1500)
 
@@ -220,7 +238,28 @@ class Rules(unittest.TestCase):
 def anchors(path: Path) -> set[str]:
     """Return the anchors of the document's headings."""
     heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+    return set(map(anchor, heads))
+
+
+def anchor(head: str) -> str:
+    """Return the anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
+
+
+def words_of(path: Path, heading: str) -> int:
+    """Count the words of a document, or of a section and those below it. Bars of tables are no words."""
+    text = path.read_text(encoding="utf-8")
+    if heading:
+        parts = re.split(r"^(#+) (.*)\n", text, flags=re.MULTILINE)
+        found = list(zip(parts[1::3], parts[2::3], parts[3::3], strict=True))
+        at = next(n for n, (_, head, _) in enumerate(found) if anchor(head) == heading)
+        level, inside = len(found[at][0]), [found[at][2]]
+        for marks, _, body in found[at + 1 :]:
+            if len(marks) <= level:
+                break
+            inside.append(body)
+        text = "".join(inside)
+    return sum(any(letter.isalnum() for letter in word) for word in text.split())
 
 
 if __name__ == "__main__":

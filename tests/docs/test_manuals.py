@@ -20,7 +20,7 @@ class Manuals(unittest.TestCase):
     """slate-load and slatectl are in tests/replay."""
 
     def test_programs(self) -> None:
-        for name, least in (("slate-replay", 30), ("slate-content", 3)):
+        for name, least in (("slate-replay", 30), ("slate-content", 3), ("slate-trace", 4)):
             with self.subTest(name=name):
                 told = manual.told(manual.help_of(CORE / name))
                 self.assertEqual(told, manual.written(PAGES / f"{name}.1"))
@@ -39,6 +39,7 @@ class Manuals(unittest.TestCase):
             "age",
             "drive show",
             "cuts",
+            "study",
             "jobs show",
             "profiles",
             "profiles show",

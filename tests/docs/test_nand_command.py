@@ -47,8 +47,8 @@ HEADER = ROOT / "nand-emu" / "nand_counters.h"
 LISTS = ("nand-emu", "ftl", "host-tools", "qemu-patches")
 NAMED = re.compile(r"""["'](host|gc|wl|meta|backup|map)["']|\bNAND_SRC_(HOST|GC|WL|META|BACKUP|MAP)\b""")
 OF_TABLE = re.compile(r"\bNAND_NSOURCES\b|\bNAND_SOURCES\(|\bSLATE_WIRE_SOURCES\b|\bTRACE_END_SOURCES\b")
-INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "ftl/zns", "host-tools/libslate",
-            "host-tools/trace", "host-tools/replay", "host-tools/ctl")  # fmt: skip
+INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/page/map", "ftl/page/mount", "ftl/direct", "ftl/dac", "ftl/zns",
+            "host-tools/libslate", "host-tools/trace", "host-tools/replay", "host-tools/ctl")  # fmt: skip
 
 
 def lists_of_sources() -> Iterator[Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/real-drives.md against measurements by others: its errors are arithmetic, and its picture is of its tables."""
+"""docs/results/drives against measurements by others: its errors are arithmetic, and its picture is of its tables."""
 
 import unittest
 

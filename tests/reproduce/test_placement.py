@@ -10,7 +10,7 @@ from support import ROOT
 import placement
 
 RESULTS = ROOT / "docs/results/placement"
-PAGE = ROOT / "docs/placement-study.md"
+PAGE = ROOT / "docs/results/placement/study.md"
 
 
 class Cuts(unittest.TestCase):

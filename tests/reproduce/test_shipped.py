@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test a shipped profile beside arithmetic and a model (docs/results/shipped)."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
-import support  # noqa: F401  # the path of host-tools/reproduce
+from support import ROOT
 
 import shipped
 
 
 class Shipped(unittest.TestCase):
-    """The profile `small`, whose settings are simple."""
+    """The profile `small`, whose settings are simple, with GC of one plane at a time.
+
+    Then a slice of 4 commands is too little for GC to keep up with writes (two planes, a WAF above 3), as the model
+    assumes. With GC of planes together it keeps up, and more blocks are empty.
+    """
 
     def test_small(self) -> None:
-        rows = {row["what"]: row for row in shipped.measure("small")}
+        text = (ROOT / "nand-emu/profiles/small.ini").read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "small.ini"
+            path.write_text(text.replace("[ftl]\n", "[ftl]\ngc_multiplane = no\n"), encoding="utf-8")
+            rows = {row["what"]: row for row in shipped.measure(str(path))}
         self.assertEqual(set(rows), set(shipped.WORDS))
         self.assertLess(abs(float(rows.pop("waf")["difference_percent"])), 2)
         for what, row in rows.items():

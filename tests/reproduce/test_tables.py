@@ -470,6 +470,7 @@ class Studies(unittest.TestCase):
             self.assertLessEqual(set(re.findall(r"^## (\S+)$", text, re.M)), known)
 
 
+RESULTS = support.ROOT / "docs/results"
 HEAD = ["trace", "what", "unit", "paper", "ours (device)", "ratio"]
 
 
@@ -478,9 +479,10 @@ class Earlier(unittest.TestCase):
 
     def test_column(self) -> None:
         rows = {"device": [compare.Row("a", "P", "x", 2.0), compare.Row("b", "P", "x", 3.0)]}
-        found = layout.side_by_side(rows, {"a": "mix a"}, ("at 1/4", {("device", "mix a", "P", "x"): "1.5"}))
+        text = layout.csv_text(rows, {"a": "mix a"})
+        found = layout.side_by_side(text, ("at 1/4", {("device", "mix a", "P", "x"): "1.5"}))
         self.assertEqual([line[-1] for line in found], ["at 1/4", "1.5", ""])
-        self.assertEqual(layout.side_by_side(rows, {})[0][-1], "ratio")
+        self.assertEqual(layout.side_by_side(text)[0][-1], "ratio")
 
     def test_only_the_full_study_at_its_own_scale_has_it(self) -> None:
         for quick, scale, has in ((False, None, True), (False, 4, False), (True, None, False)):
@@ -501,7 +503,7 @@ class Layout(unittest.TestCase):
 
     def test_quantities_stand_side_by_side(self) -> None:
         rows = [[trace, what, "x", "", f"{trace}-{what}", ""] for what in ("P", "Q") for trace in ("a", "average")]
-        self.assertEqual(layout.shown([HEAD, *rows]), [
+        self.assertEqual(layout.shown([HEAD, *rows], "fig1"), [
             "| trace [x] | P | Q |", "| --- | --- | --- |", "| a | a-P | a-Q |",
             "| **average** | **average-P** | **average-Q** |", "",
         ])  # fmt: skip
@@ -509,35 +511,66 @@ class Layout(unittest.TestCase):
     def test_a_quantity_that_is_missing(self) -> None:
         rows = [[trace, what, "", "", ours, ""] for trace, what, ours in ("aP1", "bP2", "aQ3")]
         rows.append(["b", "Q", "", "", "", ""])
-        self.assertEqual(layout.shown([HEAD, *rows])[0::3], ["| trace | P | Q |", "| b | 2 |  |"])
+        self.assertEqual(layout.shown([HEAD, *rows], "fig1")[0::3], ["| trace | P | Q |", "| b | 2 |  |"])
 
     def test_published_numbers_have_columns(self) -> None:
         rows = [["a", "P", "x", "", "1", ""], ["a", "Q", "x", "2", "3", "1.5"]]
-        self.assertEqual(layout.shown([HEAD, *rows]), [
+        self.assertEqual(layout.shown([HEAD, *rows], "fig1"), [
             "| trace | what [x] | paper | ours (device) | ratio |", "| --- | --- | --- | --- | --- |",
             "| a | P | - | 1 |  |", "| a | Q | 2 | 3 | 1.5 |", "",
         ])  # fmt: skip
 
     def test_several_units_have_a_column(self) -> None:
         rows = [["a", "P", "x", "", "1", ""], ["a", "Q", "%", "", "3", ""]]
-        found = layout.shown([HEAD, *rows])
+        found = layout.shown([HEAD, *rows], "fig1")
         self.assertEqual(found[0::3], ["| trace | what | unit | ours (device) |", "| a | Q | % | 3 |"])
 
-    def test_the_rest_of_a_long_table_is_folded(self) -> None:
+    def test_a_long_table_has_a_link_to_the_rest(self) -> None:
         rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(22)] + [["average", "P", "x", "9", "10", "1.1"]]
-        found = layout.shown([HEAD, *rows])
-        self.assertEqual(found[2:6], ["| **average** | **P** | **9** | **10** | **1.1** |", "", *layout.FOLD])
-        self.assertEqual(found[6], "| trace [x] | what | ours (device) |")
-        self.assertEqual(found[8:-3], [f"| t{i} | P | {i} |" for i in range(22)])
-        self.assertEqual(found[-3:], ["", "</details>", ""])
-        self.assertEqual(layout.shown([HEAD, *rows[1:]])[2], "| t1 | P | - | 1 |  |")  # 22 rows
+        self.assertEqual(layout.shown([HEAD, *rows], "fig1"), [
+            "| trace | what [x] | paper | ours (device) | ratio |", "| --- | --- | --- | --- | --- |",
+            "| **average** | **P** | **9** | **10** | **1.1** |", "", "Each trace: [fig1.csv](fig1.csv).", "",
+        ])  # fmt: skip
+        self.assertEqual(layout.shown([HEAD, *rows[1:]], "fig1")[2], "| t1 | P | - | 1 |  |")  # 22 rows
 
     def test_a_long_table_without_first_rows_is_whole(self) -> None:
         """Neither averages nor published numbers: there is no empty table before it."""
         rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(23)]
-        found = layout.shown([HEAD, *rows])
+        found = layout.shown([HEAD, *rows], "fig1")
         self.assertEqual(found[0], "| trace [x] | what | ours (device) |")
         self.assertEqual(found[2:], [*(f"| t{i} | P | {i} |" for i in range(23)), ""])
+
+    def test_from_the_csv(self) -> None:
+        """An accounting has two columns, a span has one; a number that is not published is a gap."""
+        rows = {"device": [compare.Row("a", "P", "ms", 2.0, 4.0, 1.0, 3.0), compare.Row("b", "P", "ms", 5.0)],
+                "ssdsim": [compare.Row("b", "P", "ms", 7.0)]}  # fmt: skip
+        text = layout.csv_text(rows, {"a": "mix a"})
+        self.assertEqual(layout.side_by_side(text), [
+            ["trace", "what", "unit", "paper", "ours (device)", "ratio", "ours (ssdsim)", "ratio", "lowest .. highest"],
+            ["mix a", "P", "ms", "4", "2", "0.5", "", "", "1 .. 3"],
+            ["b", "P", "ms", "", "5", "", "7", "", ""],
+        ])  # fmt: skip
+        rows["device"][0].trace = "mix a"
+        self.assertEqual(layout.rows_of(text), rows)
+
+
+class Stored(unittest.TestCase):
+    """A stored page shows what its tables say."""
+
+    def test_pages(self) -> None:
+        for name, kind in study.KINDS.items():
+            made = study.of(name, False, None, None)
+            page = (RESULTS / name / "README.md").read_text(encoding="utf-8")
+            for figure in made.figures():
+                table = RESULTS / name / f"{figure.name}.csv"
+                if not table.exists():
+                    continue
+                with self.subTest(f"{name}/{figure.name}"):
+                    found = layout.side_by_side(table.read_text(encoding="utf-8"), made.earlier(figure))
+                    title = f"{figure.name}: {figure.title}"
+                    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+                    self.assertIn("\n".join(layout.shown(found, figure.name)).rstrip(), section)
+                    self.assertEqual(f"![{title}]({figure.name}.svg)" in section, figure.name in kind.pictures)
 
 
 if __name__ == "__main__":
