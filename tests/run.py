@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import compileall
 import contextlib
+import io
 import json
 import os
 import re
@@ -254,6 +255,38 @@ def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
         suite.tests.append(Test(f"({suite.name} as a whole: {reason})", False, output=lines[-30:]))
 
 
+class Log:
+    """Keeps a suite's output in a file. On a full disk the suite goes on without it, and why says so."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.why = ""
+        self.file: io.FileIO | None = None
+        try:
+            self.file = open(path, "wb", buffering=0)  # noqa: SIM115: closed by close()
+        except OSError as error:
+            self._give_up(error)
+
+    def write(self, text: str) -> None:
+        """Write text at once, or nothing once a write has failed."""
+        if self.why or not self.file:
+            return
+        left = text.encode()
+        try:
+            while left:
+                left = left[self.file.write(left) :]
+        except OSError as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.file:
+            self.file.close()
+
+    def _give_up(self, error: OSError) -> None:
+        self.why = f"{self.path} is not whole: {error.strerror}"
+
+
 def _command(suite: Suite, command: list[str], screen: Screen, running: Running) -> tuple[list[str], int]:
     lines: list[str] = []
     done = failed = 0
@@ -269,20 +302,22 @@ def _command(suite: Suite, command: list[str], screen: Screen, running: Running)
     timer = threading.Timer(suite.limit_s, end)
     timer.daemon = True
     timer.start()
+    log = Log(RESULTS / f"{suite.name}.log")
     try:
-        with open(RESULTS / f"{suite.name}.log", "w", encoding="utf-8") as log:
-            for raw in process.stdout:
-                log.write(raw)
-                log.flush()
-                lines.append(raw.rstrip("\n"))
-                if _TAP.match(raw) or re.match(r"^\s*\d+/\d+ Test\s+#", raw):
-                    done += 1
-                    failed += raw.startswith("not ok") or "***" in raw
-                    bad = f", {failed} FAILED" if failed else ""
-                    screen.now(f"{suite.name:<9} {done} done{bad}   {raw.strip()}")
+        for raw in process.stdout:
+            log.write(raw)
+            lines.append(raw.rstrip("\n"))
+            if _TAP.match(raw) or re.match(r"^\s*\d+/\d+ Test\s+#", raw):
+                done += 1
+                failed += raw.startswith("not ok") or "***" in raw
+                bad = f", {failed} FAILED" if failed else ""
+                screen.now(f"{suite.name:<9} {done} done{bad}   {raw.strip()}")
     finally:
         timer.cancel()
+        log.close()
     status = process.wait()
+    if log.why:
+        lines.append(f"# note: {log.why}")
     if late.is_set():
         lines.append(f"(ended: it took longer than {suite.limit_s:.0f} s)")
     return lines, status
@@ -457,7 +492,11 @@ def main() -> int:
     }
     if since := os.environ.get("SLATE_TIMES_SINCE"):
         print("what took how long:", *times(chosen, float(since)), sep="\n")
-    (RESULTS / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    whole = Log(RESULTS / "summary.json")
+    whole.write(json.dumps(summary, indent=1) + "\n")
+    whole.close()
+    if whole.why:
+        print(whole.why)
     print(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed or not tests else 0
 

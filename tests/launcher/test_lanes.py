@@ -61,6 +61,16 @@ class Lanes(unittest.TestCase):
         self.assertEqual([test.passed for test in late.tests], [False])
         self.assertIn("it took longer than 0 s", said)
 
+    def test_a_full_disk(self) -> None:
+        """A suite whose log cannot be written runs to its end, counts, and says so."""
+        full = self.suite("core", "echo ok 1 - a; echo not ok 2 - b; echo ok 3 - c")
+        log = suites.RESULTS / "core.log"
+        log.symlink_to("/dev/full")
+        said = self.run_lanes(full)
+        self.assertEqual([test.passed for test in full.tests], [True, False, True])
+        self.assertEqual(full.notes, [f"{log} is not whole: No space left on device"])
+        self.assertIn(full.notes[0], said)
+
     def test_an_end_of_all(self) -> None:
         """An interrupt ends both lanes, and no other suite starts."""
         running = suites.Running()
