@@ -149,6 +149,7 @@ def suites() -> list[Suite]:
             ROOT / replay,
             "tests/rotation.sh {test}",
             "--only={word}",
+            limit_s=3600,
         ),
     ]
 

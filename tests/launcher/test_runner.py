@@ -191,33 +191,45 @@ class Moved(unittest.TestCase):
 class Rotation(unittest.TestCase):
     """Run tests/rotation.sh in a repository whose long checks are short."""
 
-    TURNS = ("gcc", "replay-asan", "clang", "core-asan", "valgrind", "cut-asan", "small-smp", "cppcheck")
+    TURNS = (
+        *("gcc", "replay-asan", "hosts-12", "clang", "core-asan", "hosts-13", "valgrind", "cut-asan"),
+        *("hosts-forky", "small-smp", "cppcheck"),
+    )
     PARTS: ClassVar = {
         "gcc": "tests/analyse.sh",
         "replay-asan": "tests/asan.sh",
+        "hosts-12": "tests/hosts.sh",
         "clang": "tests/analyse.sh",
         "core-asan": "tests/asan.sh",
+        "hosts-13": "tests/hosts.sh",
         "valgrind": "tests/valgrind.sh",
         "cut-asan": "tests/asan.sh",
+        "hosts-forky": "tests/hosts.sh",
         "small-smp": "tests/guest/small_smp.sh",
         "cppcheck": "tests/analyse.sh",
         "qemu-asan": "tests/asan.sh",
         "qemu-tsan": "qemu-patches/tsan.sh",
         "qemu-fuzz": "qemu-patches/fuzz.sh",
-        "hosts": "tests/hosts.sh",
+        "container": "bin/make",
     }
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        for name in ("tests/guest", "qemu-patches"):
+        for name in ("tests/guest", "qemu-patches", "bin"):
             (self.root / name).mkdir(parents=True)
         for name in ("rotation.sh", "turns.py"):
             shutil.copy(ROOT / "tests" / name, self.root / "tests")
         for name in set(self.PARTS.values()):
-            self.assertTrue(os.access(ROOT / name, os.X_OK), name)
+            self.assertTrue(name == "bin/make" or os.access(ROOT / name, os.X_OK), name)
             self.script(name, "exit 0")
+        self.user(0)
+
+    def user(self, number: int) -> None:
+        """Be the user of this number."""
+        (self.root / "bin/id").write_text(f"#!/bin/sh\necho {number}\n", encoding="utf-8")
+        (self.root / "bin/id").chmod(0o755)
 
     def script(self, name: str, body: str) -> None:
         path = self.root / name
@@ -230,7 +242,12 @@ class Rotation(unittest.TestCase):
 
     def rotate(self, *words: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [self.root / "tests" / "rotation.sh", *words], capture_output=True, text=True, check=False, timeout=60
+            [self.root / "tests" / "rotation.sh", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"},
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -244,12 +261,12 @@ class Rotation(unittest.TestCase):
     def test_each_commit_has_its_part(self) -> None:
         self.git("init", "-q")
         found = []
-        for _ in range(9):
+        for _ in range(12):
             self.git("commit", "-q", "--allow-empty", "-m", "x")
             found += self.names()
         turns = [*self.TURNS[1:], *self.TURNS[:2]]
         self.assertEqual(found, [(name, True) for name in turns])
-        note = f"# note: at 9 commits replay-asan has its turn, of {' '.join(self.TURNS)}; every part: "
+        note = f"# note: at 12 commits replay-asan has its turn, of {' '.join(self.TURNS)}; every part: "
         self.assertIn(note + "tests/rotation.sh all\n", self.rotate().stdout)
 
     def test_a_shallow_clone_has_turns(self) -> None:
@@ -270,6 +287,20 @@ class Rotation(unittest.TestCase):
 
     def test_without_git_the_first(self) -> None:
         self.assertEqual(self.names(), [("gcc", True)])
+
+    def test_hosts_that_cannot_be_made(self) -> None:
+        """Other parts do not ask."""
+        why = {name: "needs root" for name in self.PARTS if name.startswith("hosts") or name == "container"}
+        self.user(1000)
+        tests = runner.parse_tap(self.rotate("all").stdout.splitlines())
+        self.assertEqual({t.name.partition(":")[0]: t.skipped for t in tests if t.skipped}, why)
+        self.assertEqual([t.name.partition(":")[0] for t in tests], list(self.PARTS))
+        self.user(0)
+        self.git("init", "-q")
+        self.git("add", "tests/asan.sh")
+        self.assertIn("# SKIP changed files would not be on the host: commit them\n", self.rotate("hosts-13").stdout)
+        self.git("commit", "-q", "-m", "x")
+        self.assertEqual(self.names("hosts-13"), [("hosts-13", True)])
 
     def test_all_go_on_behind_one_that_fails(self) -> None:
         self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
