@@ -12,11 +12,13 @@
 # Roots are in build/hosts/HOST and are made anew each time. One whose tests pass is removed, as are podman's images;
 # the runs' results stay, in build/hosts/results. ccache and the cache of the guest's products are shared with this
 # machine, so what the host's release does not change is made once; SLATE_HOSTS_COLD=1 shares nothing.
-# SLATE_HOSTS_SUITES names other suites. Needs root (mmdebstrap, chroot), and 6 GB for each host.
+# SLATE_HOSTS_SUITES names other suites; "all" is 'make test'. Needs root (mmdebstrap, chroot), and 6 GB for each host.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 SUITES=${SLATE_HOSTS_SUITES:-lint launcher replay}
+tests="make packages-all core-tests venv-fit venv-lint && python3 tests/run.py $SUITES"
+[ "$SUITES" != all ] || tests="make test"
 say() { echo "# $*"; }
 die()
 {
@@ -96,6 +98,7 @@ on_host() # ROOT COMMAND...
 			mount --bind "$HOME/.cache/$dir" "$root/root/.cache/$dir"
 		done
 		exec chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 \
+			SLATE_ON_HOST=1 \
 			${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
 			PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_RETRIES=5 \
 			${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} bash -ec "cd /slate && $*"' on_host "$root" "$@"
@@ -172,7 +175,7 @@ for name in "${hosts[@]}"; do
 		on_host "$root" make run OUT=/slate/out/first >>"$log" 2>&1 || code=1
 		result $code "$name: make run # time=$((EPOCHSECONDS - begin))" "$log"
 		begin=$EPOCHSECONDS code=0
-		on_host "$root" "make packages-all core-tests venv-fit venv-lint && python3 tests/run.py $SUITES" >>"$log" 2>&1 || code=1
+		on_host "$root" "$tests" >>"$log" 2>&1 || code=1
 		result $code "$name: $SUITES # time=$((EPOCHSECONDS - begin))" "$log"
 	fi
 	code=0

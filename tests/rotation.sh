@@ -34,7 +34,9 @@ declare -A what=(
 refusal() # PART
 {
 	case $1 in hosts-* | container) ;; *) return ;; esac
-	if [ "$(id -u)" != 0 ]; then
+	if [ -n "${SLATE_ON_HOST:-}" ]; then
+		echo "this is such a host"
+	elif [ "$(id -u)" != 0 ]; then
 		echo "needs root"
 	elif [ -n "$(git status --porcelain --untracked-files=no 2>/dev/null)" ]; then
 		echo "changed files would not be on the host: commit them"
