@@ -22,6 +22,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,6 +155,16 @@ def suites() -> list[Suite]:
     ]
 
 
+def say(text: str, end: str = "\n") -> None:
+    """Print text at once. What standard output does not take, as on a full disk, goes to standard error from then on."""
+    try:
+        print(text, end=end, flush=True)
+    except OSError:
+        sys.stdout = sys.stderr
+        with contextlib.suppress(OSError):
+            print(text, end=end, flush=True)
+
+
 class Screen:
     """Prints a line for each suite; on a terminal also the test that just ended. Both lanes use it."""
 
@@ -165,11 +176,11 @@ class Screen:
         """Show a text that the next one overwrites."""
         if self.live:
             with self.lock:
-                print(f"\r\033[K{text[:110]}", end="", flush=True)
+                say(f"\r\033[K{text[:110]}", end="")
 
     def line(self, text: str) -> None:
         """Print a line that stays."""
-        print(f"\r\033[K{text}" if self.live else text, flush=True)
+        say(f"\r\033[K{text}" if self.live else text)
 
 
 def select(suite: Suite, word: str) -> list[str]:
@@ -240,7 +251,11 @@ def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
         return
     if suite.junit:
         suite.junit.unlink(missing_ok=True)
-    lines, status = _command(suite, select(suite, word), screen, running)
+    log = Log(RESULTS / f"{suite.name}.log")
+    try:
+        lines, status = _command(suite, select(suite, word), screen, running, log)
+    finally:
+        log.close()
     if suite.junit and suite.junit.exists():
         suite.tests = parse_junit(suite.junit)
     else:
@@ -254,6 +269,13 @@ def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
     ):
         reason = f"exit status {status}" if status else "it ran no tests"
         suite.tests.append(Test(f"({suite.name} as a whole: {reason})", False, output=lines[-30:]))
+    if log.why:
+        suite.tests.append(Test(f"(the log of {suite.name}: {log.why}; {free_mb()} MB left)", False))
+
+
+def free_mb() -> int:
+    """Return how much the disk of the build has left, in MB."""
+    return shutil.disk_usage(BUILD if BUILD.exists() else ROOT).free // 1_000_000
 
 
 class Log:
@@ -285,10 +307,12 @@ class Log:
             self.file.close()
 
     def _give_up(self, error: OSError) -> None:
-        self.why = f"{self.path} is not whole: {error.strerror}"
+        self.why = error.strerror or str(error)
 
 
-def _command(suite: Suite, command: list[str], screen: Screen, running: Running) -> tuple[list[str], int]:
+def _command(
+    suite: Suite, command: list[str], screen: Screen, running: Running, log: Log
+) -> tuple[list[str], int]:
     lines: list[str] = []
     done = failed = 0
     process = running.start(command)
@@ -303,7 +327,6 @@ def _command(suite: Suite, command: list[str], screen: Screen, running: Running)
     timer = threading.Timer(suite.limit_s, end)
     timer.daemon = True
     timer.start()
-    log = Log(RESULTS / f"{suite.name}.log")
     try:
         for raw in process.stdout:
             log.write(raw)
@@ -315,10 +338,7 @@ def _command(suite: Suite, command: list[str], screen: Screen, running: Running)
                 screen.now(f"{suite.name:<9} {done} done{bad}   {raw.strip()}")
     finally:
         timer.cancel()
-        log.close()
     status = process.wait()
-    if log.why:
-        lines.append(f"# note: {log.why}")
     if late.is_set():
         lines.append(f"(ended: it took longer than {suite.limit_s:.0f} s)")
     return lines, status
@@ -395,7 +415,10 @@ def run_lanes(chosen: list[Suite], word: str, screen: Screen) -> None:
     def go(lane: list[Suite]) -> None:
         for suite in lane:
             screen.now(f"{suite.name:<9} {suite.what} ...")
-            run(suite, word, screen, running)
+            try:
+                run(suite, word, screen, running)
+            except Exception as fault:  # noqa: BLE001: of one suite; the others run
+                suite.tests.append(Test(f"({suite.name} as a whole: {fault})", False))
             if running.ending:
                 return
             with screen.lock:
@@ -424,15 +447,14 @@ def tell(suite: Suite, screen: Screen) -> None:
     )
     screen.line(f"{suite.name:<9} {suite.what:<44} {count:<28} {suite.seconds:7.1f} s")
     for note in [*suite.notes, *filter(None, [suite.left_out])]:
-        print(f"  {note}")
+        say(f"  {note}")
     for test in skipped:
-        print(f"  skipped {test.name}: {test.skipped}")
+        say(f"  skipped {test.name}: {test.skipped}")
     for test in failed:
-        print(f"\n  FAILED {suite.name}: {test.name}")
+        say(f"\n  FAILED {suite.name}: {test.name}")
         for line in test.output[-60:]:
-            print(f"    {line}")
-        print(f"  again: {suite.again.format(test=test.name.partition(':')[0])}\n")
-    sys.stdout.flush()
+            say(f"    {line}")
+        say(f"  again: {suite.again.format(test=test.name.partition(':')[0])}\n")
 
 
 def build_suite() -> Suite:
@@ -441,7 +463,8 @@ def build_suite() -> Suite:
     for path in sorted((BUILD / "log").glob("*.failed")):
         log = path.with_suffix(".log")
         output = log.read_text(encoding="utf-8", errors="replace").splitlines()[-40:] if log.exists() else []
-        suite.tests.append(Test(f"{path.stem}: {path.read_text(encoding='utf-8').strip()}", False, output=output))
+        what = path.read_text(encoding="utf-8").strip() or "no room to say what it makes"
+        suite.tests.append(Test(f"{path.stem}: {what}", False, output=output))
     return suite
 
 
@@ -470,7 +493,7 @@ def main() -> int:
     if not args.suite and not args.only and not args.every_turn:
         number, at = turns.number()
         turn = number % len(turns.TURNS)
-        print(f"turn {turn + 1} of {len(turns.TURNS)} {at}; every turn: make test TURNS=all")
+        say(f"turn {turn + 1} of {len(turns.TURNS)} {at}; every turn: make test TURNS=all")
         chosen = [suite for suite in chosen if leave_out(suite, turn)]
     screen = Screen()
     built = build_suite()
@@ -492,13 +515,13 @@ def main() -> int:
         },
     }
     if since := os.environ.get("SLATE_TIMES_SINCE"):
-        print("what took how long:", *times(chosen, float(since)), sep="\n")
+        say("\n".join(("what took how long:", *times(chosen, float(since)))))
     whole = Log(RESULTS / "summary.json")
     whole.write(json.dumps(summary, indent=1) + "\n")
     whole.close()
     if whole.why:
-        print(whole.why)
-    print(f"{len(tests) - failed} passed, {failed} failed")
+        say(f"{whole.path} is not whole: {whole.why}")
+    say(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed or not tests else 0
 
 
@@ -511,5 +534,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        print("\ninterrupted")
+        say("\ninterrupted")
         sys.exit(130)

@@ -62,14 +62,31 @@ class Lanes(unittest.TestCase):
         self.assertIn("it took longer than 0 s", said)
 
     def test_a_full_disk(self) -> None:
-        """A suite whose log cannot be written runs to its end, counts, and says so."""
+        """A suite whose log cannot be written runs to its end and counts; the log is one more failed test."""
         full = self.suite("core", "echo ok 1 - a; echo not ok 2 - b; echo ok 3 - c")
-        log = suites.RESULTS / "core.log"
-        log.symlink_to("/dev/full")
-        said = self.run_lanes(full)
-        self.assertEqual([test.passed for test in full.tests], [True, False, True])
-        self.assertEqual(full.notes, [f"{log} is not whole: No space left on device"])
-        self.assertIn(full.notes[0], said)
+        (suites.RESULTS / "core.log").symlink_to("/dev/full")
+        with mock.patch.object(suites, "free_mb", return_value=7):
+            said = self.run_lanes(full)
+        log = "(the log of core: No space left on device; 7 MB left)"
+        self.assertEqual(
+            [(test.name, test.passed) for test in full.tests], [("a", True), ("b", False), ("c", True), (log, False)]
+        )
+        self.assertIn(log, said)
+
+    def test_a_full_disk_takes_what_is_printed(self) -> None:
+        """The suites run; standard error has the rest."""
+        first, other = self.suite("core", "echo ok 1 - a"), self.suite("docs", "echo ok 1 - b")
+        said = io.StringIO()
+        with (
+            open("/dev/full", "w", encoding="utf-8", buffering=1) as full,
+            contextlib.redirect_stdout(full),
+            contextlib.redirect_stderr(said),
+        ):
+            suites.run_lanes([first, other], "", suites.Screen())
+            with contextlib.suppress(OSError):
+                full.close()
+        self.assertEqual([test.passed for one in (first, other) for test in one.tests], [True, True])
+        self.assertEqual([one for one in said.getvalue().split() if one in ("core", "docs")], ["core", "docs"])
 
     def test_an_end_of_all(self) -> None:
         """An interrupt ends both lanes, and no other suite starts."""
@@ -85,11 +102,14 @@ class Lanes(unittest.TestCase):
         self.assertFalse(lanes.is_alive())
         self.assertEqual(chosen[1].tests, [])
 
-    def test_a_fault_of_one_lane_ends_the_other(self) -> None:
-        broken = self.suite("guest", "echo ok 1")
+    def test_a_command_that_cannot_be_started(self) -> None:
+        """It is a failed test; the other suites of both lanes run."""
+        broken, behind = self.suite("guest", "echo ok 1"), self.suite("core", "echo ok 1 - a")
         broken.command = [str(suites.RESULTS / "none")]
-        with mock.patch.object(suites.signal, "signal"), self.assertRaises(FileNotFoundError):
-            self.run_lanes(self.suite("core", STUBBORN), broken)
+        self.run_lanes(broken, behind)
+        why = f"(guest as a whole: [Errno 2] No such file or directory: '{suites.RESULTS}/none')"
+        self.assertEqual([(test.name, test.passed) for test in broken.tests], [(why, False)])
+        self.assertEqual([test.passed for test in behind.tests], [True])
 
 
 if __name__ == "__main__":
