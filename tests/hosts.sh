@@ -12,13 +12,13 @@
 # Roots are in build/hosts/HOST and are made anew each time. One whose tests pass is removed, as are podman's images;
 # the runs' results stay, in build/hosts/results. ccache and the cache of the guest's products are shared with this
 # machine, so what the host's release does not change is made once; SLATE_HOSTS_COLD=1 shares nothing.
-# SLATE_HOSTS_SUITES names other suites; "all" is 'make test'. Needs root (mmdebstrap, chroot), and 6 GB for each host.
+# SLATE_HOSTS_SUITES names other suites; "all" is 'make test', with TURNS. Needs root (mmdebstrap, chroot), and 6 GB a host.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 SUITES=${SLATE_HOSTS_SUITES:-lint launcher replay}
 tests="make packages-all core-tests venv-fit venv-lint && python3 tests/run.py $SUITES"
-[ "$SUITES" != all ] || tests="make test"
+[ "$SUITES" != all ] || tests="make test TURNS=${TURNS:-}"
 say() { echo "# $*"; }
 die()
 {
