@@ -7,7 +7,7 @@
 #   release_init RELEASE        12, 13, bookworm, trixie, forky, ...: set $release, $suite and apt's options
 #   update_lists                take new lists from the archive (need_lists: only if there are none)
 #   part_plan PART PACKAGE...   decide what a part is made of, and have all of its files in the cache
-#   source_plan PART SOURCE     the same for a source package (--tarball: its tarball will do)
+#   source_plan PART SOURCE     the same for a source package (its options: below)
 #   file_plan PART FILE.deb     the same for a package's file
 #   unpack_plan PLAN ROOT       unpack the packages into a new folder; no maintainer script runs
 #   named_files PLAN DIR        give a plan's files their names: links in DIR
@@ -31,6 +31,9 @@
 #
 # part_plan's options: --keep named|libs|kernel (of what apt chooses only: the packages named; these and libraries;
 # those made of the kernel's source), --without 'PATTERN ...' (not these), --update (do not look into the lock).
+# source_plan's options: --update, --tarball (the tarball without Debian's patches will do), --versions PATTERN (of the
+# version without its epoch), --fits COMMAND (COMMAND PLAN is asked of each source before it is taken). It looks for
+# versions in this release, and then in the next ones. If no release has one, it returns 4.
 #
 # The script sets, before it sources this: $build (keeps apt's state without a user's cache), and functions say() and
 # die(); before it calls part_plan or later ones: $work (a temporary folder) and $lock.
@@ -41,6 +44,8 @@
 user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${user_cache:+$user_cache/slate}
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+KNOWN_RELEASES='12, 13, forky, sid'
+NO_NETWORK='Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Unable to connect|Network is unreachable'
 
 # Print TEXT, and once more behind the progress line of the phase that this is part of.
 note()
@@ -186,20 +191,25 @@ release_init() # RELEASE [deb-src, for sources alone]
 have_lists() { compgen -G "$apt_state/lists/*_dists_${suite}_*Release" >/dev/null; }
 
 # Take new lists, unless they are of the last ten minutes. One of updates may be absent, because a release under
-# construction has none; old lists stay.
+# construction has none; old lists stay. Return 5 if the archive has no such release.
 update_lists()
 {
 	local until file
 	[ -z "$(find "$apt_state/.lock" -mmin -10 2>/dev/null)" ] || ! have_lists || return 0
 	exec 8>"$apt_state/.lock"
 	flock 8
-	apt-get "${apt_options[@]}" -q update 8>&- || echo "apt-get update: status $?"
+	apt-get "${apt_options[@]}" -q update 2>&1 8>&- | tee "$apt_state/.said" || echo "apt-get update: status $?"
 	exec 8>&-
-	touch "$apt_state/.lock"
-	have_lists || {
-		echo "the archive $debian_uri has no release '$suite', or cannot be reached"
+	if ! have_lists; then
+		if ! grep -qE "$NO_NETWORK" "$apt_state/.said" && grep -q 'does not have a Release file' "$apt_state/.said"; then
+			rm -rf "${apt_state:?}"
+			echo "the archive $debian_uri has no release '$suite'; known releases: $KNOWN_RELEASES"
+			return 5
+		fi
+		echo "the archive $debian_uri cannot be reached, and there are no lists of $suite"
 		return 1
-	}
+	fi
+	touch "$apt_state/.lock"
 	for file in "$apt_state"/lists/*_dists_"${suite}"_*Release; do
 		until=$(sed -n 's/^Valid-Until: //p' "$file" | head -n 1)
 		[ -z "$until" ] || [ "$(date -d "$until" +%s)" -gt "$(date +%s)" ] ||
@@ -209,11 +219,13 @@ update_lists()
 
 need_lists()
 {
+	local status=0
 	have_lists && return
 	exec 8>"$apt_state/.first"
 	flock 8
-	have_lists || update_lists 8>&-
+	have_lists || update_lists 8>&- || status=$?
 	exec 8>&-
+	return $status
 }
 
 # ---- files --------------------------------------------------------------------
@@ -252,8 +264,6 @@ missing_files() # PLAN
 		fi
 	done <"$1"
 }
-
-NO_NETWORK='Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Unable to connect|Network is unreachable'
 
 # Have all files of a plan in the cache. Return 1 if the archive has not all; PLAN.gone has their lines.
 fetch_plan() # PLAN
@@ -477,7 +487,7 @@ part_plan() # [OPTION...] PART PACKAGE...
 	for try in 1 2 3 4 5 6; do
 		[ "$try" != "${anew:-2}" ] || update_lists || return
 		resolve "$plan" "$keep" "$without" "$@" || {
-			[ "$try" = 1 ] && [ -z "$anew" ] || return
+			[ "$try" = 1 ] && [ -z "$anew" ] && have_lists || return
 			continue
 		}
 		status=0
@@ -529,57 +539,100 @@ next_suite() # SUITE
 	esac
 }
 
-# Print the versions of a source package that the lists offer, newest first.
+# Print the versions of a source package that the lists offer and that match $wanted, newest first.
 source_versions() # SOURCE
 {
+	local version
 	apt-cache "${apt_options[@]}" showsrc --only-source "$1" 2>/dev/null | awk '$1 == "Version:" { print $2 }' |
-		sort -Vru
+		sort -Vru | while read -r version; do
+			# shellcheck disable=SC2053 # a pattern
+			[[ ${version#*:} != $wanted ]] || echo "$version"
+		done
 }
 
-# Plan a source package: $work/PART.plan. With --tarball, the tarball without Debian's patches will do.
-source_plan() # [--update] [--tarball] PART SOURCE
+# Plan a source package (see above): $work/PART.plan.
+source_plan() # [OPTION...] PART SOURCE
 {
-	local anew='' tarball='' part plan words status=2
-	[ "$1" != --update ] || { anew=1 && shift; }
-	[ "$1" != --tarball ] || { tarball=1 && shift; }
+	local anew='' tarball='' wanted='*' fits=true unfit=' ' part plan words status=2
+	while :; do
+		case $1 in
+		--update) anew=1 && shift ;;
+		--tarball) tarball=1 && shift ;;
+		--versions) wanted=$2 && shift 2 ;;
+		--fits) fits=$2 && shift 2 ;;
+		*) break ;;
+		esac
+	done
 	part=$1 plan=$work/$1.plan words="source $2 ($suite)"
+	[ "$wanted" = '*' ] || words="source $2 $wanted ($suite)"
 	[ -n "$anew" ] || { status=0 && take_locked "$part" "$words" || status=$?; }
 	[ "$status" = 2 ] || return "$status"
 	[ -z "$anew" ] || update_lists || return
-	find_source "$plan" "$2" "$tarball" || return
+	find_source "$plan" "$2" '' || return
 	lock_part "$part" "$plan" "$words"
 }
 
 # Take the newest version that is there: of this release, with old lists and with new ones, or of the next release.
-find_source() # PLAN SOURCE TARBALL
+# Of source_plan's variables it uses $tarball, $wanted and $fits, and keeps in $unfit the versions that do not.
+find_source() # PLAN SOURCE WHY-THIS-RELEASE
 {
-	local plan=$1 name=$2 tarball=$3 version next lists missed=''
+	local plan=$1 name=$2 why=$3 version next missed='' lists status
 	for lists in old new; do
-		if [ "$lists" = old ]; then need_lists; else update_lists; fi || return
+		status=0
+		if [ "$lists" = old ]; then need_lists; else update_lists; fi || status=$?
+		[ "$status" != 5 ] || [ -z "$why" ] || break # an archive without the next release
+		[ "$status" = 0 ] || return "$status"
 		missed=''
 		for version in $(source_versions "$name"); do
+			[[ $unfit != *" $version "* ]] || continue
 			apt-get "${apt_options[@]}" -qq --download-only --print-uris source --only-source "$name=$version" \
 				>"$plan.uris" || continue
 			plan_lines "$name" "$version" <"$plan.uris" >"$plan" || return
-			fetch_plan "$plan" && return
-			[ -e "$plan.gone" ] || return 1
-			missed+=" $version"
-			[ -n "$tarball" ] || continue
-			grep -q '\.orig\.tar\.[a-z0-9]*$' "$plan" || continue
-			! grep -q '\.orig\.tar\.' "$plan.gone" || continue
-			grep '\.orig\.tar\.[a-z0-9]*$' "$plan" >"$plan.tar"
-			mv "$plan.tar" "$plan"
-			note "the archive has no whole source of $name $version: taking its tarball, without Debian's patches"
-			return
+			[ -z "$why" ] || note "$why: taking that of $suite"
+			why=''
+			status=0
+			take_source "$plan" "$name" "$version" || status=$?
+			case $status in
+			0)
+				[ -z "$missed" ] ||
+					note "the archive of $suite lists the source of $name$missed and has it not: taking $version"
+				return
+				;;
+			3) missed+=" $version" ;;
+			4) unfit+="$version " ;;
+			*) return 1 ;;
+			esac
 		done
 	done
+	rm -f "$plan"
 	next=$(next_suite "$suite")
 	[ -n "$next" ] || {
+		[ "$wanted" = '*' ] || name+=" $wanted"
 		echo "the archive has no source of $name, of no release"
-		return 1
+		return 4
 	}
-	note "the archive of $suite ${missed:+lists the source of $name$missed and }has it not: taking that of $next"
-	(release_init "$next" deb-src && find_source "$plan" "$name" "$tarball")
+	: "${why:="the archive of $suite ${missed:+lists the source of $name$missed and }has it not"}"
+	(release_init "$next" deb-src && find_source "$plan" "$name" "$why")
+}
+
+# Have the files of a source, or of its tarball alone. Return 3 if the archive has them not, 4 if they do not fit.
+take_source() # PLAN SOURCE VERSION
+{
+	local plan=$1 name=$2 version=$3 status=0 why
+	fetch_plan "$plan" || status=$?
+	if [ "$status" = 0 ]; then
+		"$fits" "$plan" && return
+		status=4 why="$name $version with Debian's patches does not fit"
+	else
+		[ -e "$plan.gone" ] || return 1
+		status=3 why="the archive has no whole source of $name $version"
+		! grep -q '\.orig\.tar\.' "$plan.gone" || return 3
+	fi
+	grep '\.orig\.tar\.[a-z0-9]*$' "$plan" >"$plan.tar" || return "$status"
+	[ -n "$tarball" ] && ! cmp -s "$plan" "$plan.tar" || return "$status"
+	mv "$plan.tar" "$plan"
+	"$fits" "$plan" || return 4
+	note "$why: taking its tarball, without Debian's patches"
 }
 
 # ---- who has a program ------------------------------------------------------------

@@ -9,9 +9,10 @@
 #   qemu-patches/build.sh --flags                  print the options of QEMU's configure
 #   qemu-patches/build.sh --source DIR             unpack the source package that was fetched, without patches
 #
-# If the archive lacks a file of the package, the next version is taken that it has (host-tools/debian.sh), and
-# its tarball alone, without Debian's patches, will do. The series applies to QEMU 10.0.x. On a host that is not
-# Debian, a tarball of your own needs no archive; or SLATE_DEBIAN=URI names a mirror of Debian.
+# The series is for QEMU 10.0.x. If the archive lacks a file of the package, the next 10.0.x is taken that it has, of
+# this release or of a later one, and the tarball alone, without Debian's patches, will do (host-tools/debian.sh). A
+# version that the file series does not name is taken only if all patches apply. If there is none, or on a host that
+# is not Debian, take a tarball of your own; or SLATE_DEBIAN=URI names a mirror of Debian.
 #
 # Needs the core under build/core/install (or SLATE_CORE), and the packages of
 # host-tools/packages.d/qemu.txt. Other knobs: SLATE_BUILD (build), JOBS (all
@@ -35,7 +36,7 @@ root=$(dirname "$here")
 build=${SLATE_BUILD:-$root/build}
 core=${SLATE_CORE:-$build/core/install}
 jobs=${JOBS:-$(nproc)}
-suite=trixie
+suite=trixie versions='10.0.*'
 src=$build/qemu-src obj=$build/qemu-build out=$build/qemu
 venv=$build/venv-qemu apt=$build/apt plan=$build/apt/qemu.plan logs=$build/log stamps=$build/qemu-stamps
 made=$build/qemu-made schema=qapi/nand-ssd-counters.json # by schema.sh
@@ -163,7 +164,9 @@ seconds_since() { # EPOCHREALTIME
 }
 
 explain() { # LOG - a sentence for what can be told from the output
-	if grep -qiE 'no space left|disk quota' "$1" || [ "$(free_mib)" -lt 50 ]; then
+	if grep '^no QEMU ' "$1"; then
+		:
+	elif grep -qiE 'no space left|disk quota' "$1" || [ "$(free_mib)" -lt 50 ]; then
 		echo "The disk is full: QEMU's build takes about $need_mib MiB under $build."
 	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|NewConnectionError|Network is unreachable' "$1"; then
 		echo "The network, or the server, does not answer. With a tarball of QEMU 10.0.x at"
@@ -192,7 +195,7 @@ phase() { # NAME WHAT COMMAND... - output to a log, shown when it fails
 	[ -z "$tty" ] || printf '\r\033[K' >"$tty"
 	sed 's/^/  /' "$notes"
 	if [ "$rc" -ne 0 ]; then
-		tail -n 30 "$log" >&2
+		grep -q '^no QEMU ' "$log" || tail -n 30 "$log" >&2
 		mapfile -t text < <(explain "$log")
 		die "$name: $what: failed after $(seconds_since "$start") s (exit status $rc)" \
 			"${text[@]}" "The whole output: $log"
@@ -241,27 +244,66 @@ debian() {
 	release_init "$suite"
 }
 
-# A newer source is looked for if one was taken before: then build.sh --fetch asked for it.
-fetch() {
+# Plan the source package, and have its files. A newer one is looked for if one was taken before: then build.sh --fetch
+# asked for it.
+fetch() { # [--update]
+	local rc=0
 	debian
-	source_plan ${1:+"$1"} --tarball qemu qemu || return
-	cp "$work/qemu.plan" "$plan"
+	source_plan "$@" --tarball --versions "$versions" --fits series_fits qemu qemu || rc=$?
+	[ "$rc" != 4 ] || echo "no QEMU ${versions%\*}x in the archive: QEMU_TARBALL=FILE"
+	[ "$rc" = 0 ] || return "$rc"
+	cp "$work/qemu.plan" "$plan.new" && mv "$plan.new" "$plan" && set_done fetch "$(source_version)"
 }
 
-source_version() { [ -e "$plan" ] && awk 'NR == 1 { print $2 }' "$plan"; }
+source_version() { [ -e "${1:-$plan}" ] && awk 'NR == 1 { print $2 }' "${1:-$plan}"; } # [PLAN]
 
-# Unpack the source as it was fetched. The cache of files may have been emptied since.
+# Is this version one that the file series names: one that all patches were applied to, and tested with?
+is_tried() { grep -qF "(Debian $1)" "$here/series"; } # VERSION
+
+# Does the series apply to the source of a plan? Where it is not known, apply it to a copy.
+series_fits() { # PLAN
+	local version rc=0
+	version=$(source_version "$1")
+	! is_tried "$version" || return 0
+	rm -rf "$work/tried"
+	unpack_source "$1" "$work/tried" && apply_series "$work/tried" || rc=$?
+	rm -rf "$work/tried"
+	[ "$rc" = 0 ] || note "the series does not apply to QEMU $version"
+	return "$rc"
+}
+
+# A plan that another version of this script made may name a QEMU that the series is not for.
+# shellcheck disable=SC2053 # a pattern
+plan_is_good() {
+	local version
+	version=$(source_version) && [[ ${version#*:} == $versions ]]
+}
+
+# Unpack the source as it was fetched. The cache of files may have been emptied since, and the archive have moved on.
 unpack_debian() { # DIR
 	debian
 	fetch_plan "$plan" || {
-		echo "the source of QEMU $(source_version) is neither in the cache nor in the archive: $0 --fetch takes another"
-		return 1
+		[ -e "$plan.gone" ] || return 1
+		note "the archive no longer has $(gone "$plan"): taking what it has now"
+		fetch --update || return
 	}
 	unpack_source "$plan" "$1"
 }
 
+apply_series() { # DIR
+	local name
+	while read -r name; do
+		echo "== ${name##*/}"
+		if ! patch -d "$1" -p1 --forward --no-backup-if-mismatch --reject-file=- <"$name"; then
+			echo "${name##*/} does not apply to QEMU $(cat "$1/VERSION"). The series was made for the"
+			echo "versions that $here/series names."
+			return 1
+		fi
+	done < <(patch_files)
+}
+
 unpack() {
-	local new=$src.new name
+	local new=$src.new
 	rm -rf "$new"
 	if [ -n "${QEMU_TARBALL:-}" ]; then
 		mkdir "$new"
@@ -273,14 +315,11 @@ unpack() {
 		echo "This is not a source tree of QEMU."
 		return 1
 	fi
-	while read -r name; do
-		echo "== ${name##*/}"
-		if ! patch -d "$new" -p1 --forward --no-backup-if-mismatch --reject-file=- <"$name"; then
-			echo "${name##*/} does not apply to QEMU $(<"$new/VERSION"). The series was made for the"
-			echo "versions that $here/series names."
-			return 1
-		fi
-	done < <(patch_files)
+	if ! apply_series "$new"; then
+		# the next run looks for a source that this series applies to
+		[ -n "${QEMU_TARBALL:-}" ] || is_tried "$(source_version)" || rm -rf "$plan" "$apt/lock" "$stamps/fetch"
+		return 1
+	fi
 
 	if [ ! -d "$src" ]; then
 		mv "$new" "$src"
@@ -362,6 +401,7 @@ case ${1:-} in
 	;;
 --source)
 	[ -e "$plan" ] || die "no source package of QEMU was fetched here" "make qemu"
+	notes=''
 	unpack_debian "${2:?a folder to unpack into}"
 	exit
 	;;
@@ -398,15 +438,16 @@ if [ ! -x "$obj/qemu-img" ] && [ "$(free_mib)" -lt "$need_mib" ]; then
 	die "the disk is full: QEMU's build takes about $need_mib MiB under $build, $(free_mib) MiB are free"
 fi
 
-if [ -z "${QEMU_TARBALL:-}" ] && { [ ! -f "$stamps/fetch" ] || [ ! -e "$plan" ]; }; then
+if [ -z "${QEMU_TARBALL:-}" ] && { [ ! -f "$stamps/fetch" ] || ! plan_is_good; }; then
 	undo fetch
+	plan_is_good || rm -f "$plan"
 	phase fetch "Debian's source package of QEMU ($suite)" fetch ${newer:+"$newer"}
-	set_done fetch "$(source_version)"
 	compute_ids
 fi
 if ! is_done unpack "$id_unpack" || [ ! -d "$src" ]; then
 	undo unpack overlay compile
 	phase unpack "unpack and patch" unpack
+	compute_ids # the source may be another one
 	set_done unpack "$id_unpack"
 fi
 if ! is_done overlay "$id_overlay"; then

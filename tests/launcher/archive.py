@@ -64,15 +64,20 @@ class Archive:
         self.packages[suite].append(f"{paragraph}{self._listed(to)}")
         return to
 
-    def add_source(self, suite: str, name: str, version: str, text: str = "") -> list[Path]:
-        """Add a source package; return its files: .dsc, tarball, patches, signature."""
+    def add_source(
+        self, suite: str, name: str, version: str, text: str = "", files: dict[str, str] | None = None
+    ) -> list[Path]:
+        """Add a source package of files and a README; return its own files: .dsc, tarball, patches, signature."""
         self.suite(suite)
-        upstream = version.rpartition("-")[0]
+        plain = version.rpartition(":")[2]
+        upstream = plain.rpartition("-")[0]
         with tempfile.TemporaryDirectory() as work:
             tree = Path(work, f"{name}-{upstream}")
             tree.mkdir()
-            (tree / "README").write_text(text or f"{name} {version}\n", encoding="utf-8")
-            names = [f"{name}_{upstream}.orig.tar.gz", f"{name}_{version}.debian.tar.gz"]
+            for path, content in ({"README": text or f"{name} {version}\n"} | (files or {})).items():
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_text(content, encoding="utf-8")
+            names = [f"{name}_{upstream}.orig.tar.gz", f"{name}_{plain}.debian.tar.gz"]
             subprocess.run(["tar", "-C", work, "-czf", Path(work, names[0]), tree.name], check=True)
             (Path(work, "debian")).mkdir()
             Path(work, "debian", "changelog").write_text(f"{name} ({version}) x; urgency=low\n", encoding="utf-8")
@@ -86,17 +91,17 @@ class Archive:
             md5 = "".join(f" {'0' * 32} {Path(work, n).stat().st_size} {n}\n" for n in names)
             dsc = (f"Format: 3.0 (quilt)\nSource: {name}\nBinary: {name}\nArchitecture: any\nVersion: {version}\n"
                    f"Maintainer: a <a@example.com>\nChecksums-Sha256:\n{sums}Files:\n{md5}")  # fmt: skip
-            dsc_name = f"{name}_{version}.dsc"
+            dsc_name = f"{name}_{plain}.dsc"
             Path(work, dsc_name).write_text(dsc, encoding="utf-8")
-            files = [self._pool(name, n) for n in (dsc_name, *names)]
-            for path in files:
-                shutil.copy(Path(work, path.name), path)
+            made = [self._pool(name, n) for n in (dsc_name, *names)]
+            for file in made:
+                shutil.copy(Path(work, file.name), file)
         rest = dsc.partition("Checksums-Sha256:\n")[0].replace("Source:", "Package:")
-        lines = "".join(f" {_sha256(path)} {path.stat().st_size} {path.name}\n" for path in files)
-        where = files[0].parent.relative_to(self.folder)
+        lines = "".join(f" {_sha256(file)} {file.stat().st_size} {file.name}\n" for file in made)
+        where = made[0].parent.relative_to(self.folder)
         sums = f"Checksums-Sha256:\n{lines}Files:\n{lines.replace(lines.split()[0], '0' * 32)}"
         self.sources[suite].append(f"{rest}Directory: {where}\n{sums}")
-        return files
+        return made
 
     def write(self) -> None:
         """Write the lists of all suites, each time a second newer, so that apt sees that they are others."""

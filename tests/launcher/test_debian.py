@@ -333,6 +333,7 @@ class Sources(Case):
         new[1].unlink()
         status, notes, said = self.sh("source_plan s a")
         self.assertEqual((status, self.plan("s")), (0, ["a 1-1"] * 2), said)
+        self.assertEqual(notes, "the archive of trixie lists the source of a 2-1 and has it not: taking 1-1\n")
         self.archive.add_source("forky", "a", "3-1")
         self.archive.sources["trixie"].pop(0)
         status, notes, said = self.sh("source_plan --update s a")
