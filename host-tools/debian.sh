@@ -201,12 +201,13 @@ update_lists()
 	apt-get "${apt_options[@]}" -q update 2>&1 8>&- | tee "$apt_state/.said" || echo "apt-get update: status $?"
 	exec 8>&-
 	if ! have_lists; then
-		if ! grep -qE "$NO_NETWORK" "$apt_state/.said" && grep -q 'does not have a Release file' "$apt_state/.said"; then
+		if grep -qE 'does not have a Release file|404 +Not Found|File not found' "$apt_state/.said" &&
+			! grep -qE "$NO_NETWORK|No space left" "$apt_state/.said"; then
 			rm -rf "${apt_state:?}"
 			echo "the archive $debian_uri has no release '$suite'; known releases: $KNOWN_RELEASES"
 			return 5
 		fi
-		echo "the archive $debian_uri cannot be reached, and there are no lists of $suite"
+		echo "the archive $debian_uri cannot be reached or read, and there are no lists of $suite"
 		return 1
 	fi
 	touch "$apt_state/.lock"
@@ -452,6 +453,17 @@ check_exact() # PLAN
 	return 1
 }
 
+# Have the files of all PARTs that an exact lock names, or name all that is gone before a part is made.
+have_exact() # PART...
+{
+	local plan=$work/exact.plan
+	check_lock || return
+	awk -v parts=" $* " '$1 != "#" && index(parts, " " $1 " ") && sub(/^[^ ]+ /, "")' "$lock" | LC_ALL=C sort -u >"$plan"
+	fetch_plan "$plan" && return
+	[ ! -e "$plan.gone" ] || check_exact "$plan"
+	return 1
+}
+
 # Take a part's plan from the lock, with its files. Returns 2 if the plan must be made anew.
 take_locked() # PART WORDS
 {
@@ -647,6 +659,10 @@ package_of() # PROGRAM
 	apt-get "${apt_options[@]}" "$index"'MetaKey=$(COMPONENT)/Contents-amd64' \
 		"$index"'ShortDescription=Contents' "$index"'Description=$(RELEASE)/$(COMPONENT) Contents' -q update >&2 8>&- || true
 	exec 8>&-
+	compgen -G "$apt_state/lists/*_dists_${suite}_*Contents-amd64*" >/dev/null || {
+		echo "the archive $debian_uri has no list of the files of $suite's packages: which one has $1?" >&2
+		return 1
+	}
 	for list in "$apt_state/lists/"*_dists_"${suite}"_*Contents-amd64*; do
 		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list"
 	done | awk -v name="$1" '$1 ~ "^(usr/)?s?bin/" && $1 ~ "/" name "$" { split($2, w, ","); sub(/.*\//, "", w[1]); if (!n++) print w[1] }'

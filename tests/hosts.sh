@@ -31,10 +31,21 @@ build=$PWD/build
 
 hosts=("$@")
 [ ${#hosts[@]} -gt 0 ] || hosts=(12 13 forky)
+# Return 1, and say why, if there is no such release. Its lists are fetched if there are none.
+known() # RELEASE
+{
+	local said
+	release_init "$1"
+	said=$(need_lists 2>&1) || die "$(tail -n 1 <<<"$said")"
+}
 for name in "${hosts[@]}"; do
 	[ "$name" = container ] || (release_init "$name") || exit 1
 done
 [ "$(id -u)" = 0 ] || die "needs root: sudo tests/hosts.sh ${hosts[*]}"
+unshare --mount true >/dev/null 2>&1 || die "this machine lets root make no mount namespaces (unshare --mount): run it elsewhere"
+for name in "${hosts[@]}"; do
+	[ "$name" = container ] || (known "$name") || exit 1
+done
 command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: run 'make packages-all'"
 [[ " ${hosts[*]} " != *" container "* ]] || command -v podman >/dev/null || die "podman is missing: run 'make test-hosts HOSTS=container'"
 

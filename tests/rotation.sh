@@ -38,6 +38,8 @@ refusal() # PART
 		echo "this is such a host"
 	elif [ "$(id -u)" != 0 ]; then
 		echo "needs root"
+	elif ! unshare --mount true >/dev/null 2>&1; then
+		echo "no mount namespaces"
 	elif [ -n "$(git status --porcelain --untracked-files=no 2>/dev/null)" ]; then
 		echo "changed files would not be on the host: commit them"
 	fi

@@ -63,7 +63,6 @@ begin_image 1200
 plan()
 {
 	local name
-	locked_plan kernel
 	build_root
 	# shellcheck disable=SC2086 # one word per package
 	part_plan ${update:+--update} --without "$LEAVE_OUT" apps $PACKAGES
@@ -146,6 +145,7 @@ check_tree()
 
 # ---- all of it --------------------------------------------------------------------
 
+have_locked kernel
 phase apps-plan "looking up and fetching packages" plan
 take_image
 phase apps-unpack "unpacking $(wc -l <"$work/apps.plan") packages" unpack

@@ -87,7 +87,7 @@ plan_root()
 	build_root || return
 	for program in $TOOLS busybox; do
 		has_program "$program" && continue
-		package=$(package_of "$program")
+		package=$(package_of "$program") || return
 		[ -n "$package" ] || {
 			echo "Debian's $suite has no program $program"
 			return 1
@@ -273,6 +273,9 @@ install_outputs()
 [ -z "$update" ] || drop_exact
 ROOT_UPDATE=$update
 [ -z "$update" ] || phase lists "looking up packages of $suite" update_lists
+exact=(build with firmware fio)
+[[ "$(lock_word kernel || true)" == *.deb ]] || exact+=(kernel) # the file may still be there: file_plan
+! lock_is_exact || phase lock "all files that the lock names" have_exact "${exact[@]}"
 phase root "the root of Debian's $suite, of packages" plan_root
 [ -z "$(lock_word with || true)" ] || phase with "further packages: $(lock_word with)" plan_with
 [ -e "$work/with.only" ] || : >"$work/with.only"

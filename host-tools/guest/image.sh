@@ -25,7 +25,7 @@ fio=$out/fio # Debian's depends on 92 MB of libraries
 out=$out/image
 stamp=$out/.stamp
 more_parts=
-qemu_img=$repo/build/qemu/qemu-img
+qemu_img=$build/qemu/qemu-img
 
 PACKAGES="?or(?essential,?priority(required)) apt linux-image-amd64 initramfs-tools systemd-sysv udev dbus kmod
 openssh-server cloud-init sudo iproute2 netbase e2fsprogs xfsprogs login procps nbd-client"

@@ -16,7 +16,7 @@ package_list=$here/../packages.d/kernel.txt
 # shellcheck source=host-tools/guest/lib.sh
 . "$here/lib.sh"
 small=$out/small
-modules=$repo/build/kunit
+modules=$build/kunit
 linux=$modules/linux
 src=$modules/src
 MIN_FREE_MB=300

@@ -5,8 +5,9 @@
 # log, and what a guest is made of.
 #
 # A guest has a NAME, by default its Debian release: SLATE_GUEST, or else that in default-release. Its folder is
-# build/guest/NAME. The lock in it (debian.sh) says how it is made, by lines "# release R", "# kernel PACKAGE",
-# "# with PACKAGE..." ('slate guest make'), and which packages and sources it is made of.
+# build/guest/NAME; SLATE_BUILD names another folder than build. The lock in it (debian.sh) says how it is made, by
+# lines "# release R", "# kernel PACKAGE", "# with PACKAGE..." ('slate guest make'), and which packages and sources it
+# is made of.
 #
 # The script sets, before it sources this: who=NAME (begins every message), here=DIR of the
 # scripts, package_list=FILE below packages.d.
@@ -16,12 +17,12 @@ export LC_ALL=C TZ=UTC
 umask 022
 
 repo=$(dirname "$(dirname "$here")")
-build=$repo/build
+build=${SLATE_BUILD:-$repo/build}
 guest=${SLATE_GUEST:-$(<"$here/default-release")}
 out=$build/guest/$guest
 lock=$out/lock
-cache=$repo/build/guest-cache
-log_dir=$repo/build/log
+cache=$build/guest-cache
+log_dir=$build/log
 versions='' # what installed_versions printed
 
 say() { echo "$who: $*"; }
@@ -175,6 +176,8 @@ phase()
 	[ ! -s "$notes" ] || sed "s/^/$who: /" "$notes"
 	: >"$notes"
 	if [ "$status" -ne 0 ]; then
+		local line
+		! line=$(grep -m 1 '^the archive .* has no release ' "$log") || die "$line"
 		tail -n 15 "$log" | sed 's/^/  | /' >&2
 		explain "$log"
 		die "failed: $text (status $status; all of it in ${log#"$repo/"})"
@@ -189,11 +192,13 @@ explain()
 		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
 	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
 		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
+	elif grep -q 'does not have a Release file' "$1"; then
+		say "the Debian archive that this machine uses does not have the release that is named above" >&2
 	elif grep -qE 'Unable to locate package|has no installation candidate' "$1"; then
 		sed -nE "s/^E: (Unable to locate package|Package) '?([^ ']*).*/Debian's ${suite:-release} has no package \2/p" "$1" | sort -u |
 			while read -r line; do say "$line" >&2; done
-	elif grep -q 'does not have a Release file' "$1"; then
-		say "the Debian archive that this machine uses does not have the release that is named above" >&2
+	elif lock_is_exact; then
+		: # the lock decides: no newer package
 	elif grep -qE '404 +Not Found' "$1"; then
 		say "the package index is older than the archive: try build.sh --update" >&2
 	fi
@@ -308,11 +313,23 @@ locked_plan() # PART
 	check_lock || return
 	sed -n "s/^$1 //p" "$lock" >"$work/$1.plan"
 	[ -s "$work/$1.plan" ] || { echo "the guest's lock has no part $1: run 'make guest'"; return 1; }
-	fetch_plan "$work/$1.plan" || {
-		[ ! -e "$work/$1.plan.gone" ] ||
-			echo "the archive no longer has $(gone "$work/$1.plan"): 'host-tools/guest/build.sh --update' takes new ones"
-		return 1
-	}
+	fetch_plan "$work/$1.plan" && return
+	[ -e "$work/$1.plan.gone" ] && check_exact "$work/$1.plan" || return 1
+	gone "$work/$1.plan" >"$work/lost"
+}
+
+# Have that plan. If its files are gone, make the guest anew of what the archive has now, for the guest and the image
+# must be of one kernel. The caller has the lock.
+have_locked() # PART
+{
+	phase "$who-$1" "the guest's $1" locked_plan "$1"
+	[ -e "$work/lost" ] || return 0
+	say "the archive no longer has $(<"$work/lost"): making the guest anew, of what it has now"
+	rm -rf "$work"
+	SLATE_GUEST=$guest SLATE_GUEST_LOCKED=9 "$here/build.sh" --force
+	make_work
+	phase "$who-$1" "the guest's $1" locked_plan "$1"
+	[ ! -e "$work/lost" ] || die "the archive has not what it had a minute ago: $(<"$work/lost")"
 }
 
 # Print all inputs of the image.
@@ -345,6 +362,8 @@ begin_image() # MIN_FREE_MB
 	! image_is_done || exit 0
 	need_space "$1"
 	make_work
+	# shellcheck disable=SC2046 # one word per part
+	! lock_is_exact || phase "$who-lock" "all files that the lock names" have_exact $(image_parts | sed 's/ .*//' | sort -u)
 }
 
 # The name of the image in the cache.

@@ -28,6 +28,7 @@ class Archive:
         self.folder = folder
         self.packages: dict[str, list[str]] = {}
         self.sources: dict[str, list[str]] = {}
+        self.contents: dict[str, str] = {}  # the list of all files of a suite's packages
         self.time = 1_700_000_000  # of the lists
 
     def etc(self) -> Path:
@@ -112,7 +113,10 @@ class Archive:
                                 ("main/source/Sources", self.sources[suite])):  # fmt: skip
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text("\n".join(items), encoding="utf-8")
-            names = ("main/binary-amd64/Packages", "main/source/Sources")
+            names = ["main/binary-amd64/Packages", "main/source/Sources"]
+            if suite in self.contents:
+                names.append("main/Contents-amd64")
+                (root / names[-1]).write_text(self.contents[suite], encoding="utf-8")
             sums = "".join(f" {_sha256(root / n)} {(root / n).stat().st_size} {n}\n" for n in names)
             (root / "Release").write_text(
                 f"Origin: Debian\nSuite: {suite}\nCodename: {suite}\nDate: Sat, 28 Nov 2026 00:00:00 UTC\n"

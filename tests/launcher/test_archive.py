@@ -154,10 +154,121 @@ class Packages(Case):
         script = settings(text) + "\n" + function(text, "plan") + "build_root() { :; }\nplan"
         self.moves(script, "content", words(text, "ROOTS"), sources, kept[1].replace("\\\n", ""))
 
+    def test_the_firmware(self) -> None:
+        text = read(f"{GUEST}/build.sh")
+        stubs = "FIRMWARE=''; unpack_plan() { :; }; rm -rf $work/firmware\n"
+        script = settings(text) + "\n" + function(text, "make_firmware") + stubs + "make_firmware"
+        self.moves(script, "firmware", words(text, "FIRMWARE_PACKAGES"), {})
+
     def test_the_image(self) -> None:
         text = read(f"{GUEST}/image.sh")
         debs = words(text, "PACKAGES") + words(text, "FOR_SUITES")
         self.moves(settings(text) + "\n" + function(text, "plan") + "plan", "image", debs, {})
+
+
+class Words(Case):
+    """What the scripts of the guest say in one line, behind a phase that failed."""
+
+    PHASE = "log_dir=$DIR/log cache=$DIR child=''; mkdir -p $log_dir\n"
+    ROOT_ONLY = 'make_root() { local part=$1; shift; part_plan "$part" "$@"; }\n'
+
+    def test_an_unknown_release(self) -> None:
+        """Not one line for each package that the release has not."""
+        script = f"{self.PHASE}{self.ROOT_ONLY}release_init nosuch; phase root 'the root' build_root"
+        status, notes, said = self.sh(script)
+        why = f"the archive file:{self.folder}/archive has no release 'nosuch'; known releases: 12, 13, forky, sid"
+        self.assertEqual((status, notes, said), (1, [], f"test: error: {why}\n"))
+        self.assertEqual(list((self.folder / "cache" / "slate").glob("apt-nosuch-*")), [])
+
+    def test_an_exact_lock(self) -> None:
+        """All that is gone is named, of all parts, before one is made; there is no advice to take other versions."""
+        for name in ("a", "b", "c"):
+            self.archive.add("trixie", name, "1-1")
+        self.archive.add_source("trixie", "s", "1-1")
+        plans = "part_plan build a b; part_plan firmware c; source_plan fio s"
+        status, _, said = self.sh(f"{plans}; echo '# exact' >>$lock")
+        self.assertEqual(status, 0, said)
+        before = (self.folder / "lock").read_text(encoding="utf-8")
+        self.forget_cache()
+        for path in ("b/b/b_1-1_amd64.deb", "c/c/c_1-1_amd64.deb", "s/s/s_1.orig.tar.gz"):
+            (self.folder / "archive" / "pool" / "main" / path).unlink()
+        self.archive.add("trixie", "b", "1-2")
+        found = re.search(r"(?m)^exact=\(.*\n(?:.*\n)?! lock_is_exact .*", read(f"{GUEST}/build.sh"))
+        assert found
+        status, notes, said = self.sh(f"{self.PHASE}{found[0]}\necho made")
+        self.assertEqual((status, notes), (1, []), said)
+        self.assertEqual(
+            said.splitlines()[-2:],
+            ["  | the lock names what neither the cache nor the archive has: b 1-1, c 1-1, s 1-1",
+             "test: error: failed: all files that the lock names (status 1; all of it in "
+             f"{self.folder}/log/guest-lock.log)"],
+        )  # fmt: skip
+        self.assertNotIn("--update", said)
+        self.assertEqual((self.folder / "lock").read_text(encoding="utf-8"), before)
+        # an image that is made of the guest's lock
+        status, _, said = self.sh("locked_plan build")
+        self.assertEqual(status, 1)
+        self.assertTrue(said.endswith("the lock names what neither the cache nor the archive has: b 1-1\n"), said)
+
+    def test_a_full_disk(self) -> None:
+        stub = "df() { printf 'head\\nx 1 1 7 x x\\n'; }\n"
+        status, _, said = self.sh(f"{self.PHASE}{stub}phase x 'a part' sh -c 'echo No space left on device; exit 4'")
+        self.assertEqual(
+            (status, said.splitlines()[:2]),
+            (1, ["  | No space left on device", f"test: the disk is full (7 MB left in {self.folder})"]),
+        )
+        status, _, said = self.sh(f"{self.PHASE}{stub}need_space 8")
+        self.assertEqual(
+            (status, said),
+            (1, f"test: error: disk full: 7 MB left in {self.folder}, needs 8 MB while building\n"),
+        )
+
+
+class Guest(Case):
+    """Parts of the guest that ask in ways of their own."""
+
+    def test_the_kernel_of_the_applications(self) -> None:
+        """If it is gone since the guest was made, the guest is made anew, under the lock that the caller has."""
+        old = self.archive.add("trixie", "k", "1-1", Source="linux")
+        self.assertEqual(self.sh("part_plan kernel k")[0], 0)
+        self.forget_cache()
+        old.unlink()
+        self.archive.add("trixie", "k", "1-2", Source="linux")
+        (self.folder / "here").mkdir()
+        build = self.folder / "here/build.sh"
+        head = HEAD.format(root=ROOT, guest=GUEST).replace("update=''", "")
+        build.write_text(f'#!/bin/bash\necho "$0 $*"; flock -n "$SLATE_GUEST_LOCKED"\n{head}part_plan kernel k >&2\n')
+        build.chmod(0o755)
+        script = f"""{Words.PHASE}exec 9>$DIR/.lock; flock 9
+            here=$DIR/here; make_work() {{ work=$DIR/work; mkdir -p $work; }}
+            have_locked kernel; cut -d' ' -f1,2 $work/kernel.plan
+        """
+        status, _, said = self.sh(script)
+        self.assertEqual(status, 0, said)
+        self.assertIn("test: the archive no longer has k 1-1: making the guest anew, of what it has now\n", said)
+        self.assertIn(f"{build} --force\n", said)
+        self.assertEqual((said.splitlines()[-1], self.lock()["kernel"]), ("k 1-2", ["k 1-2"]))
+
+    def test_who_has_a_program(self) -> None:
+        """A program that has moved to a package is asked of the release's list of all files, if it has one."""
+        self.archive.add("trixie", "a", "1-1", {"usr/sbin/prog": "x"})
+        status, _, said = self.sh("package_of prog")
+        self.assertEqual(status, 1)
+        why = "has no list of the files of trixie's packages: which one has prog?"
+        self.assertEqual(said.splitlines()[-1], f"the archive file:{self.folder}/archive {why}")
+        text = "usr/bin/program admin/b\nusr/sbin/prog admin/a,admin/b\nusr/share/prog doc/c\n"
+        self.archive.contents["trixie"] = text
+        status, _, said = self.sh("package_of prog 2>/dev/null; package_of none 2>/dev/null; echo end")
+        self.assertEqual((status, said), (0, "a\nend\n"))
+
+    def test_a_build_elsewhere(self) -> None:
+        """SLATE_BUILD names the folder of all that is built, for the launcher and for these scripts alike."""
+        script = "SLATE_BUILD=$DIR/b; unset build guest; . $here/lib.sh; echo $build $lock $cache $log_dir"
+        status, _, said = self.sh(script)
+        build = f"{self.folder}/b"
+        self.assertEqual((status, said), (0, f"{build} {build}/guest/13/lock {build}/guest-cache {build}/log\n"))
+        for path in (ROOT / GUEST).glob("*.sh"):
+            self.assertNotIn("$repo/build", path.read_text(encoding="utf-8").replace("-$repo/build}", ""), path)
 
 
 class Sources(Case):

@@ -175,21 +175,42 @@ class BadInput(Case):
         status, _, said = self.sh("release_init 7")
         self.assertEqual(status, 1)
         self.assertIn("error: no Debian release is called '7': name it by number (12, 13) or in words", said)
-        status, _, said = self.sh("release_init frky; part_plan p a")
-        self.assertEqual(status, 1)
-        self.assertIn(f"the archive file:{self.folder}/archive has no release 'frky', or cannot be reached\n", said)
-        self.assertFalse((self.folder / "lock").exists())
+        why = f"the archive file:{self.folder}/archive has no release 'frky'; known releases: 12, 13, forky, sid\n"
+        for plan in ("part_plan p a b", "part_plan --update p a", "source_plan p a", "source_plan --update p a"):
+            with self.subTest(plan):
+                status, _, said = self.sh(f"release_init frky; {plan}")
+                self.assertNotEqual(status, 0)
+                self.assertEqual((said.count(why), said[-len(why) :]), (1, why))
+                self.assertNotIn("Unable to locate", said)
+                self.assertFalse((self.folder / "lock").exists())
+                self.assertEqual(list((self.folder / "cache" / "slate").glob("apt-frky-*")), [])
 
-    def test_hosts(self) -> None:
-        """'make test-hosts' says so before it makes anything."""
+    def hosts(self, *words: str, stubs: dict[str, str]) -> tuple[int, str]:
+        """Run tests/hosts.sh with programs that are stand-ins."""
+        (self.folder / "bin").mkdir(exist_ok=True)
+        for name, text in stubs.items():
+            (self.folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+            (self.folder / "bin" / name).chmod(0o755)
+        self.archive.write()
         done = subprocess.run(
-            [ROOT / "tests/hosts.sh", "container", "7"],
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.folder)},
+            [ROOT / "tests/hosts.sh", *words],
+            env={"PATH": f"{self.folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.folder),
+                 "SLATE_ETC_APT": str(self.archive.etc())},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False,
         )  # fmt: skip
+        return done.returncode, done.stdout
+
+    def test_hosts(self) -> None:
+        """'make test-hosts' says so before it makes anything, and before it runs anything here."""
+        root = {"id": "[ $1 = -un ] && exec /usr/bin/id -un; echo 0", "unshare": "exit 0", "mmdebstrap": "exit 9"}
         said = "no Debian release is called '7': name it by number (12, 13) or in words (trixie, forky)"
-        self.assertEqual((done.returncode, done.stdout), (1, f"Bail out! hosts.sh: {said}\n"))
+        self.assertEqual(self.hosts("container", "7", stubs={}), (1, f"Bail out! hosts.sh: {said}\n"))
         self.assertFalse((self.folder / ".cache").exists())
+        said = f"the archive file:{self.folder}/archive has no release 'nosuch'; known releases: 12, 13, forky, sid"
+        self.assertEqual(self.hosts("13", "nosuch", stubs=root), (1, f"Bail out! hosts.sh: {said}\n"))
+        said = "this machine lets root make no mount namespaces (unshare --mount): run it elsewhere"
+        found = self.hosts("13", stubs=root | {"unshare": "exit 1"})
+        self.assertEqual(found, (1, f"Bail out! hosts.sh: {said}\n"))
 
     def test_an_unknown_package(self) -> None:
         status, _, said = self.sh("part_plan p a")

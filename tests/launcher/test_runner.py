@@ -225,6 +225,7 @@ class Rotation(unittest.TestCase):
             self.assertTrue(name == "bin/make" or os.access(ROOT / name, os.X_OK), name)
             self.script(name, "exit 0")
         self.user(0)
+        self.script("bin/unshare", "exit 0")
 
     def user(self, number: int) -> None:
         """Be the user of this number."""
@@ -301,6 +302,8 @@ class Rotation(unittest.TestCase):
         self.assertIn("# SKIP changed files would not be on the host: commit them\n", self.rotate("hosts-13").stdout)
         self.git("commit", "-q", "-m", "x")
         self.assertEqual(self.names("hosts-13"), [("hosts-13", True)])
+        self.script("bin/unshare", "exit 1")
+        self.assertIn("# SKIP no mount namespaces\n", self.rotate("hosts-13").stdout)
 
     def test_all_go_on_behind_one_that_fails(self) -> None:
         self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
