@@ -474,7 +474,7 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	d->progress_opaque = o->opaque;
 	d->file.fd = -1;
 	d->power.on = true;
-	d->power.planned_ns = d->cut_ns = d->series_ns = UINT64_MAX;
+	d->power.planned_ns = d->cut_ns = d->series_ns = d->after_mark_ns = UINT64_MAX;
 	result = load_profile(d, o, err);
 	d->profile.array.sums = o->backing && d->profile.array.payload;
 	if (!result)

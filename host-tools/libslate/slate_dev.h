@@ -122,6 +122,8 @@ struct slate_dev {
 	uint64_t cut_seed;
 	enum slate_cut_what cut_what;
 	uint64_t commands_left;		/* commands left until the time of the cut is known; 0: not counting */
+	uint64_t after_mark_ns;		/* the cut is so long after the mark cut_label; UINT64_MAX: not planned so */
+	char cut_label[SLATE_LABEL_BYTES];
 	uint64_t ready_ns;		/* time at which the mount ended; earlier times are not passed to the core */
 	struct ftl_stats *gone;		/* counters since the last mark of FTLs that lost power; or NULL */
 

@@ -4,8 +4,9 @@
  *
  * The array cuts its power and the FTL mounts; this file decides when. A plan is a time on the
  * shell's clock (d->cut_ns), or a number of commands (d->commands_left) that the array's hook
- * counts down: the cut is then at the end of the last of them. slate_submit() and slate_step() call
- * this file when the time has passed. A drive from a file whose assertion fails has its last cut here, too.
+ * counts down: the cut is then at the end of the last of them; or it is relative to a mark (d->after_mark_ns).
+ * slate_submit() and slate_step() call this file when the time has passed. A drive from a file whose assertion fails
+ * has its last cut here, too.
  *
  * After a cut the core's time begins at 0 again, so d->skipped_ns becomes minus the time at which
  * the power was turned on (all sums with it are modulo 2^64). The FTL's memory is used again; its
@@ -50,6 +51,7 @@ static void count_commands(struct slate_dev *d, uint64_t n)
 static void forget_plan(struct slate_dev *d)
 {
 	count_commands(d, 0);
+	d->after_mark_ns = UINT64_MAX;
 	d->power.planned = false;
 	d->power.planned_ns = d->cut_ns = UINT64_MAX;
 }
@@ -69,9 +71,10 @@ static int check_plan(const struct slate_dev *d, uint64_t now_ns, const struct s
 		return refuse(err, "a recording cannot tell of it; open the drive without one");
 	if (plan->when == SLATE_CUT_AFTER_COMMANDS && !plan->value)
 		return refuse(err, "after 0 commands; say 1 or more, or now");
-	if (plan->when == SLATE_CUT_AT_NS && plan->value > SLATE_CUT_NS_MAX) {
-		snprintf(err, SLATE_ERR_BYTES, "a power cut: at %llu ns, and the latest moment is %llu ns; name "
-			 "an earlier one", (unsigned long long)plan->value,
+	if ((plan->when == SLATE_CUT_AT_NS || plan->when == SLATE_CUT_AFTER_MARK) && plan->value > SLATE_CUT_NS_MAX) {
+		snprintf(err, SLATE_ERR_BYTES, "a power cut: %s %llu ns, and the latest moment is %llu ns; name "
+			 "an earlier one", plan->when == SLATE_CUT_AT_NS ? "at" : "after",
+			 (unsigned long long)plan->value,
 			 (unsigned long long)SLATE_CUT_NS_MAX);
 		return SSD_E_INVAL;
 	}
@@ -107,10 +110,26 @@ int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut
 		count_commands(d, plan->value);
 		return SSD_OK;
 	}
+	if (plan->when == SLATE_CUT_AFTER_MARK) {
+		d->after_mark_ns = plan->value;
+		memcpy(d->cut_label, plan->label, SLATE_LABEL_BYTES);
+		return SSD_OK;
+	}
 	d->cut_ns = plan->when == SLATE_CUT_NOW ? now_ns : plan->value;
 	d->power.planned_ns = d->cut_ns;
 	slate_power_mounted(d);
 	return SSD_OK;
+}
+
+bool slate_power_mark(struct slate_dev *d, uint64_t now_ns, const char label[SLATE_LABEL_BYTES])
+{
+	if (d->after_mark_ns == UINT64_MAX || strncmp(label, d->cut_label, SLATE_LABEL_BYTES))
+		return false;
+	d->cut_ns = now_ns + d->after_mark_ns;
+	d->power.planned_ns = d->cut_ns;
+	d->after_mark_ns = UINT64_MAX;
+	slate_power_mounted(d);
+	return true;
 }
 
 void slate_note_power_loss(struct slate_dev *d)
@@ -140,6 +159,7 @@ void slate_breaks(struct slate_dev *d, uint64_t now_ns)
 	d->power.on = d->power.planned = false;
 	d->power.planned_ns = d->cut_ns = UINT64_MAX;
 	d->commands_left = 0;
+	d->after_mark_ns = UINT64_MAX;
 }
 
 bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg)

@@ -35,6 +35,7 @@ enum slate_cut_when {
 	SLATE_CUT_NOW,
 	SLATE_CUT_AFTER_COMMANDS,	/* when the value-th NAND command from now on ends */
 	SLATE_CUT_AT_NS,		/* when the drive's clock reaches value */
+	SLATE_CUT_AFTER_MARK,		/* value nanoseconds after the first mark with the plan's label */
 };
 
 enum slate_cut_what {
@@ -49,6 +50,7 @@ struct slate_cut_plan {
 	uint64_t value;
 	uint64_t seed; /* seed; with the number of earlier cuts it selects the content of torn cells */
 	enum slate_cut_what what;
+	char label[SLATE_LABEL_BYTES];	/* of SLATE_CUT_AFTER_MARK */
 };
 
 /* The latest planned time, 36 years: a shell may add to it in signed nanoseconds. */
@@ -60,6 +62,11 @@ struct slate_cut_plan {
  */
 int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+/*
+ * The guest has set a mark (slate_mark(), also one that was refused). Returns true if a planned cut thereby has its
+ * time, so that the shell must call slate_step().
+ */
+bool slate_power_mark(struct slate_dev *d, uint64_t now_ns, const char label[SLATE_LABEL_BYTES]);
 bool slate_powered(const struct slate_dev *d);
 /*
  * The host has ended its work: until the next write or trim a loss of power does not count as an

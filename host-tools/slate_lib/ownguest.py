@@ -53,7 +53,7 @@ FOREIGN = {
 ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
 NEVER_OWN = (
     *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "file", "shell", "content", "apps"),
-    *("cut_at", "cut_after_commands", "kernel_arg", "verbose"),
+    *("after_cut", "kernel_arg", "verbose"),
 )
 
 

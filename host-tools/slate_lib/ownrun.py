@@ -110,7 +110,7 @@ class OwnRun(Run):
             options = dataclasses.replace(options, drive=drive, drive_kept=drivefile.read(drive), settings=[])
         self.booted = options
         self._mark("prepare")
-        self._run_machine(options, None)
+        self._run_machine(options, options.cuts.plans[0] if options.cuts else None)
 
     def _copy_image(self, drive: Path) -> None:
         """Copy the image to the drive by NAND programs of the drive, which take the drive's time."""

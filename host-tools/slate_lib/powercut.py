@@ -5,6 +5,10 @@ A run with cuts is a list of boots: the job's, which the first cut ends, and, wi
 --after-cut, another one after each cut. With 'off' each boot is a QEMU of its own, and
 the drive passes from one to the next as a file. Several drives all lose their power at the same
 nanosecond; or one does (--cut-drive) and vanishes, and the guest continues.
+
+A time is one of the drive's clock, or relative to a mark that the guest sets (slate-mark point NAME; fio's jobs have
+marks with their names). The drive itself plans the cut when the mark comes, so any guest may set it. In the user's own
+guest (--image) there is one boot with one cut.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import jobfile, paths
-from .errors import SlateError
+from .errors import MachineError, SlateError
 from .shape import Json
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
 THEN = {"off": "shutdown", "vanish": "vanish", "reset": "reset"}
 _TIME = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|ms|s)")
+LABEL_BYTES = 16  # of a mark (slate.h)
 _DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 
 
@@ -39,15 +44,22 @@ class Plan:
     after_commands: int | None = None
     seed: int = 0
     then: str = "shutdown"
+    mark: str = ""  # at_ns counts from the first mark with this label
 
     def arguments(self) -> Json:
         """Return the arguments of the QMP command."""
         words: Json = {"seed": self.seed, "then": self.then}
         if self.at_ns is not None:
             words["at-ns"] = self.at_ns
+        if self.mark:
+            words["mark"] = self.mark
         if self.after_commands is not None:
             words["after-commands"] = self.after_commands
         return words
+
+    def time(self) -> str:
+        """Return the time as --cut-at takes it."""
+        return f"mark:{self.mark}+{self.at_ns}ns" if self.mark else f"{self.at_ns}ns"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +78,7 @@ class Cuts:
         if first.after_commands is not None:
             words = ["--cut-after-commands", str(first.after_commands)]
         else:
-            words = ["--cut-at", ",".join(f"{plan.at_ns}ns" for plan in self.plans)]
+            words = ["--cut-at", ",".join(plan.time() for plan in self.plans)]
         words += ["--cut-seed", str(first.seed), "--cut-then", self.then]
         words += [] if self.drive is None else ["--cut-drive", str(self.drive)]
         return words + (["--after-cut", paths.short(self.script)] if self.script else [])
@@ -79,7 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cut-at",
         metavar="T[,T...]",
         help="cut the drive's power at this time since its boot began, such as 1.5s, 800ms, 1500000001ns; "
-        "the second T counts from the second boot, and so on",
+        "the second T counts from the second boot, and so on; or so long after a mark that the guest sets, as "
+        "mark:NAME+200ms (slate-mark point NAME; fio's jobs set marks with their names)",
     )
     cut.add_argument(
         "--cut-after-commands", metavar="N", help="cut the power when the N-th NAND command of the boot has ended"
@@ -117,6 +130,20 @@ def parse_time(text: str) -> int:
     return int(match[1] + "0" * digits) + int(fraction.ljust(digits, "0") or 0)
 
 
+def _time(text: str) -> tuple[int, str]:
+    """Return a time of 'slate run --cut-at' with the mark from which it counts, or without one."""
+    from . import cutwhen
+
+    (when,) = cutwhen.parse(text, 1)
+    if when.ns < 0:
+        raise SlateError(f"--cut-at {text}: before a mark, which this run cannot know",
+                         "give a time after the mark; or the drive's time of the mark, as an earlier run's device.json "
+                         "has it, less that time")  # fmt: skip
+    if len(when.mark.encode()) > LABEL_BYTES:
+        raise SlateError(f"--cut-at {text}: a mark's label has at most {LABEL_BYTES} bytes", "use a shorter one")
+    return when.ns, when.mark
+
+
 def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts | None:
     """Check the options; None: no cut is requested."""
     from .options import number
@@ -144,8 +171,11 @@ def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts
     if args.cut_seed is not None:
         seed = int(number("cut-seed", args.cut_seed, 0, 2**63 - 1))
     if args.cut_at:
-        times = [parse_time(word) for word in args.cut_at.split(",")]
-        plans = [Plan(at_ns=at, seed=seed, then=THEN[then]) for at in times]
+        times = [_time(word) for word in args.cut_at.split(",")]
+        plans = [Plan(at_ns=ns, seed=seed, then=THEN[then], mark=mark) for ns, mark in times]
+        if drives > 1 and drive is None and any(mark for _, mark in times):
+            raise SlateError(f"--cut-at {args.cut_at} with {drives} drives: each gets the mark at another time",
+                             "say which one loses its power, with --cut-drive N")  # fmt: skip
     else:
         after = int(number("cut-after-commands", args.cut_after_commands, 1, 2**63 - 1))
         plans = [Plan(after_commands=after, seed=seed, then=THEN[then])]
@@ -158,6 +188,8 @@ def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts
         raise SlateError("--after-cut with --cut-then reset: the job runs again", "use --cut-then off")
     if args.ephemeral and args.after_cut:
         raise SlateError("--after-cut with --ephemeral: nothing of the drive is kept", "leave --ephemeral out")
+    if args.print_libvirt:
+        raise SlateError("--print-libvirt with a cut: libvirt plans none", "leave one of them out")
     script = Path(args.after_cut) if args.after_cut else None
     return Cuts(tuple(plans), then, script, jobfile.read(script) if script else "", drive)
 
@@ -211,6 +243,16 @@ def drives_of(options: RunOptions) -> list[Drive]:
         return []
     one = options.cuts.drive
     return options.drives if one is None else [options.drives[one]]
+
+
+def came_too_late(plan: Plan) -> MachineError:
+    """Return the error of a run whose guest ended before the cut."""
+    early = "no power cut: the guest had powered off before its moment"
+    if not plan.mark:
+        return MachineError(early, "name an earlier one (the guest's phases are shown above)")
+    return MachineError(f"{early}, which is {plan.at_ns} ns after the mark '{plan.mark}'",
+                        f"let the guest set the mark (slate-mark point {plan.mark}; fio's jobs set marks with their "
+                        "names), or give a shorter time after it")  # fmt: skip
 
 
 def add_mount(cut: Json, power: Json) -> None:

@@ -284,10 +284,7 @@ class Run:
                     )
                 )
             if plan and not all(cut):
-                raise MachineError(
-                    "no power cut: the guest had powered off before its moment",
-                    "name an earlier one (the guest's phases are shown above)",
-                )
+                raise powercut.came_too_late(plan)
             told = []
             for drive in self.options.drives:
                 raw = await self._until(asyncio.wait_for(monitor.drive(drive.node), ANSWER_SECONDS), qemu)

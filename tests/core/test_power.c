@@ -274,6 +274,46 @@ static void after_commands(void)
 	slate_close(dev);
 }
 
+static bool mark(const char *label)
+{
+	char padded[SLATE_LABEL_BYTES] = { 0 };
+
+	memcpy(padded, label, strlen(label));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_POINT, padded), SSD_OK);
+	return slate_power_mark(dev, now, padded);
+}
+
+/* The first mark with the label counts; the plan has no time before. A program of a page ends at 208448. */
+static void after_mark(void)
+{
+	const struct slate_cut_plan p = { SLATE_CUT_AFTER_MARK, BUS_NS + 1, 0, .label = "0123456789abcdef" };
+
+	make("ftl.buffer_units=0");
+	EXPECT_EQ(slate_power_cut(dev, now, &p, err), SSD_OK);
+	EXPECT(power().planned);
+	EXPECT_EQ(power().planned_ns, FTL_IDLE);
+	EXPECT(!mark("0123456789abcde"));
+	submit(0, FTL_WRITE, 0, 1);
+	run_until(1000000);
+	EXPECT(mark("0123456789abcdef"));
+	EXPECT_EQ(power().planned_ns, 1000000 + BUS_NS + 1);
+	submit(1, FTL_WRITE, 1, 2);
+	run_until(1000001);
+	EXPECT(!mark("0123456789abcdef"));
+	run_until(FTL_IDLE);
+	EXPECT_EQ(power().cut_ns, 1000000 + BUS_NS + 1);
+	EXPECT_EQ(power().torn[NAND_PROGRAM], 1);
+	EXPECT_EQ(told[0], 1);
+	EXPECT_EQ(told[1], 0);
+	power_on(now);
+	EXPECT_EQ(read_page(0), 1);
+	EXPECT(!mark("0123456789abcdef"));	/* the plan is done */
+	EXPECT_EQ(slate_power_cut(dev, now, &p, err), SSD_OK);
+	plan(SLATE_CUT_NEVER, 0, 0);
+	EXPECT(!mark("0123456789abcdef"));
+	slate_close(dev);
+}
+
 /* The drive announces a completion before its time: the shell cancels it if the power is cut in between. */
 static void told_and_lost(void)
 {
@@ -336,6 +376,7 @@ static void plans(void)
 	refused(SLATE_CUT_AFTER_COMMANDS, 0, "after 0 commands");
 	refused(SLATE_CUT_AT_NS, SLATE_CUT_NS_MAX + 1, "the latest moment is 1152921504606846976 ns");
 	refused(SLATE_CUT_AT_NS, UINT64_C(1) << 63, "the latest moment");
+	refused(SLATE_CUT_AFTER_MARK, SLATE_CUT_NS_MAX + 1, "after 1152921504606846977 ns, and the latest");
 	refused(SLATE_CUT_AT_NS, UINT64_MAX, "the latest moment");
 	plan(SLATE_CUT_AT_NS, SLATE_CUT_NS_MAX, 0);
 	EXPECT_EQ(slate_step(dev, now), SLATE_CUT_NS_MAX);
@@ -643,6 +684,7 @@ int main(int argc, char **argv)
 	RUN(to_the_nanosecond);
 	RUN(mounting_costs);
 	RUN(after_commands);
+	RUN(after_mark);
 	RUN(told_and_lost);
 	RUN(off);
 	RUN(called_late);

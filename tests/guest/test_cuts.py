@@ -37,6 +37,17 @@ class CutAt(GuestTest):
         self.assertIn("--cut-at 800000000ns --cut-seed 1 --cut-then off", runs[0].json("run.json")["repeat"])
         self.assertEqual([path.name for path in runs[0].folder.glob(".*")], [])
 
+    def test_after_a_mark(self) -> None:
+        """The drive plans the cut when the guest sets the mark, to the nanosecond; without the mark there is no cut."""
+        script = self.folder / "mark.sh"
+        script.write_text("#!/bin/sh\nsleep 0.1\nslate-mark point go\nsleep 100\n", encoding="utf-8")
+        result = self.cut("--cmd", script, "--cut-at", "mark:go+0.2ms")
+        (mark,) = [mark["at-ns"] for mark in result.json("device.json")["marks"] if mark["label"] == "go"]
+        self.assertEqual(result.json("run.json")["power_cuts"][0]["cut-ns"], mark + 200_000)
+        script.write_text("#!/bin/sh\nslate-mark point goo\n", encoding="utf-8")
+        result = self.cut("--cmd", script, "--cut-at", "mark:go+200ms", code=3)
+        self.assertIn("which is 200000000 ns after the mark 'go'\n", result.err)
+
     def test_the_machine_is_reset(self) -> None:
         """The second boot runs in the same QEMU and finds what the first one synced."""
         runs = [self.cut("--cmd", WRITE, "--cut-at", "800ms", "--cut-then", "reset") for _ in range(2)]

@@ -129,10 +129,19 @@ class Refusals(OwnCase):
             ("--cmd", "x"),
             ("--app", "pgbench"),
             ("--shell",),
-            ("--cut-at", "1s"),
+            ("--cut-at", "1s", "--after-cut", "x"),
             ("--verbose",),
         ):
-            self.refuse("--image", self.image, *word, words=(word[0], "Slate's own guest only"))
+            name = "--after-cut" if "--after-cut" in word else word[0]
+            self.refuse("--image", self.image, *word, words=(name, "Slate's own guest only"))
+
+    def test_a_power_cut(self) -> None:
+        options = self.own("--image", self.image, "--cut-at", "mark:go+1ms", "--cut-then", "reset")
+        self.assertEqual((options.cuts.plans[0].mark, options.cuts.plans[0].at_ns), ("go", 10**6))
+        self.assertIn("mark:go+1000000ns", facts.repeat_command(options))
+        self.refuse("--image", self.image, "--cut-at", "1s,2s", words=("a further boot",))
+        libvirt = ("--realtime", "--print-libvirt", "--cut-at", "1s")
+        self.refuse("--image", self.image, *libvirt, words=("libvirt plans none",))
 
     def test_options_of_an_own_guest(self) -> None:
         for word in (

@@ -133,6 +133,27 @@ class Cut(PowerTest):
         self.assertEqual(power["cut-ns"], began + BUS_NS + PROGRAM_NS)
         self.assertEqual(power["lost-requests"], 0)
 
+    def test_after_a_mark(self) -> None:
+        """The time is exact to the nanosecond, and counts from the first mark with the label."""
+        nvme = self.start()
+        for arguments in ({"mark": "go"}, {"mark": "0123456789abcdefg", "at_ns": 1}):
+            with self.assertRaisesRegex(QmpError, "'mark' is a label of at most 16 bytes, with 'at-ns'"):
+                self.cut(**arguments)
+        self.cut(mark="go", at_ns=BUS_NS + 1000)
+        nvme.mark(0, b"goo")
+        self.assertTrue(self.power()["planned"])
+        self.assertNotIn("planned-ns", self.power())
+        self.vm.step(10**6)
+        nvme.mark(1, b"go")
+        marks = [mark["at-ns"] for mark in self.vm.stats()["marks"] if mark["label"] == "go"]
+        self.assertEqual(self.power()["planned-ns"], marks[0] + BUS_NS + 1000)
+        nvme.mark(2, b"go")
+        self.assertEqual(self.fua_write(), marks[0], "the program's cell phase is under way at the cut")
+        self.vm.step(10**9)
+        power = self.power()
+        self.assertEqual(power["cut-ns"], marks[0] + BUS_NS + 1000)
+        self.assertEqual((power["lost-requests"], power["torn-programs"]), (1, 1))
+
     def test_now_and_twice(self) -> None:
         nvme = self.start()
         self.assertEqual(nvme.do_write(0, PAGE, FUA).code, 0)

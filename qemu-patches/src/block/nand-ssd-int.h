@@ -191,6 +191,7 @@ int coroutine_fn nand_ssd_co_zone_zeroes(BlockDriverState *bs, int64_t offset,
 
 /* nand-ssd-power.c: the caller of nand_ssd_check_power() holds the lock. */
 void nand_ssd_check_power(BDRVNandSsdState *s);
+void nand_ssd_mark_power(BDRVNandSsdState *s, const char *label);
 void nand_ssd_tell_news(BDRVNandSsdState *s);
 void nand_ssd_forget_followers(BDRVNandSsdState *s);
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,

@@ -143,10 +143,11 @@ static BlockDriverState *nand_ssd_find(const char *node_name, Error **errp)
 }
 
 void qmp_x_nand_ssd_power_cut(const char *node_name, bool has_at_ns,
-                              uint64_t at_ns, bool has_after_commands,
-                              uint64_t after_commands, bool has_never,
-                              bool never, bool has_seed, uint64_t seed,
-                              bool has_then, NandSsdCutThen then, Error **errp)
+                              uint64_t at_ns, const char *mark,
+                              bool has_after_commands, uint64_t after_commands,
+                              bool has_never, bool never, bool has_seed,
+                              uint64_t seed, bool has_then,
+                              NandSsdCutThen then, Error **errp)
 {
     BlockDriverState *bs = nand_ssd_find(node_name, errp);
     NandSsdCut cut = { .when = NAND_SSD_CUT_NOW, .seed = has_seed ? seed : 0 };
@@ -159,8 +160,14 @@ void qmp_x_nand_ssd_power_cut(const char *node_name, bool has_at_ns,
                    "other: give one of them, or none to cut the power now");
         return;
     }
+    if (mark && (!has_at_ns || strlen(mark) > sizeof(cut.mark))) {
+        error_setg(errp, "'mark' is a label of at most %zu bytes, with 'at-ns' "
+                   "as the time after it", sizeof(cut.mark));
+        return;
+    }
     if (has_at_ns) {
-        cut.when = NAND_SSD_CUT_AT_NS;
+        cut.when = mark ? NAND_SSD_CUT_AFTER_MARK : NAND_SSD_CUT_AT_NS;
+        memcpy(cut.mark, mark ?: "", mark ? strlen(mark) : 0);
         cut.value = at_ns;
     } else if (has_after_commands) {
         cut.when = NAND_SSD_CUT_AFTER_COMMANDS;

@@ -78,6 +78,7 @@ int nand_ssd_errno(enum ssd_err err)
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_NOW != (int)SLATE_CUT_NOW);
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AFTER_COMMANDS != (int)SLATE_CUT_AFTER_COMMANDS);
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AT_NS != (int)SLATE_CUT_AT_NS);
+QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AFTER_MARK != (int)SLATE_CUT_AFTER_MARK);
 
 static void nand_ssd_lose(BDRVNandSsdState *s, NandSsdRequest *req)
 {
@@ -162,23 +163,44 @@ void nand_ssd_tell_news(BDRVNandSsdState *s)
     }
 }
 
+/* Look at a plan that has been made, or has got its time: it may be due now. */
+static void nand_ssd_heed_plan(BDRVNandSsdState *s)
+{
+    uint64_t deadline_ns = slate_step(s->dev, s->now_ns);
+
+    nand_ssd_check_power(s);
+    nand_ssd_arm(s, s->off ? s->now_ns : deadline_ns);
+    if (!s->thread && nand_ssd_time_stands(s) && s->off) {
+        qemu_bh_schedule(s->bh);
+    }
+}
+
+/* The driver calls this after each mark. */
+void nand_ssd_mark_power(BDRVNandSsdState *s, const char *label)
+{
+    if (slate_power_mark(s->dev, s->now_ns, label)) {
+        nand_ssd_heed_plan(s);
+    }
+}
+
 int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
                       NandSsdCutFunc *then, void *opaque, Error **errp)
 {
-    const struct slate_cut_plan plan = {
+    struct slate_cut_plan plan = {
         .when = (enum slate_cut_when)cut->when,
         .value = cut->value,
         .seed = cut->seed,
     };
     BDRVNandSsdState *s = nand_ssd_state(bs);
     char why[SLATE_ERR_BYTES] = "";
-    uint64_t deadline_ns;
 
     if (!s) {
         error_setg(errp, "Node '%s' is not a drive of " NAND_SSD_DRIVER,
                    bdrv_get_node_name(bs));
         return -EINVAL;
     }
+
+    memcpy(plan.label, cut->mark, sizeof(plan.label));
 
     QEMU_LOCK_GUARD(&s->lock);
     nand_ssd_update_now(s);
@@ -194,12 +216,7 @@ int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
         s->cut_then = then;
         s->cut_opaque = opaque;
     }
-    deadline_ns = slate_step(s->dev, s->now_ns);
-    nand_ssd_check_power(s);
-    nand_ssd_arm(s, s->off ? s->now_ns : deadline_ns);
-    if (!s->thread && nand_ssd_time_stands(s) && s->off) {
-        qemu_bh_schedule(s->bh);
-    }
+    nand_ssd_heed_plan(s);
     return 0;
 }
 

@@ -105,6 +105,7 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
     marks = slate_mark_count(s->dev);
     ret = nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
                                     mark->label));
+    nand_ssd_mark_power(s, mark->label);
     if (slate_mark_count(s->dev) == marks) {
         return ret;     /* the marks of a job's clones are one */
     }

@@ -120,12 +120,15 @@ typedef enum NandSsdCutWhen {           /* enum slate_cut_when */
     NAND_SSD_CUT_NOW,
     NAND_SSD_CUT_AFTER_COMMANDS,
     NAND_SSD_CUT_AT_NS,
+    NAND_SSD_CUT_AFTER_MARK,
 } NandSsdCutWhen;
 
 typedef struct NandSsdCut {
     NandSsdCutWhen when;
-    uint64_t value;                     /* commands; ns of the drive's clock */
+    uint64_t value;                     /* commands; ns of the drive's clock, or
+                                         * after the mark */
     uint64_t seed;                      /* what torn cells hold */
+    char mark[NAND_SSD_LABEL_BYTES];    /* NAND_SSD_CUT_AFTER_MARK: label */
 } NandSsdCut;
 
 /*
