@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says what a cut of 'slate cuts' takes (--kind): what one emulated drive lost, or what NVMe allows any drive to lose.
 
-Power off, a lost controller and a drive that ignores flushes are replays of the recording on the emulated drive: its
-FTL decides what survives. For the others the replay tells which writes and trims were not durable at the cut by NVMe's
-promises (slate-replay --unflushed), and a second replay leaves out those that the kind loses and flushes the rest: the
-state is one that the promises allow, whatever the FTL does.
+Power off, a lost controller, a drive that is pulled (cutvanish.py) and one that ignores flushes are replays of the
+recording on the emulated drive: its FTL decides what survives. For the others the replay tells which writes and trims
+were not durable at the cut by NVMe's promises (slate-replay --unflushed), and a second replay leaves out those that the
+kind loses and flushes the rest: the state is one that the promises allow, whatever the FTL does.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Kind:
     settings: tuple[str, ...] = ()  # of the drive
     choose: Choice | None = None
     twice: bool = False  # cut again while the check writes
+    lives: bool = False  # the machine goes on without the drive
 
 
 def prefix(chance: random.Random, unflushed: list[Json], unit: int) -> list[Loss]:
@@ -95,6 +96,7 @@ KINDS = {
     "off": Kind("the power fails, and pages under way are torn", ALL),
     "controller": Kind("the controller loses its memory and its buffer; the flash keeps its power",
                        f"{ALL}; with capacitors, completed writes need not", ("--cut-what", "controller")),
+    "vanish": Kind("the drive is pulled from a running machine, whose later announcements count, too", ALL, lives=True),
     "prefix": Kind("of the unflushed writes and trims a random prefix happens", f"{ALL}; order is kept",
                    choose=prefix),
     "subset": Kind("of the unflushed writes and trims any subset happens", f"{ALL}; order is not promised",

@@ -36,7 +36,20 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import command, cutkinds, cutshrink, cutsurvey, cutwhen, cutwork, guests, paths
+from . import (
+    command,
+    cutfigures,
+    cutkinds,
+    cutlog,
+    cutreport,
+    cutshrink,
+    cutsurvey,
+    cutvanish,
+    cutwhen,
+    cutwork,
+    guests,
+    paths,
+)
 from .boot import Boot, boot
 from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError, plain, quoted
@@ -62,11 +75,17 @@ examples:
   slate cuts --work work.sh --check check.sh         a work of your own (docs/power-cuts.md)
   slate cuts --work work.sh --check check.sh --cut-at mark:commit-2+200us
   slate cuts --id 1:17                               repeats one cut
+  slate cuts report                                  the latest campaign's log as a text and a page
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of 'slate cuts'."""
+    parser.add_argument("report", nargs="*", metavar="report [LOG]", help="make a text and a page of a campaign's log "
+                        "(default: the one that --log, --profile and --seed name)")  # fmt: skip
+    parser.add_argument("--html", nargs="?", const="", metavar="FILE", help="with report: only the page (default: "
+                        "LOG's name with .html)")  # fmt: skip
+    parser.add_argument("--text", action="store_true", help="with report: only the text")
     parser.add_argument("--count", metavar="N", help="number of cuts (default 100)")
     parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the cuts' times (default 1)")
     parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
@@ -138,7 +157,7 @@ class Moment:
             "cut_ns": power["cut-ns"],
             "operations": operations,
             "lost_requests": power["lost-requests"],
-            **{key: power[key] for key in ("unflushed", "taken", "second_cut_ns") if key in power},
+            **{key: power[key] for key in ("unflushed", "taken", "second_cut_ns", "announced_after") if key in power},
             "torn_programs": power["torn-programs"],
             "torn_erases": power["torn-erases"],
             "gc_runs": power["gc-runs"],
@@ -168,6 +187,7 @@ class Campaign:
     origin: Path  # the drive that 'make' left
     at: tuple[cutwhen.When, ...] = ()  # the user's times; else they are random
     kind: cutkinds.Kind = cutkinds.KINDS["off"]
+    words: tuple[str, ...] = ()  # the options that repeat its cuts
     job_start_ns: int = 0
 
     def options(self, name: str, drive: Path, files: dict[str, bytes], **environment: object) -> RunOptions:
@@ -217,6 +237,9 @@ class Campaign:
             work = self.work(number, end)
             times = {index: cutwhen.resolve(self.when(index), work.report, end.at_ns) for index in indices}
             wanted = [self.moment(*one) for one in times.items()]
+        elif self.kind.lives:  # each of its cuts has a guest of its own
+            work = Recorded(self.seed_of(number), self.folder / "none", b"")
+            wanted = [self.moment(index) for index in indices]
         else:
             moments = [self.moment(index) for index in range(number * GROUP, (number + 1) * GROUP)]
             work = self.work(number, max(moments, key=lambda moment: moment.at_ns))
@@ -231,9 +254,13 @@ class Campaign:
             first = group * GROUP
             yield from self.group(group, range(max(begin, first), min(end, first + GROUP)))
 
+    def seed_of(self, group: int) -> int:
+        """Return the seed of a group's work."""
+        return random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
+
     def work(self, group: int, last: Moment) -> Recorded:
         """Run the guest that the cuts of a group interrupt, up to the last of them."""
-        seed = random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
+        seed = self.seed_of(group)
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
         copy_sparse(self.origin, drive)
@@ -275,31 +302,32 @@ class Campaign:
                  "--lose", lose, "--json", "-", work.trace)  # fmt: skip
         return drive
 
-    def cut(self, work: Recorded, moment: Moment, name: str) -> tuple[Path, Json]:
-        """Make a drive as a cut of this kind leaves it. Returns it with the account of the cut."""
-        kind = self.kind
+    def cut(self, work: Recorded, moment: Moment, name: str) -> tuple[Path, Json, list[bytes]]:
+        """Make a drive as a cut of this kind leaves it. Returns it, the account of the cut, and what was announced."""
+        kind, lines = self.kind, cutwhen.announced(work.report, moment.at_ns)
+        if kind.lives:
+            return cutvanish.cut(self, work.seed, moment, name)
         if not kind.choose:
-            return self.replay(work, moment, name, *kind.replay)
+            return *self.replay(work, moment, name, *kind.replay), lines
         _, power = self.replay(work, moment, name, "--unflushed", *self.lies())
         chance = random.Random(f"slate cuts {moment.plan.seed} takes")
         losses = kind.choose(chance, power["unflushed"], power["atomic_bytes"])
         drive = self.take(work, moment, losses, name)
-        return drive, power | {"unflushed": len(power["unflushed"]), "taken": len(losses)}
+        return drive, power | {"unflushed": len(power["unflushed"]), "taken": len(losses)}, lines
 
     def batch(self, work: Recorded, moments: list[Moment]) -> list[Json]:
         """Check some cuts in one guest."""
         began = time.monotonic()
         cuts = [self.cut(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
-        lists = [cutwhen.announced(work.report, moment.at_ns) for moment in moments]
-        drives = [drive for drive, _ in cuts]
+        drives, lists = [drive for drive, _, _ in cuts], [lines for _, _, lines in cuts]
         if self.kind.twice:
-            for (_, power), second in zip(cuts, self.cut_checks(work, moments, drives, lists)):
+            for (_, power, _), second in zip(cuts, self.cut_checks(work, moments, drives, lists)):
                 power["second_cut_ns"] = second
         said = self.check(work, drives, lists, f"in the check of cut {moments[0].id}")
         seconds = (time.monotonic() - began) / len(moments)
         return [
             moment.line(power, len(lines), words, seconds)
-            for moment, (_, power), lines, words in zip(moments, cuts, lists, said)
+            for moment, (_, power, lines), words in zip(moments, cuts, said)
         ]
 
     def shrink(self, index: int, words: list[str]) -> cutshrink.Account | None:
@@ -354,7 +382,17 @@ class Campaign:
         return cutshrink.Account(
             moment.id, line["verdict"], line["said"], moment.at_ns, unflushed, lost, least, marks, shlex.join(again),
             shlex.join([*again, "--kind", "off", "--take", numbers]) if least else None,
+            self.requests(work, moment),
         )  # fmt: skip
+
+    def requests(self, work: Recorded, moment: Moment) -> list[Json]:
+        """Return the last requests until a cut."""
+        drive, rows = self.folder / "requests.slate", self.folder / "requests.csv"
+        copy_sparse(self.origin, drive)
+        replayed(moment, "--drive", drive, "--ephemeral", "--open", "--csv", rows, "--json", "-", work.trace)
+        drive.unlink()
+        with open(rows, encoding="utf-8") as file:
+            return cutfigures.csv_rows(csv.DictReader(file), moment.at_ns, cutshrink.DRAWN)
 
     def lies(self) -> tuple[str, ...]:
         """Return the option of slate-replay with which nothing is durable, if the drive ignores flushes."""
@@ -513,13 +551,10 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
     return {name: content.decode(errors="replace") for name, content in files.items()}
 
 
-# ---- the campaign's log file, one line for each cut
-
-
 def header(campaign: Campaign) -> Json:
     """Return the properties shared by the cuts of a log. A campaign continues only its own log."""
     return {
-        "slate_cuts": 4,
+        "slate_cuts": cutlog.VERSION,
         **campaign.workload.facts,
         "profile": paths.short(campaign.base.profile or ""),
         "settings": campaign.base.settings,
@@ -530,28 +565,8 @@ def header(campaign: Campaign) -> Json:
         **({"kind": kind_name(campaign.kind)} if campaign.kind is not cutkinds.KINDS["off"] else {}),
         **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
         **_kernel_facts(campaign.base),
+        "repeat": shlex.join(["slate", "cuts", *campaign.words]),
     }
-
-
-def read_log(path: Path, wanted: Json) -> list[Json]:
-    """Return the completed cuts; an incomplete last line is dropped."""
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    try:
-        lines = [json.loads(line) for line in whole.splitlines()]
-    except ValueError:
-        lines = []
-    if len(lines) == 1 and "slate_cuts" in lines[0]:  # a campaign that made no cut: nothing is lost
-        return []
-    if (lines and lines[0] != wanted) or (whole and not lines):
-        raise SlateError(
-            f"--log {path}: is of other cuts (or of something else)", "name another file, or delete it"
-        )
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")
-    return lines[1:]
 
 
 def _kernel_facts(base: RunOptions) -> Json:
@@ -561,36 +576,9 @@ def _kernel_facts(base: RunOptions) -> Json:
     return {"kernel": base.kernel} if base.kernel != "small" else {}
 
 
-def append(path: Path, line: Json) -> None:
-    """Append a line."""
-    with open(path, "a", encoding="utf-8") as log:
-        log.write(json.dumps(line) + "\n")
-
-
 def kind_name(kind: cutkinds.Kind) -> str:
     """Return the name of a kind."""
     return next((name for name, one in cutkinds.KINDS.items() if one is kind), kind.what)
-
-
-def summary(cuts: list[Json], kind: cutkinds.Kind = cutkinds.KINDS["off"]) -> str:
-    """Return a summary for a person."""
-    bad = [cut["id"] for cut in cuts if not cut["good"]]
-    total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
-    text = (
-        f"{len(cuts)} power cuts: {len(cuts) - len(bad)} left everything that was announced as durable"
-        f"\n({total['operations']} announcements before them; {total['lost_requests']} requests "
-        f"in flight, {total['torn_programs']} programs torn)\n"
-    )
-    text += f"each cut: {kind.what}; {kind.promises}\n"
-    if any("unflushed" in cut for cut in cuts):
-        unflushed, taken = (sum(cut.get(key, 0) for cut in cuts) for key in ("unflushed", "taken"))
-        text += f"{unflushed} writes and trims were not flushed, and the cuts took {taken} of them, or a part\n"
-    if cuts and not total["operations"]:
-        text += (
-            "They show little: no cut came after an announcement. Give more time to the work (--span SEC); a work of "
-            "your own announces by 'slate-mark durable WORDS'.\n"
-        )
-    return text + (f"not so: {', '.join(bad)}\n" if bad else "")
 
 
 # ---- the command
@@ -609,6 +597,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     if args.guest is not None:
         guests.choose(args.guest)
     kind = cutkinds.given(args.take) if args.take else cutkinds.find(args.kind)
+    words = options_of(args)
     args.set = [*args.set, *kind.settings]
     check_settings(args.set)
     base = RunOptions(
@@ -629,7 +618,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
         )
     command.check_built(base)
-    return Campaign(base, workload, seed, span, folder, folder / "origin.slate", at, kind)
+    return Campaign(base, workload, seed, span, folder, folder / "origin.slate", at, kind, tuple(words))
 
 
 def one(args: argparse.Namespace) -> int:
@@ -646,7 +635,10 @@ def one(args: argparse.Namespace) -> int:
         campaign = campaign_of(args, folder)
         campaign.prepare()
         if args.shrink:
-            return explained(campaign.shrink(index, options_of(args)), args.id)
+            account = campaign.shrink(index, options_of(args))
+            if account:
+                keep_account(log_of(args), header(campaign), account)
+            return explained(account, args.id)
         (line,) = campaign.group(index // GROUP, range(index, index + 1))
     finally:
         if not args.keep:
@@ -655,6 +647,19 @@ def one(args: argparse.Namespace) -> int:
     print(json.dumps(line, indent=1))
     print(said, end="")
     return OK if line["good"] else JOB_FAILED
+
+
+def log_of(args: argparse.Namespace) -> Path:
+    """Return the name of a campaign's log."""
+    return Path(args.log or paths.OUT / f"cuts-{check_profile(args.profile or 'small').stem}-{int(args.seed)}.jsonl")
+
+
+def keep_account(log: Path, head: Json, account: cutshrink.Account) -> None:
+    """Add an account to the file beside the campaign's log, if there is one."""
+    if cutlog.is_of(log, head):
+        path = cutlog.accounts_of(log)
+        cutlog.append(path, dataclasses.asdict(account))
+        print(f"shrink    kept in {paths.short(path)} for 'slate cuts report'")
 
 
 def explained(account: cutshrink.Account | None, cut: str) -> int:
@@ -684,9 +689,8 @@ def many(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
         campaign = campaign_of(args, Path(folder))
         count = len(campaign.at) or count
-        assert campaign.base.profile
-        log = Path(args.log or paths.OUT / f"cuts-{campaign.base.profile.stem}-{campaign.seed}.jsonl")
-        cuts = read_log(log, header(campaign))
+        log = log_of(args)
+        cuts = cutlog.read_log(log, header(campaign))
         if not cuts:
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text(json.dumps(header(campaign)) + "\n", encoding="utf-8")
@@ -695,12 +699,12 @@ def many(args: argparse.Namespace) -> int:
         if len(cuts) < count:
             campaign.prepare()
         for line in campaign.lines(len(cuts), count):
-            append(log, line)
+            cutlog.append(log, line)
             cuts.append(line)
             show(line, count)
             if args.stop and not line["good"]:
                 break
-    print(summary(cuts[:count], campaign.kind), end="")
+    print(cutlog.summary(cuts[:count], campaign.kind), end="")
     return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
 
 
@@ -720,6 +724,10 @@ def show(line: Json, count: int) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """'slate cuts'."""
+    if args.report:
+        return cutreport.run(args, log_of(args))
+    if args.html is not None or args.text:
+        raise SlateError("--html and --text are for 'slate cuts report'", "leave them out")
     if args.cut_at == "":
         raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
     if args.survey:
@@ -732,6 +740,9 @@ def run(args: argparse.Namespace) -> int:
         raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")
     if args.shrink and not args.id:
         raise SlateError("--shrink without --id", "name the cut whose check fails: --id SEED:NUMBER")
+    if args.shrink and cutkinds.find(args.kind).lives:
+        raise SlateError(f"--shrink with --kind {args.kind}: each cut has a guest of its own",
+                         "use --kind off: the drive has lost the same")  # fmt: skip
     if args.take and not args.cut_at:
         raise SlateError("--take without --cut-at: its numbers are of one time", "name that time with --cut-at")
     if args.take and args.kind != "off":

@@ -14,7 +14,7 @@ Both searches ask for several answers at once, because a boot checks several dri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from .shape import Json
 
 WIDTH = 16  # times in a boot
 SHOWN = 12  # announcements and requests in the account
+DRAWN = 60  # requests in a picture of it
 
 Item = TypeVar("Item")
 
@@ -73,15 +74,20 @@ class Account:
     marks: list[tuple[str, int]]  # announcements
     repeat: str  # the command that makes this cut
     repeat_loss: str | None  # the command that makes the smallest loss
+    requests: list[Json] = field(default_factory=list)  # the last ones until that time (cutfigures.csv_rows)
+
+    def durable(self) -> str:
+        """Return what was announced before the cut."""
+        before = [mark for mark in self.marks if mark[1] <= self.at_ns]
+        return f"{len(before)} announcements" + (f", the last is '{before[-1][0]}'" if before else "")
 
     def text(self) -> str:
         """Return the account for a person."""
-        before = [mark for mark in self.marks if mark[1] <= self.at_ns]
         flying = [one for one in self.unflushed if one["done_ns"] is None]
         lines = [
             f"cut {self.id}: {self.verdict} from {self.at_ns} ns on; good 1 ns earlier",
             f"repeat    {self.repeat}",
-            f"durable   {len(before)} announcements" + (f", the last is '{before[-1][0]}'" if before else ""),
+            f"durable   {self.durable()}",
             f"in flight {', '.join(map(name, flying)) or 'no write or trim'}",
             f"unflushed {len(self.unflushed)} writes and trims, of which the drive lost {len(self.lost)}",
         ]

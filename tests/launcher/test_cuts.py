@@ -13,7 +13,7 @@ from unittest import mock
 import support
 from support import ROOT
 
-from slate_lib import cli, command, cutkinds, cuts, cutshrink, cutsurvey, cutwhen, options, paths, powercut
+from slate_lib import cli, command, cutkinds, cutlog, cuts, cutshrink, cutsurvey, cutwhen, options, paths, powercut
 from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
 
@@ -62,6 +62,20 @@ class Boots(unittest.TestCase):
         ((_, plan),) = powercut.boots(parsed("--cut-after-commands", "7", "--cut-then", "vanish", "--cut-seed", "9"))
         self.assertEqual(plan.arguments(), {"after-commands": 7, "seed": 9, "then": "vanish"})
 
+    def test_after_a_mark(self) -> None:
+        """The drive counts from the mark; a label may have blanks and a minus."""
+        run = parsed("--cut-at", "mark:a-b c+200ms,mark:x,5ns", "--after-cut", SCRIPT)
+        plans = [plan for _, plan in powercut.boots(run)]
+        found = [(plan.at_ns, plan.mark) for plan in plans if plan]
+        self.assertEqual(found, [(2 * 10**8, "a-b c"), (0, "x"), (5, "")])
+        self.assertEqual(plans[0].arguments(), {"at-ns": 2 * 10**8, "mark": "a-b c", "seed": 1, "then": "shutdown"})
+        self.assertEqual(run.cuts.words()[1], "mark:a-b c+200000000ns,mark:x+0ns,5ns")
+        again = parsed(*run.cuts.words()[:6], "--after-cut", SCRIPT)
+        self.assertEqual(again.cuts.plans, run.cuts.plans, "run.json repeats it")
+        self.assertEqual(parsed("--cut-at", "mark:0123456789abcdef").cuts.plans[0].mark, "0123456789abcdef")
+        said = str(powercut.came_too_late(plans[0]))
+        self.assertIn("200000000 ns after the mark 'a-b c'\n  fix: let the guest set the mark (slate-mark", said)
+
     def test_several(self) -> None:
         boots = powercut.boots(parsed("--cut-at", "1s,2s", "--after-cut", SCRIPT))
         self.assertEqual([plan and plan.at_ns for _, plan in boots], [10**9, 2 * 10**9, None])
@@ -96,6 +110,11 @@ class Refused(unittest.TestCase):
         self.refused("--record does not go with", "--cut-at", "1s", "--record", "r")
         self.refused("--shell does not go with", "--cut-at", "1s", "--shell")
         self.refused("a further boot", "--cut-at", "1s,2s")
+        self.refused("before a mark, which this run cannot know", "--cut-at", "mark:x-1us")
+        self.refused("--cut-at mark:: no announcement is named", "--cut-at", "mark:")
+        self.refused("a mark's label has at most 16 bytes", "--cut-at", "mark:0123456789abcdefg+1s")
+        self.refused("with 2 drives: each gets the mark at another time", "--profile", SMALL, "--cut-at", "mark:x")
+        self.refused("not a time in whole nanoseconds", "--cut-at", "1s,")
         self.refused("a further boot", "--cut-at", "1s,2s", "--cut-then", "vanish", "--after-cut", SCRIPT)
         self.refused("the job runs again", "--cut-at", "1s", "--cut-then", "reset", "--after-cut", SCRIPT)
         self.refused("nothing of the drive is kept", "--cut-at", "1s", "--after-cut", SCRIPT, "--ephemeral",
@@ -201,25 +220,25 @@ class Campaigns(unittest.TestCase):
     def test_log(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             log, head = Path(folder) / "log", {"seed": 1}
-            self.assertEqual(cuts.read_log(log, head), [])
+            self.assertEqual(cutlog.read_log(log, head), [])
             log.write_text('{"seed": 1}\n{"id": "1:0"}\n{"id": "1:', encoding="utf-8")
-            self.assertEqual(cuts.read_log(log, head), [{"id": "1:0"}])
+            self.assertEqual(cutlog.read_log(log, head), [{"id": "1:0"}])
             self.assertEqual(log.read_text(encoding="utf-8"), '{"seed": 1}\n{"id": "1:0"}\n')
             log.write_text('{"slate_cuts": 4, "seed": 2}\n', encoding="utf-8")
-            self.assertEqual(cuts.read_log(log, head), [], "of other cuts, but it has none")
+            self.assertEqual(cutlog.read_log(log, head), [], "of other cuts, but it has none")
             for other in ('{"seed": 2}\n', "not json\n", '{"slate_cuts": 4, "seed": 2}\n{"id": "1:0"}\n'):
                 log.write_text(other, encoding="utf-8")
                 with self.assertRaisesRegex(SlateError, "is of other cuts"):
-                    cuts.read_log(log, head)
+                    cutlog.read_log(log, head)
                 self.assertEqual(log.read_text(encoding="utf-8"), other)
 
     def test_summary(self) -> None:
         line = {"operations": 5, "lost_requests": 1, "torn_programs": 2}
-        text = cuts.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
+        text = cutlog.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
         self.assertIn("2 power cuts: 1 left everything that was announced as durable", text)
         self.assertIn("not so: 1:1", text)
         self.assertNotIn("show little", text)
-        text = cuts.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
+        text = cutlog.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
         self.assertIn("no cut came after an announcement. Give more time to the work (--span SEC)", text)
 
     def test_refused(self) -> None:
@@ -306,12 +325,12 @@ class Kinds(unittest.TestCase):
 
     def test_the_report_says_what_holds(self) -> None:
         line = {"id": "1:0", "good": True, "operations": 5, "lost_requests": 1, "torn_programs": 2}
-        text = cuts.summary([line | {"unflushed": 7, "taken": 3}], cutkinds.find("subset"))
+        text = cutlog.summary([line | {"unflushed": 7, "taken": 3}], cutkinds.find("subset"))
         self.assertIn("any subset happens; flushed data, FUA writes and atomic writes survive; order is not", text)
         self.assertIn("7 writes and trims were not flushed, and the cuts took 3 of them", text)
-        self.assertIn("NONE HOLDS", cuts.summary([line], cutkinds.find("lying")))
+        self.assertIn("NONE HOLDS", cutlog.summary([line], cutkinds.find("lying")))
         self.assertEqual(cutkinds.find("lying").settings, ("drive.ignore_flush=yes",))
-        with self.assertRaisesRegex(SlateError, "--kind pulled: not a kind of cut\n.*off, controller, prefix"):
+        with self.assertRaisesRegex(SlateError, "--kind pulled: not a kind of cut\n.*off, controller, vanish, prefix"):
             cutkinds.find("pulled")
 
 
@@ -389,7 +408,7 @@ check     row 2 is gone
                              cuts.Campaign.explain(found, work, moment, *words))  # fmt: skip
             with mock.patch.object(cuts, "campaign_of", return_value=mock.Mock(at=(), shrink=told)), mock.patch.object(
                 cuts, "explained", side_effect=lambda account, _: account
-            ):
+            ), mock.patch.object(cuts, "keep_account"), mock.patch.object(cuts, "header"):
                 account: Any = cuts.one(args)
             for command_ in (account.repeat, account.repeat_loss):
                 again = cli.parser().parse_args(shlex.split(command_)[1:])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads and writes the log of 'slate cuts': a head with the campaign's properties, then a line of JSON for each cut.
+
+Beside it is a file with the accounts of --shrink, a line of JSON each.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from . import cutkinds
+from .errors import SlateError
+from .shape import Json
+
+VERSION = 4
+
+
+def accounts_of(log: Path) -> Path:
+    """Return the name of the file with the accounts of --shrink."""
+    return log.with_suffix(".losses.jsonl")
+
+
+def lines(path: Path) -> list[Json]:
+    """Return the whole lines of a file; none if there is no such file."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    try:
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    except ValueError:
+        raise SlateError(f"{path}: is no log of 'slate cuts'", "name the log of a campaign") from None
+
+
+def read_log(path: Path, wanted: Json) -> list[Json]:
+    """Return the completed cuts; an incomplete last line is dropped."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    try:
+        found = [json.loads(line) for line in whole.splitlines()]
+    except ValueError:
+        found = []
+    if len(found) == 1 and "slate_cuts" in found[0]:  # a campaign that made no cut: nothing is lost
+        return []
+    if (found and _facts(found[0]) != _facts(wanted)) or (whole and not found):
+        raise SlateError(
+            f"--log {path}: is of other cuts (or of something else)", "name another file, or delete it"
+        )
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    return found[1:]
+
+
+def is_of(path: Path, wanted: Json) -> bool:
+    """Is the log there, and of these cuts?"""
+    found = lines(path)
+    return bool(found) and _facts(found[0]) == _facts(wanted)
+
+
+def _facts(head: Json) -> Json:
+    """Return what makes a head that of a campaign: the command that began it may have been another."""
+    return {key: value for key, value in head.items() if key != "repeat"}
+
+
+def append(path: Path, line: Json) -> None:
+    """Append a line."""
+    with open(path, "a", encoding="utf-8") as log:
+        log.write(json.dumps(line) + "\n")
+
+
+def summary(cuts: list[Json], kind: cutkinds.Kind = cutkinds.KINDS["off"]) -> str:
+    """Return a summary for a person."""
+    bad = [cut["id"] for cut in cuts if not cut["good"]]
+    total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
+    text = (
+        f"{len(cuts)} power cuts: {len(cuts) - len(bad)} left everything that was announced as durable"
+        f"\n({total['operations']} announcements before them; {total['lost_requests']} requests "
+        f"in flight, {total['torn_programs']} programs torn)\n"
+    )
+    text += f"each cut: {kind.what}; {kind.promises}\n"
+    if any("unflushed" in cut for cut in cuts):
+        unflushed, taken = (sum(cut.get(key, 0) for cut in cuts) for key in ("unflushed", "taken"))
+        text += f"{unflushed} writes and trims were not flushed, and the cuts took {taken} of them, or a part\n"
+    if any("announced_after" in cut for cut in cuts):
+        text += f"{sum(cut.get('announced_after', 0) for cut in cuts)} announcements came after the drive had gone\n"
+    if cuts and not total["operations"]:
+        text += (
+            "They show little: no cut came after an announcement. Give more time to the work (--span SEC); a work of "
+            "your own announces by 'slate-mark durable WORDS'.\n"
+        )
+    return text + (f"not so: {', '.join(bad)}\n" if bad else "")
