@@ -4,16 +4,17 @@
 
     table.py [--measured DIR --machine TEXT]
 
-A row of now.json says what was measured, on which machine and by which command, and names the page of
-docs/results/bench that has set-up and result. A row with "read" is taken from a program's output: the file
-DIR/NAME.txt, and for each of its numbers a pattern with one group. --measured takes those rows of one run, adds
-machine and commit to them, and leaves the others as they are.
+A row of now.json says what was measured, on which machine, with which Linux in the guest (if there is one) and by
+which command, and names the page of docs/results/bench that has set-up and result. A row with "read" is taken from a
+program's output: the file DIR/NAME.txt, and for each of its numbers a pattern with one group. --measured takes those
+rows of one run, adds machine, commit and the default guest's Linux to them, and leaves the others as they are.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -29,7 +30,8 @@ Made by `tests/bench/table.py` from [now.json](docs/results/bench/now.json). `ma
 minutes; with `MACHINE="a few words"` it renews those rows. A name links to set-up, result and earlier figures.
 
 Machines: {machines}. Wall times on shared machines vary by a factor
-of two, CPU times and ratios less. An empty target means that there is none.
+of two, CPU times and ratios less. An empty target means that there is none. "Linux" is the guest's kernel, the default
+one when the row was measured.
 
 | what | target | now | command |
 |---|---|---|---|
@@ -48,11 +50,24 @@ def page(rows: list[Row]) -> str:
                          enumerate(dict.fromkeys(row["machine"] for row in rows)))  # fmt: skip
     lines = []
     for row in rows:
-        where = "" if row["machine"] == usual else f" (*{row['machine']}*)"
+        notes = [f"*{row['machine']}*"] if row["machine"] != usual else []
+        notes += [f"Linux {row['kernel']}"] if "kernel" in row else []
+        where = f" ({', '.join(notes)})" if notes else ""
         cells = (f"[{row['what']}](docs/results/bench/{row['page']}.md){where}", row["target"], row["now"],
                  f"`{row['command']}`")  # fmt: skip
         lines.append("| " + " | ".join(cells) + " |\n")
     return HEAD.format(machines=machines) + "".join(lines)
+
+
+def guest_kernel() -> str:
+    """Return the series of the default guest's kernel, '6.12', or of that which SLATE_GUEST names."""
+    name = os.environ.get("SLATE_GUEST") or (ROOT / "host-tools/guest/default-release").read_text("utf-8").strip()
+    path = ROOT / "build/guest" / name / "guest.json"
+    try:
+        found: str = json.loads(path.read_text(encoding="utf-8"))["kernel"]
+    except OSError:
+        raise BenchError(f"{path} is not there: run 'make guest'") from None
+    return ".".join(found.split(".")[:2])
 
 
 def measured(row: Row, folder: Path, machine: str, commit: str) -> Row:
@@ -69,7 +84,8 @@ def measured(row: Row, folder: Path, machine: str, commit: str) -> Row:
             raise BenchError(f"{path}: has no line like '{pattern}', which the row '{row['what']}' needs")
         value = float(match[1].replace(",", "")) / row["read"].get("divide", 1)
         found.append(f"{value:.3g}" if value < 1000 else f"{value:,.0f}")
-    return {**row, "now": "; ".join(found), "machine": machine, "commit": commit}
+    kernel = {"kernel": guest_kernel()} if "kernel" in row else {}
+    return {**row, "now": "; ".join(found), "machine": machine, "commit": commit, **kernel}
 
 
 def main(argv: list[str]) -> int:

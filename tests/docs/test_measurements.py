@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
@@ -32,6 +33,24 @@ class Measurements(unittest.TestCase):
             for part in ("**Question.** ", "**Conclusion.** ", "**Set-up.** ", "## Result\n"):
                 self.assertEqual(text.count(part), 1, (row["page"], part))
 
+    def test_rows_name_machine_and_kernel(self) -> None:
+        """Where the machine is another one than the first row's, and where there is a guest."""
+        row = {"what": "w", "target": "", "now": "1", "command": "c", "page": "runs", "machine": "a"}
+        rows = [row, {**row, "kernel": "6.1"}, {**row, "machine": "b", "kernel": "7.2"}]
+        link = "| [w](docs/results/bench/runs.md)"
+        lines = [line.split(" | ")[0] for line in table.page(rows).splitlines()[-3:]]
+        self.assertEqual(lines, [link, f"{link} (Linux 6.1)", f"{link} (*b*, Linux 7.2)"])
+
+    def test_the_guests_kernel(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            guest = Path(folder) / "build/guest/old"
+            guest.mkdir(parents=True)
+            with mock.patch.object(table, "ROOT", Path(folder)), mock.patch.dict("os.environ", SLATE_GUEST="old"):
+                with self.assertRaisesRegex(table.BenchError, "guest.json is not there: run 'make guest'"):
+                    table.guest_kernel()
+                (guest / "guest.json").write_text('{"kernel": "6.1.0-52-amd64"}', encoding="utf-8")
+                self.assertEqual(table.guest_kernel(), "6.1")
+
     def test_what_make_bench_measures(self) -> None:
         """A row takes the numbers of the program's lines; each file is one that run.sh writes."""
         script = (ROOT / "tests/bench/run.sh").read_text(encoding="utf-8")
@@ -46,6 +65,9 @@ class Measurements(unittest.TestCase):
             (Path(folder) / "replay.txt").write_text(said, encoding="utf-8")
             made = table.measured(row, Path(folder), "a machine", "abc")
             self.assertEqual((made["now"], made["machine"], made["commit"]), ("4.23; 2.75; 0.999", "a machine", "abc"))
+            with mock.patch.object(table, "guest_kernel", return_value="6.12"):
+                made = table.measured({**row, "kernel": "6.1"}, Path(folder), "a machine", "abc")
+            self.assertEqual(made["kernel"], "6.12")
             (Path(folder) / "replay.txt").write_text("rand3M\n", encoding="utf-8")
             with self.assertRaisesRegex(table.BenchError, r"replay.txt: has no line like '\^rand3M "):
                 table.measured(row, Path(folder), "a machine", "abc")
