@@ -5,8 +5,9 @@
  * Version 2: "NAME ACTION OFFSET BYTES"; "NAME wait MS 0" waits until MS milliseconds after the
  * start. (fio's manual says microseconds after the previous wait; iolog.c of 3.33 to 3.41 compares
  * OFFSET with mtime_since_genesis().) Version 3: a time in us in front, and no wait. sync and
- * datasync are flushes; add, open and close, without OFFSET and BYTES, are no requests. fio ignores
- * rows with another number of columns; here they are bad rows. Rows of other actions (sync_file_range,
+ * datasync are flushes; add, open and close, without OFFSET and BYTES, are no requests. fio leaves
+ * out rows with fewer columns, with a message, and ignores what follows in longer ones; here both
+ * are bad rows, which --max-bad permits and leaves out. Rows of other actions (sync_file_range,
  * which fio writes) are passed over, as fio does with a message. Files get numbers in the order of
  * their first line: 0, 1 ...
  */

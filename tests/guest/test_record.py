@@ -4,13 +4,64 @@
 import csv
 import json
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
 from support import HERE, ROOT, SMALL, GuestTest, Result
 
+from slate_lib import paths
+
 REPLAY = ROOT / "build" / "core" / "slate-replay"
+
+
+# fio's log of version 2, with rows of three columns beside those of four. Each request has a size of its own, so the
+# sum tells which were made. IOLOG_MADE are those that fio makes: operation, offset, bytes, time in ns.
+IOLOG = """fio version 2 iolog
+{file} add
+{file} open
+{file} write 0 512
+{file} write 65536
+{file} wait 5000
+{file} read 4096 1024
+{file} wait 300 0
+{file} sync 0
+{file} write 8192 2048
+{file} read 16384
+{file} close
+"""
+IOLOG_MADE = [("write", 0, 512, 0), ("read", 4096, 1024, 0), ("write", 8192, 2048, 300_000_000)]
+
+
+class Iolog(unittest.TestCase):
+    """Compare fio itself with the replayer, on the host."""
+
+    def test_rows_of_three_columns(self) -> None:
+        """fio leaves them out, and says so; so does a replay that may have bad rows."""
+        with tempfile.TemporaryDirectory(prefix="slate-") as name:
+            folder = Path(name)
+            (folder / "drive").write_bytes(bytes(1 << 20))
+            (folder / "log").write_text(IOLOG.format(file=folder / "drive"), encoding="utf-8")
+            words = ["--name=job", "--ioengine=psync", f"--read_iolog={folder / 'log'}", "--output-format=json"]
+            done = subprocess.run([paths.GUEST / "fio", *words, f"--output={folder / 'fio.json'}"], cwd=folder,
+                                  capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+            self.assertEqual(done.stderr.count("bad iolog2"), 4, done.stderr)
+            job = json.loads((folder / "fio.json").read_text(encoding="utf-8"))["jobs"][0]
+            for op in ("read", "write"):
+                sizes = [size for kind, _, size, _ in IOLOG_MADE if kind == op]
+                self.assertEqual((job[op]["total_ios"], job[op]["io_bytes"]), (len(sizes), sum(sizes)), op)
+            self.assertLess(job["job_runtime"], 4000, "it does not wait until 5,000 ms")
+            replay = [str(REPLAY), "--profile", str(SMALL), "--open", str(folder / "log")]
+            done = subprocess.run(replay, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("fio ignores the row", done.stderr)
+            done = subprocess.run([*replay, "--max-bad", "999", "--csv", str(folder / "rows")], capture_output=True,
+                                  text=True, timeout=60, check=True)  # fmt: skip
+            with open(folder / "rows", encoding="utf-8") as lines:
+                found = sorted(csv.DictReader(lines), key=lambda row: int(row["request"]))
+            rows = [(row["op"], *(int(row[name]) for name in ("offset", "bytes", "submit_ns"))) for row in found]
+            self.assertEqual(rows, IOLOG_MADE)
 
 
 class Record(GuestTest):
