@@ -6,7 +6,9 @@
 
 So many runs with each number of vCPUs, half of them beside processes that take every
 processor by turns, each in a directory of its own. The first of each is also compared with
-checksums.json, which has those of another machine; --record writes that file.
+checksums.json, which has those of another machine; --record writes that file, and beside it
+checksums.lock, which makes the same guest again ('slate guest make --lock') when Debian's
+archive has moved on.
 """
 
 from __future__ import annotations
@@ -29,11 +31,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import HERE, RESULTS, SLATE, SMALL
 
+from slate_lib import paths
+
 FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "blocks.json", "console.log")
 CHECKSUMS = HERE / "checksums.json"
+LOCK = HERE / "checksums.lock"
+RECORDED = "recorded"  # the guest that LOCK makes, where the default one has other packages
 VCPUS = (1, 2, 4, 8)
-# These inputs determine the results: if one of them differs, checksums cannot be compared.
-KEYS = ("vmlinux", "root", "modules", "bios-256k", "kvmvapic", "pvh")
+# These inputs determine the results: if one of them differs, checksums cannot be compared. Their names in guest.json:
+INPUTS = {"vmlinux": "vmlinux", "root": "root.lz4", "modules": "modules.lz4"} | {
+    name: f"firmware/{name}.bin" for name in ("bios-256k", "kvmvapic", "pvh")
+}
+PARTS = ("build", "kernel", "firmware", "fio", "with")  # of a lock: what these inputs are made of
 
 
 # Each process computes for 2 ms and sleeps for 6 ms: it takes a quarter of a processor from QEMU's threads, 125 times a
@@ -79,11 +88,11 @@ def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
     return process.returncode, said.decode(errors="replace")
 
 
-def one(folder: Path, smp: int, loaded: bool) -> dict[str, str]:
+def one(folder: Path, smp: int, loaded: bool, guest: str = "") -> dict[str, str]:
     """Run once and return the digests of its files. On a loaded host a terminal also shows progress."""
     shutil.rmtree(folder, ignore_errors=True)
     command: list[str | Path] = [SLATE, "run", "--profile", SMALL, "--cmd", HERE / "determinism.sh", "--smp", str(smp)]
-    command += ["--age", "1", "--out", folder]
+    command += ["--age", "1", "--out", folder, *(["--guest", guest] if guest else [])]
     if loaded:
         with hogs(True):
             status, said = on_a_terminal(command)
@@ -115,7 +124,40 @@ def made_of(folder: Path) -> dict[str, str]:
     run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     versions = {name: run["versions"][name] for name in ("kernel", "fio")}
     profile = hashlib.sha256(SMALL.read_bytes()).hexdigest()
-    return versions | {name: run["sha256"][name] for name in KEYS} | {"profile": profile}
+    return versions | {name: run["sha256"][name] for name in INPUTS} | {"profile": profile}
+
+
+def plans(lock: str) -> str:
+    """Return the lines of a lock of which INPUTS are made, with those that say how."""
+    words = [line.removeprefix("# ").partition(" ")[0].rstrip(":") for line in lock.splitlines()]
+    kept = (*PARTS, "release", "also")
+    return "".join(f"{line}\n" for line, word in zip(lock.splitlines(), words) if word in kept)
+
+
+def packages(lock: str) -> list[str]:
+    """Return the lines of a lock that name packages and sources."""
+    return [line for line in lock.splitlines() if not line.startswith("#")]
+
+
+def guest_of_checksums() -> tuple[str, str]:
+    """Return the guest whose results checksums.json has: '' for the default one; else why that guest is not there.
+
+    If the default guest has other packages, because the archive has moved on since, LOCK makes the recorded one.
+    """
+    kept = json.loads(CHECKSUMS.read_text(encoding="utf-8"))["made_of"]
+    made = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))["sha256"]
+    lock = LOCK.read_text(encoding="utf-8")
+    if all(kept[name] == made[file] for name, file in INPUTS.items()):
+        return "", ""
+    if packages(plans((paths.GUEST / "lock").read_text(encoding="utf-8"))) == packages(lock):
+        return "", ""  # what differs is of our own making
+    command = [str(word) for word in (SLATE, "guest", "make", "--lock", LOCK, "--name", RECORDED)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr).splitlines()
+        why = next((line for line in said if "the lock names" in line), said[-1] if said else "")
+        return "", f"; the guest of {LOCK.name} can not be made: {why.strip(' |')[:200]}"
+    return RECORDED, ""
 
 
 def other_machine(made: dict[str, str], smp: int) -> dict[str, str] | str:
@@ -156,6 +198,7 @@ def main() -> int:
     if args.record and equal == total:
         text = json.dumps({"made_of": made_of(first), "runs": kept}, indent=1)
         CHECKSUMS.write_text(text + "\n", encoding="utf-8")
+        LOCK.write_text(plans((paths.GUEST / "lock").read_text(encoding="utf-8")), encoding="utf-8")
     return 0 if equal == total else 1
 
 
