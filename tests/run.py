@@ -156,7 +156,7 @@ def suites() -> list[Suite]:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Print text at once. What standard output does not take, as on a full disk, goes to standard error from then on."""
+    """Print text at once. What standard output does not take (a full disk) goes to standard error from then on."""
     try:
         print(text, end=end, flush=True)
     except OSError:
@@ -286,7 +286,7 @@ class Log:
         self.why = ""
         self.file: io.FileIO | None = None
         try:
-            self.file = open(path, "wb", buffering=0)  # noqa: SIM115: closed by close()
+            self.file = io.FileIO(path, "w")
         except OSError as error:
             self._give_up(error)
 
@@ -417,7 +417,7 @@ def run_lanes(chosen: list[Suite], word: str, screen: Screen) -> None:
             screen.now(f"{suite.name:<9} {suite.what} ...")
             try:
                 run(suite, word, screen, running)
-            except Exception as fault:  # noqa: BLE001: of one suite; the others run
+            except Exception as fault:  # of one suite; the others run
                 suite.tests.append(Test(f"({suite.name} as a whole: {fault})", False))
             if running.ending:
                 return

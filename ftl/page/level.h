@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* level.h - chooses blocks that GC collects although their plane has free blocks: seldom erased, or corrected when read */
+/* level.h - blocks that GC collects although their plane has free blocks: seldom erased, or corrected when read */
 #ifndef SLATE_PAGE_LEVEL_H
 #define SLATE_PAGE_LEVEL_H
 

@@ -51,7 +51,45 @@ static bool parse_content(struct gen *g, const char *kind)
 	return g->content;
 }
 
-static bool parse_key(struct gen *g, const char *key, const char *value)
+/* Parse a number of at most three decimals, in thousandths. */
+static bool parse_thousandths(const char *text, uint32_t most, uint32_t *out)
+{
+	size_t whole = strspn(text, "0123456789"), parts = 0;
+	uint64_t v = 0;
+
+	if (!whole || whole > 4)
+		return false;
+	if (text[whole] == '.')
+		parts = strspn(text + whole + 1, "0123456789");
+	if (parts > 3 || text[whole + (text[whole] == '.') + parts] || (text[whole] == '.' && !parts))
+		return false;
+	for (const char *at = text; *at; at++)
+		v = *at == '.' ? v : v * 10 + (uint64_t)(*at - '0');
+	for (; parts < 3; parts++)
+		v *= 10;
+	*out = (uint32_t)v;
+	return v && v <= most;
+}
+
+/* Parse SPACE:REQUESTS, both in per cent. */
+static bool parse_hot(struct gen *g, char *text)
+{
+	char *colon = strchr(text, ':');
+	uint64_t space, requests;
+
+	if (!colon)
+		return false;
+	*colon++ = 0;
+	if (!parse_number(text, &space) || !parse_number(colon, &requests) || !space || space > 99 || !requests ||
+	    requests > 99)
+		return false;
+	g->skew.kind = SKEW_HOT;
+	g->skew.hot_space = (uint32_t)space;
+	g->skew.hot_requests = (uint32_t)requests;
+	return true;
+}
+
+static bool parse_key(struct gen *g, const char *key, char *value)
 {
 	uint64_t v = 0;
 
@@ -69,6 +107,10 @@ static bool parse_key(struct gen *g, const char *key, const char *value)
 		return parse_number(value, &g->gap_ns) && g->gap_ns <= 1000000000000u;
 	if (!strcmp(key, "content"))
 		return parse_content(g, value);
+	if (!strcmp(key, "hot"))
+		return parse_hot(g, value);
+	if (!strcmp(key, "theta"))
+		return g->skew.theta && parse_thousandths(value, SKEW_THETA_MAX, &g->skew.theta);
 	if (!strcmp(key, "read")) {
 		if (!parse_number(value, &v) || v > 1000)
 			return false;
@@ -78,31 +120,81 @@ static bool parse_key(struct gen *g, const char *key, const char *value)
 	return false;
 }
 
-static bool parse_kind(struct gen *g, const char *kind)
+/* Parse SIZE, or SIZE:WEIGHT+SIZE:WEIGHT..., which this overwrites. */
+static bool parse_sizes(struct gen *g, char *text)
 {
-	g->random = !strncmp(kind, "rand", 4);
-	if (!g->random && strncmp(kind, "seq", 3))
+	char *save = NULL;
+
+	for (char *word = strtok_r(text, "+", &save); word; word = strtok_r(NULL, "+", &save)) {
+		struct gen_size *size = &g->sizes[g->nsizes];
+		char *colon = strchr(word, ':');
+		uint64_t weight = 1;
+
+		if (colon)
+			*colon++ = 0;
+		if (g->nsizes == GEN_SIZES || !trace_parse_size(word, &size->bytes) || !size->bytes)
+			return false;
+		if (colon && (!parse_number(colon, &weight) || !weight || weight > 1000000))
+			return false;
+		size->weight = (uint32_t)weight;
+		g->weights += size->weight;
+		g->nsizes++;
+	}
+	return g->nsizes;
+}
+
+static bool parse_kind(struct gen *g, char *kind)
+{
+	if (!strncmp(kind, "seq", 3))
+		return parse_sizes(g, kind + 3) && g->nsizes == 1;
+	if (strncmp(kind, "rand", 4) && strncmp(kind, "zipf", 4))
 		return false;
-	return trace_parse_size(kind + (g->random ? 4 : 3), &g->request_bytes) && g->request_bytes;
+	g->random = true;
+	if (*kind == 'z') {
+		g->skew.kind = SKEW_ZIPF;
+		g->skew.theta = 990;
+	}
+	return parse_sizes(g, kind + 4);
+}
+
+/* Say what keys contradict each other or are missing; NULL: nothing. */
+static const char *contradiction(const struct gen *g)
+{
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < g->nsizes; i++) {
+		most = g->sizes[i].bytes > most ? g->sizes[i].bytes : most;
+		if (g->sizes[i].bytes % 512)
+			return "wants requests of whole sectors (512 bytes)";
+	}
+	if (g->foot_bytes < most)
+		return "needs foot=SIZE, of a request at least";
+	if (g->random && !g->requests)
+		return "needs n=N, the number of requests";
+	if (g->fill_bytes % 512 || g->from_bytes % 512)
+		return "wants requests of whole sectors (512 bytes)";
+	if (g->skew.theta && g->skew.hot_space)
+		return "hot= and zipf contradict each other: give rand, or leave hot= out";
+	if (g->skew.hot_space && !g->random)
+		return "hot= is for rand";
+	return NULL;
 }
 
 static int check(struct gen *g, const char *spec, char *err, size_t room)
 {
-	const char *why = NULL;
+	const char *why = contradiction(g);
 
-	if (g->foot_bytes < g->request_bytes)
-		why = "needs foot=SIZE, of a request at least";
-	else if (g->random && !g->requests)
-		why = "needs n=N, the number of requests";
-	else if (g->request_bytes % 512 || g->fill_bytes % 512 || g->from_bytes % 512)
-		why = "wants requests of whole sectors (512 bytes)";
 	if (why) {
 		snprintf(err, room, "generator gen:%s: %s; " FIX, spec, why);
 		return -1;
 	}
+	g->least_bytes = g->sizes[0].bytes;
+	for (unsigned int i = 1; i < g->nsizes; i++)
+		if (g->sizes[i].bytes < g->least_bytes)
+			g->least_bytes = g->sizes[i].bytes;
 	if (!g->requests)
-		g->requests = g->foot_bytes / g->request_bytes;
-	g->places = g->foot_bytes / g->request_bytes;
+		g->requests = g->foot_bytes / g->least_bytes;
+	skew_begin(&g->skew, g->foot_bytes / g->least_bytes);
 	if (g->fill_bytes)
 		g->fills = (g->foot_bytes + g->fill_bytes - 1) / g->fill_bytes;
 	gen_rewind(g);
@@ -120,8 +212,8 @@ int gen_open(struct gen *g, const char *spec, char *err, size_t room)
 	}
 	word = strtok_r(text, ",", &save);
 	if (!word || !parse_kind(g, word)) {
-		snprintf(err, room, "generator gen:%s: must begin with randSIZE or seqSIZE (such as "
-			 "rand4k); " FIX, spec);
+		snprintf(err, room, "generator gen:%s: must begin with randSIZE, zipfSIZE or seqSIZE (such "
+			 "as rand4k, or rand4k:3+64k:1 for three of four of 4 KiB); " FIX, spec);
 		return -1;
 	}
 	while ((word = strtok_r(NULL, ",", &save))) {
@@ -144,8 +236,10 @@ void gen_rewind(struct gen *g)
 	g->at = 0;
 }
 
-static uint64_t draw(struct gen *g)
+static uint64_t draw(void *opaque)
 {
+	struct gen *g = opaque;
+
 	g->x ^= g->x << 13;
 	g->x ^= g->x >> 7;
 	g->x ^= g->x << 17;
@@ -162,6 +256,30 @@ static void fill_row(const struct gen *g, struct trace_row *row)
 	row->bytes = left < g->fill_bytes ? left / 512 * 512 : g->fill_bytes;
 }
 
+/* Draw a size, if there are several: one random number. */
+static uint64_t next_size(struct gen *g)
+{
+	unsigned int i = 0;
+	uint64_t at;
+
+	if (g->nsizes == 1)
+		return g->least_bytes;
+	for (at = draw(g) % g->weights; at >= g->sizes[i].weight; i++)
+		at -= g->sizes[i].weight;
+	return g->sizes[i].bytes;
+}
+
+/* Return a multiple of the request's size, so that it ends within the footprint. */
+static uint64_t next_offset(struct gen *g, uint64_t i, uint64_t bytes)
+{
+	uint64_t places = g->foot_bytes / bytes, place;
+
+	if (!g->random)
+		return i % places * bytes;
+	place = skew_next(&g->skew, draw, g) * g->least_bytes / bytes;
+	return (place < places ? place : places - 1) * bytes;
+}
+
 bool gen_next(struct gen *g, struct trace_row *row)
 {
 	uint64_t i;
@@ -173,8 +291,8 @@ bool gen_next(struct gen *g, struct trace_row *row)
 		fill_row(g, row);
 	} else {
 		i = g->at - g->fills;
-		row->offset = (g->random ? draw(g) % g->places : i % g->places) * g->request_bytes;
-		row->bytes = g->request_bytes;
+		row->bytes = next_size(g);
+		row->offset = next_offset(g, i, row->bytes);
 		row->op = g->read_permille && draw(g) % 1000 < g->read_permille ? TRACE_READ : TRACE_WRITE;
 	}
 	row->offset += g->from_bytes;

@@ -13,16 +13,27 @@
 #ifndef SLATE_TRACE_GEN_H
 #define SLATE_TRACE_GEN_H
 
+#include "skew.h"
 #include "trace.h"
 
 enum gen_content { GEN_NO_CONTENT, GEN_ZERO, GEN_RANDOM, GEN_TEXT, GEN_SIMILAR };
 
+#define GEN_SIZES 8u
+
+struct gen_size {		/* of requests: weight of so many have it */
+	uint64_t bytes;
+	uint32_t weight;
+};
+
 struct gen {
 	bool random;
+	struct skew skew;
 	enum gen_content content;
-	uint64_t from_bytes, foot_bytes, request_bytes, requests, fill_bytes, gap_ns, seed;
+	uint64_t from_bytes, foot_bytes, requests, fill_bytes, gap_ns, seed;
 	uint32_t read_permille;
-	uint64_t places;		/* number of requests that fit into foot_bytes */
+	struct gen_size sizes[GEN_SIZES];
+	uint32_t nsizes, weights;	/* weights: their sum */
+	uint64_t least_bytes;		/* the smallest size; skew draws the number of such a place */
 	uint64_t x;			/* state of the random numbers */
 	uint64_t at;			/* number of rows made */
 	uint64_t offset;		/* offset of the last row */

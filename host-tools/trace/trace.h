@@ -22,18 +22,22 @@
  *             binary records: parse_blk.c and parse_records.c have their fields and sources
  *   content   Slate's, with what is written: see docs/content-trace.md
  *
- * The name of a generator is "gen:KIND,key=value,...". KIND is rand or seq with a request size,
- * such as rand4k or seq128k.
+ * The name of a generator is "gen:KIND,key=value,...". KIND is rand, zipf or seq with a request size,
+ * such as rand4k or seq128k; rand and zipf also with up to 8 sizes and their weights (1 if left out):
+ * rand4k:3+64k:1 has three requests of 4 KiB for one of 64 KiB.
  *   foot=SIZE   so many bytes of the drive (must be given), from byte
  *   from=SIZE   on; default 0
- *   n=N         requests (rand: must be given; seq: default once over foot)
+ *   n=N         requests (rand, zipf: must be given; seq: default once over foot)
+ *   theta=X     zipf: skew, 0.001 .. 5; default 0.99 (skew.h)
+ *   hot=A:B     rand: B per cent of the requests go to the first A per cent of foot
  *   seed=N      of the random numbers, 1 ..; default 1
  *   read=PERMILLE  so many of 1000 are reads; default 0
  *   fill=SIZE   first write foot in order in requests of SIZE; default: do not
  *   gap=NS      between arrivals; default 0
  *   content=KIND  content of writes: zero, random, text or similar (gen.h); default: no content
  * SIZE takes K, M, G or KiB, MiB, GiB. Random: Marsaglia's xorshift64 (13, 7, 17),
- * request i at (number mod foot / size) * size.
+ * request i at (number mod foot / size) * size; with several sizes, foot has places of the smallest,
+ * and a request begins at the multiple of its own size that holds the place.
  *
  * No line is dropped silently: a row that cannot be read is bad; it is reported to options.bad with
  * its line, and counted. Lines that are no requests are counted, too. The caller decides how to
