@@ -217,6 +217,7 @@ class Rotation(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
+        self.host = ""  # of tests/hosts.sh
         for name in ("tests/guest", "qemu-patches", "bin"):
             (self.root / name).mkdir(parents=True)
         for name in ("rotation.sh", "turns.py"):
@@ -248,7 +249,7 @@ class Rotation(unittest.TestCase):
             text=True,
             check=False,
             timeout=60,
-            env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"},
+            env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}", "SLATE_ON_HOST": self.host},
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -296,6 +297,9 @@ class Rotation(unittest.TestCase):
         tests = runner.parse_tap(self.rotate("all").stdout.splitlines())
         self.assertEqual({t.name.partition(":")[0]: t.skipped for t in tests if t.skipped}, why)
         self.assertEqual([t.name.partition(":")[0] for t in tests], list(self.PARTS))
+        self.host = "1"
+        self.assertIn("# SKIP this is such a host\n", self.rotate("hosts-13").stdout)
+        self.host = ""
         self.user(0)
         self.git("init", "-q")
         self.git("add", "tests/asan.sh")
