@@ -221,6 +221,7 @@ reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open
 test: ## build everything, run all suites; TESTS=word: only tests whose name has it; SUITE=guest: one suite; TURNS=all: and tests of other turns
 	@rm -f $(or $(SLATE_BUILD),build)/log/*.failed
 	@$(PARTS) packages-all || true
+	@python3 tests/run.py --room
 	@$(PARTS) -k $(BUILD) $(TEST_PARTS) || true
 	@python3 tests/run.py $(if $(TURNS),--every-turn) $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run the test suites, show progress, end with one line 'N passed, N failed'.
 
-    tests/run.py [--only WORD] [--every-turn] [SUITE ...]
+    tests/run.py [--room] [--only WORD] [--every-turn] [SUITE ...]
 
 Without a word it runs all suites, but of the tests that take turns (tests/turns.py) those of HEAD's turn.
 A suite is a command. It prints TAP, or (CTest) leaves a JUnit file. A suite
@@ -38,6 +38,8 @@ import turns
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")  # of host-tools/phase.sh
 RESULTS = ROOT / "build" / "test"
+ROOM_MB = 7000  # a build and the suites' files, measured by du and df; caches (3500 MB) may be elsewhere
+LEFT_MB = 1500  # what the suites need beside a build
 PATIENCE_S = 10.0  # of an interrupted suite, before it is killed
 _TAP = re.compile(r"^(ok|not ok)\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
 _TIME = re.compile(r"\s*# time=([0-9.]+)(?: cpu=([0-9.]+))?\s*$")
@@ -273,6 +275,17 @@ def run(suite: Suite, word: str, screen: Screen, running: Running) -> None:
         suite.tests.append(Test(f"(the log of {suite.name}: {log.why}; {free_mb()} MB left)", False))
 
 
+def short_of_room() -> str:
+    """Say so if the disk cannot hold what 'make test' makes: ROOM_MB, of which some may be there."""
+    du = ["du", "-s", "--block-size=1MB", "--exclude=hosts", str(BUILD)]  # roots of tests/hosts.sh come and go
+    said = subprocess.run(du, capture_output=True, text=True, check=False).stdout.split()
+    there = int(said[0]) if said else 0
+    need, left = max(ROOM_MB - there, LEFT_MB), free_mb()
+    if left >= need:
+        return ""
+    return f"make test: {left} MB are left on the disk of {BUILD}, and {need} are needed: free some first"
+
+
 def free_mb() -> int:
     """Return how much the disk of the build has left, in MB."""
     return shutil.disk_usage(BUILD if BUILD.exists() else ROOT).free // 1_000_000
@@ -483,11 +496,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
     parser.add_argument("--every-turn", action="store_true", help="with all tests that take turns")
+    parser.add_argument("--room", action="store_true", help="only ask whether the disk has room for 'make test'")
     parser.add_argument("suite", nargs="*", help=f"of {', '.join(known)} (default: all)")
     args = parser.parse_args()
     unknown = [name for name in args.suite if name not in known]
     if unknown:
         parser.error(f"no suite named {', '.join(unknown)}; there are {', '.join(known)}")
+    if args.room:
+        if why := short_of_room():
+            print(why, file=sys.stderr)
+        return 1 if why else 0
     RESULTS.mkdir(parents=True, exist_ok=True)
     chosen = [known[name] for name in args.suite] or list(known.values())
     if not args.suite and not args.only and not args.every_turn:

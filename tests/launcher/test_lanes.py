@@ -61,6 +61,19 @@ class Lanes(unittest.TestCase):
         self.assertEqual([test.passed for test in late.tests], [False])
         self.assertIn("it took longer than 0 s", said)
 
+    def test_room(self) -> None:
+        """A build of 3 MB has taken its part of what is needed; the suites need some in any case."""
+        (suites.RESULTS / "a").write_bytes(b"1" * 2_900_000)
+        wanted = f"make test: 6 MB are left on the disk of {suites.RESULTS}, and 7 are needed: free some first"
+        for room, left, free, want in ((10, 4, 7, ""), (10, 4, 6, wanted), (5, 7, 6, wanted), (5, 6, 6, "")):
+            with (
+                mock.patch.object(suites, "BUILD", suites.RESULTS),
+                mock.patch.object(suites, "ROOM_MB", room),
+                mock.patch.object(suites, "LEFT_MB", left),
+                mock.patch.object(suites, "free_mb", return_value=free),
+            ):
+                self.assertEqual(suites.short_of_room(), want)
+
     def test_a_full_disk(self) -> None:
         """A suite whose log cannot be written runs to its end and counts; the log is one more failed test."""
         full = self.suite("core", "echo ok 1 - a; echo not ok 2 - b; echo ok 3 - c")

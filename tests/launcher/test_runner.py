@@ -119,13 +119,13 @@ class Parts(unittest.TestCase):
         recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
         assert recipe
         (self.root / "tests").mkdir()
-        (self.root / "tests/run.py").write_text("print('suites')", encoding="utf-8")
+        (self.root / "tests/run.py").write_text("import sys\nprint(*sys.argv[1:], 'suites')", encoding="utf-8")
         parts = "core:\n\t@echo core\nqemu: core\n\t@false\npackages-all:\n\t@false\nguest:\n\t@echo guest\n"
         names = "PARTS := $(MAKE) --no-print-directory\nBUILD := core qemu\nTEST_PARTS := guest\n"
         (self.root / "Makefile").write_text(f"{names}test:\n{recipe[1]}{parts}", encoding="utf-8")
         words = ["make", "-s", "-C", str(self.root), "test"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual((done.returncode, done.stdout.split()), (0, ["core", "guest", "suites"]))
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["--room", "suites", "core", "guest", "suites"]))
 
 
 class Makefile(unittest.TestCase):
