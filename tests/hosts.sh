@@ -97,6 +97,7 @@ on_host() # ROOT COMMAND...
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -ec '
 		root=$1
 		shift
+		mount --bind "$root" "$root" # a root is a mount point, or its programs can have no mount namespaces
 		mount -t proc proc "$root/proc"
 		mount --rbind /dev "$root/dev"
 		# the way to the archives: names, proxy, certificates
