@@ -168,6 +168,13 @@ class Files(Case):
         ):  # fmt: skip
             self.refused("", what, head + text)
 
+    def test_generators_refused(self) -> None:
+        """Of each point, before a run: in the words of slate-replay."""
+        head = HEAD.replace("gen:rand4k,foot=8MiB,n=100", "gen:{kind}4k,foot=8MiB,n=100")
+        self.refused('[axes]\nkind = ["rand", "walk"]\n', "generator gen:walk4k,foot=8MiB,n=100: must begin", head)
+        self.refused('[axes]\nkind = ["zipf"]\nseed = [1, 0]\n', "'seed' is no key of it, or its value is wrong", head)
+        self.assertEqual(len(jobs.prepare(self.study('[axes]\nkind = ["zipf", "seq"]\nseed = [1, 2]\n', head))), 4)
+
     def test_warm_up_refused(self) -> None:
         self.refused("[warm_up]\nwrite = 2\n", "[warm_up]: there is no 'write'; did you mean writes?")
         self.refused('[warm_up]\nafter = ["ftl.gc_policy"]\n', "after: ftl.gc_policy is no setting of the runs")

@@ -301,6 +301,7 @@ def _traces(given: Asked, seed: int | None, profile: str) -> tuple[list[str], di
     for word in map(str, value if isinstance(value, list) else [value]):
         if word.startswith(GENERATED):
             found.append(word if seed is None or ",seed=" in word else f"{word},seed={seed}")
+            _check_generator(found[-1])
             continue
         path = Path(word)
         if not path.is_file():
@@ -311,6 +312,16 @@ def _traces(given: Asked, seed: int | None, profile: str) -> tuple[list[str], di
         links[name] = str(path.resolve())
         found.append(f"./{name}" if name.startswith("-") else name)
     return found, links, {name: sum_of(Path(target)) for name, target in links.items()}
+
+
+@functools.cache
+def _check_generator(name: str) -> None:
+    """Refuse a generator that slate-replay refuses; of one that is right it makes the first request."""
+    command = [paths.program("slate-replay"), "--profile", str(paths.PROFILES / "small.ini"), "--limit=1", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wrong, _, fix = done.stderr.strip().removeprefix("slate-replay: ").partition("; ")
+    if done.returncode and wrong.startswith("generator "):
+        raise SlateError(wrong, fix)
 
 
 @functools.cache
