@@ -36,6 +36,7 @@ TURNS: tuple[dict[str, tuple[str, ...]], ...] = (
         "reproduce": ("test_workflow.Quick.test_pen",),
         "guest": (
             "test_own.Debian.test_boot_from_ssd",
+            "test_kernels.PackagedKernel.test_an_application",
             "test_ftls.WordLines.*",
             "test_ftls.BlockMapped.*",
             "test_suites.Suites.test_flex_f2fs",
@@ -58,6 +59,8 @@ TURNS: tuple[dict[str, tuple[str, ...]], ...] = (
             "test_cuts.Cuts.test_other_file_systems",
             "test_content.Workloads.*",
             "test_calibrate.*",
+            "test_kernels.PackagedKernel.test_content",
+            "test_kernels.PackagedKernel.test_cuts_of_slate_cuts",
         ),
     },
 )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slate's guest on kernels of the user's own: Debian's as a bzImage with its modules, and the small one."""
 
+import json
 import re
 import struct
 import subprocess
@@ -9,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from support import HERE, JOBS, GuestTest
+from support import HERE, JOBS, SLATE, SMALL, GuestTest
 
 from slate_lib import paths
 
@@ -20,6 +21,20 @@ mkfs.ext4 -q $SLATE_DEV && mount -t ext4 $SLATE_DEV /run/mnt && echo hello >/run
 { uname -r; mount -t ext4 $SLATE_DEV /run/mnt; cat /run/mnt/file; } >$OUT/said.txt
 """
 
+
+TWO_DRIVES = """[global]
+rw=randread
+bs=4k
+direct=1
+ioengine=psync
+[first]
+filename=/dev/nvme0n1
+number_ios=20
+[second]
+stonewall
+filename=/dev/nvme1n1
+number_ios=30
+"""
 
 INIT = """#!/bin/sh
 box=/usr/bin/busybox
@@ -91,6 +106,77 @@ class PackagedKernel(GuestTest):
         self.assertGreater(synced, 10)
         self.assertIn(int(result.text("whole.txt")), (synced, synced + 1))
         self.assertEqual(result.json("run.json")["power_cuts"][0]["cut-ns"], 800_000_000)
+
+    def drive_reads(self, result: Any, name: str = "device.json") -> list[tuple[int, int, int]]:
+        """Return count, and least and greatest latency, of the reads of each job on the drive."""
+        marks = result.json(name)["marks"]
+        reads = [mark["account"]["read"] for mark in marks if mark["kind"] == "end"]
+        return [(read["ios"], read["latency-min-ns"], read["latency-max-ns"]) for read in reads]
+
+    def test_two_kernels_compared(self) -> None:
+        """The drive's part of a read is equal, and the kernel's part is fio's latency less that."""
+        job = ("--job", JOBS / "randread-qd1.fio")
+        runs = [self.own(*job), self.slate("--kernel", paths.KERNELS["small"], *job)]
+        path = []
+        for run in runs:
+            self.assertEqual(self.drive_reads(run), [(1000, READ_NS, READ_NS)])
+            path.append(run.json("fio.json")["jobs"][0]["read"]["lat_ns"]["mean"] - READ_NS)
+        self.assertGreater(path[0], path[1], "the small kernel has no I/O scheduler and no hardening")
+        done = subprocess.run([SLATE, "compare", *(run.folder for run in runs)], capture_output=True, text=True,
+                              timeout=60, check=True)  # fmt: skip
+        rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertIn(["drive", "mean,", "µs", "122.6", "122.6"], rows)
+        (row,) = [row[2:] for row in rows if row[:2] == ["path,", "µs"]]
+        self.assertEqual(row, [f"{path[0] / 1000:.2f}", f"{path[1] / 1000:.2f}", f"({path[1] / path[0]:.2f}x)"])
+        differs = rows[rows.index(["what", "differs"]) :]
+        release = runs[0].json("run.json")["versions"]["kernel"]
+        self.assertTrue(any(row[:3] == ["version", "of", "kernel"] for row in differs), (release, differs))
+
+    def test_several_drives(self) -> None:
+        job = self.folder / "two.fio"
+        job.write_text(TWO_DRIVES, encoding="utf-8")
+        result = self.own("--profile", SMALL, "--profile", SMALL, "--job", job)
+        reads = [self.drive_reads(result, f"nvme{number}/device.json") for number in (0, 1)]
+        self.assertEqual([[ios for ios, _, _ in drive] for drive in reads], [[20, 0], [0, 30]])
+        self.assertEqual({ns for drive in reads for ios, *found in drive if ios for ns in found}, {READ_NS})
+
+    def test_an_application(self) -> None:
+        """The image of applications needs squashfs, overlay and pmem: modules of this kernel."""
+        words = [word for key in ("rows=2000", "transactions=30", "reads=40") for word in ("--app-arg", key)]
+        result = self.own("--app", "sqlite", *words, seconds=600)
+        parts = {part["name"]: part["operations"] for part in result.json("app.json")["parts"]}
+        self.assertEqual((parts["update"], parts["read"]), (30, 40))
+        self.assertGreaterEqual(result.device.job("update").account.op["flush"].ios, 30)
+        self.assert_clean(result.device)
+
+    def test_content(self) -> None:
+        """A workload with real content, recorded: the trace has what the drive got."""
+        trace = self.folder / "iot.content"
+        result = self.own("--content", "iot", "--env", "SCALE=0.02", "--record-content", trace, seconds=600)
+        self.assert_clean(result.device)
+        said = subprocess.run([SLATE, "content", "--json", trace], capture_output=True, timeout=60, check=True).stdout
+        found = json.loads(said)[0]
+        for name in ("read", "write", "trim"):
+            drive = result.device.total.op[name]
+            self.assertEqual((found["requests"][name], found["bytes"][name]), (drive.ios, drive.bytes), name)
+        self.assertGreater(found["distinct_blocks"], 0)
+
+    def test_load(self) -> None:
+        """One read at a time on a filled drive takes the profile's arithmetic."""
+        result = self.own("--load", "gen:rand4k,foot=64MiB,n=200,read=1000", "--load-arg=--closed=1")
+        self.assertEqual([part["operations"] for part in result.json("app.json")["parts"]], [200])
+        self.assertEqual(self.drive_reads(result), [(200, READ_NS, READ_NS)])
+
+    def test_cuts_of_slate_cuts(self) -> None:
+        log = self.folder / "cuts.jsonl"
+        command = [str(word) for word in (SLATE, "cuts", "--count", "2", *self.words, "--log", log)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=self.folder, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("2 power cuts: 2 left everything that was announced", done.stdout)
+        head, *lines = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+        self.assertEqual(head["kernel"], next((self.folder / "usr/lib/modules").iterdir()).name)
+        self.assertEqual([line["verdict"] for line in lines], ["good", "good"])
+        self.assertTrue(all(line["operations"] > 0 for line in lines))
 
     def test_an_image(self) -> None:
         """Slate's initramfs loads the modules, puts them into the image and starts its init."""
