@@ -4,6 +4,8 @@
 # metadata.sh WORK: a namespace with protection information under Linux, which makes it and checks it. WORK is
 #   formats  fio writes and verifies in several formats; formats.txt: a line for each: index, type, what the block
 #            layer says, bytes of a block, bytes of the namespace. Then a block with a wrong guard: steps.txt
+#   large    64 bytes of metadata (format 7), types 1 and 3: formats.txt, and steps.txt: fio, a block that was zeroed
+#            without data (Write Zeroes), mkfs.ext4
 #   write    format with the index and type of $2 and $3, then write at random until the power goes. On a namespace that
 #            has such a format: read all blocks, checked; checked.txt: "sound", or what was wrong
 dev=/dev/nvme0n1
@@ -54,6 +56,17 @@ formats-*)
 	step found nvme read $dev -s 15 -c 0 -z 512 -y 8 -d /tmp/back -M /tmp/tag --prinfo=4 --ref-tag=15
 	step found-by-linux dd if=$dev of=/dev/null bs=512 skip=15 count=1 iflag=direct
 	step beside dd if=$dev of=/dev/null bs=512 skip=16 count=8 iflag=direct
+	;;
+large-*)
+	for type in 1 3; do
+		format 7 $type
+		job "7-$type" --bs=4k --size=2M --verify=crc32c --verify_fatal=1 --do_verify=1 || exit 1
+		step "written-$type" nvme verify $dev --start-block=0 --block-count=127 --prinfo=4
+		step "zero-$type" blkdiscard --zeroout --offset=4096 --length=32768 $dev
+		step "zeroed-$type" dd if=$dev of=/dev/null bs=4096 skip=1 count=1 iflag=direct
+		step "mkfs-$type" mkfs.ext4 -q -F $dev
+	done
+	dmesg | grep nvme0n1 >"$OUT/dmesg.txt"
 	;;
 write-none)
 	format "$2" "$3"

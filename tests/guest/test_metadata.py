@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test protection information in the spare area under Linux, whose block layer makes and checks it; power cuts."""
 
+import re
 import unittest
 from typing import Any
 
@@ -36,6 +37,22 @@ class Metadata(GuestTest):
         self.assertGreater(device.total.ftl["gc-units"], 1000)
         self.assertEqual(device.total.violations(), 0)
         self.assertEqual([op.errors for op in device.total.op.values()], [0, 0, 0, 0], "errors are the controller's")
+
+    def test_linux_7_with_64_bytes(self) -> None:
+        """Linux 7.2 generates and checks, but its Write Zeroes leaves a wrong reference tag, which type 3 has not."""
+        result = self.slate("--guest", "forky", *DRIVE, "--cmd-arg", "large")
+        self.assertEqual(result.text("formats.txt").splitlines(), [
+            f"7 {kind} T10-DIF-TYPE{kind}-CRC 4096 {12 * MIB}" for kind in (1, 3)
+        ])
+        for kind in (1, 3):
+            job = result.json(f"fio-7-{kind}.json")["jobs"][0]
+            self.assertEqual((job["error"], job["read"]["total_ios"]), (0, 512), kind)
+        steps = dict(line.split() for line in result.text("steps.txt").splitlines())
+        names = [f"{step}-{kind}" for kind in (1, 3) for step in ("written", "zero", "zeroed", "mkfs")]
+        self.assertEqual(steps, dict.fromkeys(names, "0") | {"zeroed-1": "1", "mkfs-1": "1"})
+        errors = re.findall(r"sct 0x\w+ / sc 0x\w+", result.text("dmesg.txt"))
+        self.assertEqual(set(errors), {"sct 0x2 / sc 0x84"}, "Reference Tag Check Error")
+        self.assertEqual(result.device.total.violations(), 0)
 
     def cut(self, at: str, index: int, seed: int) -> None:
         """The power is cut in the midst of writes; afterwards Linux reads every block, and checks it."""
