@@ -63,6 +63,19 @@ def subset(chance: random.Random, unflushed: list[Json], unit: int) -> list[Loss
     return [Loss(one["request"]) for one in unflushed if chance.random() < 0.5]
 
 
+def states(chance: random.Random, unflushed: list[Json], most: int) -> list[list[Loss]]:
+    """Return different subsets to lose: all 2^n if these are at most `most`; else none, all, and random others."""
+    count = len(unflushed)
+    if 1 << count <= most:
+        numbers = list(range(1 << count))
+    else:
+        found = {0: None, (1 << count) - 1: None}
+        while len(found) < most:
+            found[chance.getrandbits(count)] = None
+        numbers = list(found)
+    return [[Loss(one["request"]) for at, one in enumerate(unflushed) if number >> at & 1] for number in numbers]
+
+
 def torn(chance: random.Random, unflushed: list[Json], unit: int) -> list[Loss]:
     """Lose a third; of each write above the atomic unit that is left keep a random part, in whole units."""
     found = []

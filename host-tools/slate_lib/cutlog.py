@@ -83,6 +83,9 @@ def summary(cuts: list[Json], kind: cutkinds.Kind = cutkinds.KINDS["off"]) -> st
     if any("unflushed" in cut for cut in cuts):
         unflushed, taken = (sum(cut.get(key, 0) for cut in cuts) for key in ("unflushed", "taken"))
         text += f"{unflushed} writes and trims were not flushed, and the cuts took {taken} of them, or a part\n"
+    if any("states" in cut for cut in cuts):
+        states, wrong = (sum(cut.get("states", 0) for cut in cuts), sum(len(cut.get("bad", ())) for cut in cuts))
+        text += f"{states} states of these cuts were checked, {wrong} of them were not good\n"
     if any("announced_after" in cut for cut in cuts):
         text += f"{sum(cut.get('announced_after', 0) for cut in cuts)} announcements came after the drive had gone\n"
     if cuts and not total["operations"]:

@@ -52,6 +52,8 @@ class Campaign:
         """Return the work's name."""
         if "fs" in self.head:
             return f"fsyncs on {self.head['fs']}"
+        if "ready" in self.head:
+            return str(self.head["ready"])
         scripts = self.head.get("work", {})
         return "a work of one's own" + (f" ({scripts['work'][:12]})" if "work" in scripts else "")
 

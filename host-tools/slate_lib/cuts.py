@@ -43,6 +43,7 @@ from . import (
     cutlog,
     cutreport,
     cutshrink,
+    cutstates,
     cutsurvey,
     cutvanish,
     cutwhen,
@@ -63,6 +64,7 @@ ROOM = 5 << 30  # bytes of drive files at once
 EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
 EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
 CHECK_SECONDS = 60  # of guest time, for one drive
+OPTIONAL = ("unflushed", "taken", "second_cut_ns", "announced_after", "states", "bad")  # in a line of some kinds
 _SHELL_FAILED = re.compile(r"^(?:\./)?check: (?:line )?\d+: .*\n+status 2\n\Z", re.MULTILINE)
 _STATUS = re.compile(r"^status (\d+)\n\Z", re.MULTILINE)
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
@@ -72,6 +74,7 @@ EXAMPLES = """\
 examples:
   slate cuts --count 100 --seed 1                    a hundred cuts of the profile small
   slate cuts --fs xfs --profile default
+  slate cuts --ready sqlite:wal-full                 SQLite; host-tools/guest/cuts has others
   slate cuts --work work.sh --check check.sh         a work of your own (docs/power-cuts.md)
   slate cuts --work work.sh --check check.sh --cut-at mark:commit-2+200us
   slate cuts --id 1:17                               repeats one cut
@@ -127,6 +130,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--take", metavar="N[,N...]", help="with --cut-at: lose the unflushed writes and trims with "
                         "these numbers, as --shrink prints them")  # fmt: skip
+    parser.add_argument("--states", metavar="N", help="with --kind subset: check up to N different states of each cut, "
+                        "all if it has no more; with --survey: cut so often at each time (2 to 4096)")  # fmt: skip
     parser.add_argument("--survey", metavar="TRACE", help="cut a replay of this content trace, and count which "
                         "of the states that NVMe allows the drive leaves")  # fmt: skip
     parser.add_argument("--timeout", metavar="SEC", default="900", help="end a boot that takes longer (default 900)")
@@ -157,7 +162,7 @@ class Moment:
             "cut_ns": power["cut-ns"],
             "operations": operations,
             "lost_requests": power["lost-requests"],
-            **{key: power[key] for key in ("unflushed", "taken", "second_cut_ns", "announced_after") if key in power},
+            **{key: power[key] for key in OPTIONAL if key in power},
             "torn_programs": power["torn-programs"],
             "torn_erases": power["torn-erases"],
             "gc_runs": power["gc-runs"],
@@ -188,6 +193,7 @@ class Campaign:
     at: tuple[cutwhen.When, ...] = ()  # the user's times; else they are random
     kind: cutkinds.Kind = cutkinds.KINDS["off"]
     words: tuple[str, ...] = ()  # the options that repeat its cuts
+    states: int = 1  # of each cut that are checked, with the kind subset
     job_start_ns: int = 0
 
     def options(self, name: str, drive: Path, files: dict[str, bytes], **environment: object) -> RunOptions:
@@ -317,6 +323,8 @@ class Campaign:
 
     def batch(self, work: Recorded, moments: list[Moment]) -> list[Json]:
         """Check some cuts in one guest."""
+        if self.states > 1:
+            return [cutstates.line(self, work, moment) for moment in moments]
         began = time.monotonic()
         cuts = [self.cut(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
         drives, lists = [drive for drive, _, _ in cuts], [lines for _, _, lines in cuts]
@@ -563,6 +571,7 @@ def header(campaign: Campaign) -> Json:
         "span_ns": campaign.span_ns,
         **({"cut_at": [str(when) for when in campaign.at]} if campaign.at else {}),
         **({"kind": kind_name(campaign.kind)} if campaign.kind is not cutkinds.KINDS["off"] else {}),
+        **({"states": campaign.states} if campaign.states > 1 else {}),
         **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
         **_kernel_facts(campaign.base),
         "repeat": shlex.join(["slate", "cuts", *campaign.words]),
@@ -618,7 +627,17 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
         )
     command.check_built(base)
-    return Campaign(base, workload, seed, span, folder, folder / "origin.slate", at, kind, tuple(words))
+    return Campaign(base, workload, seed, span, folder, folder / "origin.slate", at, kind, tuple(words),
+                    states_of(args))  # fmt: skip
+
+
+def states_of(args: argparse.Namespace) -> int:
+    """Return how many states of each cut are checked."""
+    if not args.states:
+        return 1
+    if not args.survey and (args.kind != "subset" or args.shrink):
+        raise SlateError("--states: counts subsets of unflushed writes", "add --kind subset, and leave --shrink out")
+    return int(number("states", args.states, 2, 4096))
 
 
 def one(args: argparse.Namespace) -> int:
@@ -673,7 +692,8 @@ def explained(account: cutshrink.Account | None, cut: str) -> int:
 
 def options_of(args: argparse.Namespace) -> list[str]:
     """Return the options that repeat a campaign's cuts, but for their times."""
-    names = ("profile", "kernel", "modules", "guest", "fs", "work", "check", "make", "age", "span", "per_boot")
+    names = ("profile", "kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "age", "span", "per_boot",
+             "states")  # fmt: skip
     words = [word for name in names if getattr(args, name)
              for word in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]  # fmt: skip
     words += [word for name in args.file for word in ("--file", name)] + ["--apps"] * args.apps
@@ -731,11 +751,11 @@ def run(args: argparse.Namespace) -> int:
     if args.cut_at == "":
         raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
     if args.survey:
-        for name in ("fs", "work", "check", "make", "id", "cut_at", "take", "keep", "log"):
+        for name in ("fs", "ready", "work", "check", "make", "id", "cut_at", "take", "keep", "log"):
             if getattr(args, name):
                 raise SlateError(f"--{name.replace('_', '-')} with --survey: it replays a recording, without a guest",
                                  "leave one of them out")  # fmt: skip
-        return cutsurvey.run(args)
+        return cutsurvey.run(args, states_of(args))
     if args.stop and args.id:
         raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")
     if args.shrink and not args.id:

@@ -2,8 +2,9 @@
 """'slate cuts --survey TRACE' counts which of the states that NVMe allows after a cut an FTL really leaves.
 
 TRACE is a recording with content. The drive is cut at random times, each from the same beginning (--ephemeral), and
-mounted. Of the unflushed writes that no later unflushed one overwrites, each is there as a whole, in part, or not at
-all. NVMe allows any subset of n such writes, 2^n states; the count says which kinds of subsets were seen.
+mounted. With --states N it is cut N times at each time, with other seeds of torn cells. Of the unflushed writes that no
+later unflushed one overwrites, each is there as a whole, in part, or not at all. NVMe allows any subset of n such
+writes, 2^n states; the count says which kinds of subsets were seen, and how many states at each time.
 """
 
 from __future__ import annotations
@@ -51,22 +52,23 @@ def classify(writes: list[Json]) -> str:
     return CLASSES[3] if 1 in fates else "prefix"
 
 
-def text(name: str, cuts: list[tuple[list[Json], str]]) -> str:
-    """Return the line of a drive, of cuts with their writes and states."""
+def text(name: str, cuts: list[tuple[list[Json], set[str]]]) -> str:
+    """Return the line of a drive, of cuts with their writes and the states seen at that time."""
     counted = Counter(classify(writes) for writes, _ in cuts)
-    sizes = sorted(len(writes) for writes, _ in cuts)
+    sizes, seen = sorted(len(writes) for writes, _ in cuts), [len(states) for _, states in cuts]
     cells = [str(counted[kind]) for kind in CLASSES]
     middle = sizes[len(sizes) // 2] if sizes else 0
-    return f"| {name} | {len(cuts)} | {middle}; {max(sizes, default=0)} | {' | '.join(cells)} |"
+    states = f"{sum(seen) / len(seen):.2g}; {max(seen)}" if seen else "0; 0"
+    return f"| {name} | {len(cuts)} | {middle}; {max(sizes, default=0)} | {' | '.join(cells)} | {states} |"
 
 
 HEAD = (
-    f"| drive | cuts | unflushed writes, median; most | {' | '.join(CLASSES)} |\n"
-    f"|---|---:|---:|{'---:|' * len(CLASSES)}"
+    f"| drive | cuts | unflushed writes, median; most | {' | '.join(CLASSES)} | states at a time, mean; most |\n"
+    f"|---|---:|---:|{'---:|' * len(CLASSES)}---:|"
 )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, states: int = 1) -> int:
     """Run 'slate cuts --survey TRACE'."""
     count, seed = int(number("count", args.count or "100", 1, 10**6)), int(number("seed", args.seed, 0, 2**31 - 1))
     profile = check_profile(args.profile or "small")
@@ -83,12 +85,18 @@ def run(args: argparse.Namespace) -> int:
         found = []
         for index in range(count):
             chance = random.Random(f"slate survey {seed}:{index}")
-            power = _replay("--drive", drive, "--ephemeral", "--open", "--survivors", "--cut-at",
-                            chance.randrange(1, end_ns + 1), "--cut-seed", chance.randrange(1 << 32),
-                            args.survey)["power"]  # fmt: skip
-            writes = visible(power["unflushed"])
+            at_ns, seeds = chance.randrange(1, end_ns + 1), [chance.randrange(1 << 32) for _ in range(states)]
+            seen: set[str] = set()
+            for torn in seeds:
+                power = _replay("--drive", drive, "--ephemeral", "--open", "--survivors", "--cut-at", at_ns,
+                                "--cut-seed", torn, args.survey)["power"]  # fmt: skip
+                if not seen:
+                    writes = visible(power["unflushed"])
+                if not writes:
+                    break
+                seen.add(str(power["state"]))
             if writes:
-                found.append((writes, power["state"]))
+                found.append((writes, seen))
     print(HEAD)
     print(text(" ".join([profile.stem, *args.set]), found))
     return OK

@@ -17,7 +17,7 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
-from . import options, ownkernel, paths
+from . import cutready, options, ownkernel, paths
 from .errors import SlateError
 from .shape import Json
 
@@ -39,11 +39,12 @@ class Workload:
     fs: str | None = None  # None: programs of the user's own
     per_boot: int = 64
     apps: bool = False
+    small: bool = False  # it works on the small kernel, which has ext4 alone
 
     @property
     def kernel(self) -> str:
         """Return the kernel that this work runs on by default: the small one has ext4 alone."""
-        return "small" if self.fs == "ext4" else "debian"
+        return "small" if self.small else "debian"
 
     def needs(self, name: str) -> bool:
         """Does this work need a file of the guest's root? Programs of the user's own may need any."""
@@ -63,6 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fs", metavar="NAME", help="the file system under the built-in work: ext4 (default), xfs or f2fs"
     )
+    parser.add_argument("--ready", metavar="NAME:VARIANT", help="a work that is ready, in place of the built-in one: "
+                        f"{', '.join(cutready.known())}; host-tools/guest/cuts says what is promised")  # fmt: skip
     parser.add_argument("--work", metavar="FILE", help="a script or program of your own, in place of the built-in work")
     parser.add_argument("--check", metavar="FILE", help="checks a drive after the cut: exit status 0 good, 1 lost, "
                         "2 torn, 3 inconsistent")  # fmt: skip
@@ -79,6 +82,11 @@ def from_arguments(args: argparse.Namespace) -> Workload:
     """Return the work that the arguments name."""
     per_boot = int(options.number("per-boot", args.per_boot or "64", 1, 64))
     given = [name for name in (*_OWN, "file", "apps") if getattr(args, name)]
+    if args.ready:
+        if args.fs or given:
+            raise SlateError(f"--{'fs' if args.fs else given[0]} with --ready: that work has its own",
+                             "leave one of them out")  # fmt: skip
+        return _ready(args.ready, per_boot)
     if not args.work:
         if given:
             raise SlateError(f"--{given[0]} without --work", "name the work with --work")
@@ -103,7 +111,18 @@ def _fsyncs(fs: str, per_boot: int) -> Workload:
     script = (paths.GUEST_TOOLS / "jobs" / "cuts-fs.sh").read_bytes()
     programs = dict.fromkeys(_OWN, script) | {PROGRAM: paths.guest_program(PROGRAM).read_bytes()}
     environment = {"CUTS_FS": fs, "CUTS_WORKERS": str(WORKERS)}
-    return Workload(programs, {"fs": fs}, environment, fs, per_boot)
+    return Workload(programs, {"fs": fs}, environment, fs, per_boot, small=fs == "ext4")
+
+
+def _ready(text: str, per_boot: int) -> Workload:
+    ready, variant = cutready.find(text)
+    programs = dict.fromkeys(_OWN, ready.text.encode())
+    facts = {"ready": text, "work": {"work": hashlib.sha256(ready.text.encode()).hexdigest()}}
+    if cutready.PROGRAM in ready.text:
+        programs[cutready.PROGRAM] = paths.guest_program(cutready.PROGRAM).read_bytes()
+    apps = ready.needs_apps(variant)
+    small = not apps and "ext4" in variant
+    return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, small=small)
 
 
 def _read(option: str, name: str) -> bytes:

@@ -262,6 +262,13 @@ class Campaigns(unittest.TestCase):
             (("--survey", "nothere"), "--survey nothere: no such file"),
             (("--survey", SCRIPT, "--cut-at", "1s"), "--cut-at with --survey"),
             (("--shrink",), "--shrink without --id"),
+            (("--states", "4"), "--states: counts subsets of unflushed writes"),
+            (("--states", "1", "--kind", "subset"), "--states 1: out of range"),
+            (("--ready", "sqlit:wal-full"), "there is no sqlit; did you mean sqlite?"),
+            (("--ready", "sqlite"), "--ready sqlite: there is no such variant"),
+            (("--ready", "sqlite:wal-fast"), "write --ready sqlite:VARIANT; JOURNAL-SYNC. JOURNAL: delete"),
+            (("--ready", "sqlite:wal-full", "--fs", "xfs"), "--fs with --ready"),
+            (("--ready", "sqlite:wal-full", "--check", SCRIPT), "--check with --ready"),
             (("--take", "1"), "--take without --cut-at"),
             (("--cut-at", ""), "--cut-at is empty"),
             (("--take", "x", "--cut-at", "1s"), "--take x: not numbers of requests"),
@@ -310,6 +317,17 @@ class Kinds(unittest.TestCase):
         found = unflushed((0, 4096), (8192, 4096), (0, 4096))
         self.assertEqual(len(self.draws("subset", found)), 8)
         self.assertIn("11\n", self.draws("subset", found))
+
+    def test_states(self) -> None:
+        """Of n writes all 2^n subsets, or so many different ones as are wanted, with none and all among them."""
+        found = unflushed((0, 4096), (8192, 4096), (0, 4096))
+        every = {cutkinds.text(losses) for losses in cutkinds.states(random.Random(1), found, 8)}
+        self.assertEqual(len(every), 8)
+        self.assertEqual(cutkinds.states(random.Random(1), [], 4), [[]])
+        for seed in range(20):
+            some = [cutkinds.text(losses) for losses in cutkinds.states(random.Random(seed), found, 5)]
+            self.assertEqual((len(set(some)), len(some), some[:2]), (5, 5, ["", "10\n11\n12\n"]))
+            self.assertLessEqual(set(some), every)
 
     def test_large_writes_are_torn(self) -> None:
         """Only at multiples of the atomic unit; a trim, and a write within a unit, happens or not."""
@@ -464,9 +482,10 @@ class Survey(unittest.TestCase):
         self.assertEqual(cutsurvey.visible([one, two, three, over, trim]), [two, over])
 
     def test_the_line(self) -> None:
-        cuts_ = [(self.writes(*there), "s") for there in ((0,), (2, 0), (2, 2), (0, 2, 2))]
-        self.assertEqual(cutsurvey.text("small", cuts_), "| small | 4 | 2; 3 | 1 | 1 | 1 | 0 | 1 |")
-        self.assertEqual(cutsurvey.text("x", []), "| x | 0 | 0; 0 | 0 | 0 | 0 | 0 | 0 |")
+        cuts_ = [(self.writes(*there), {"s", there[:1] and str(there)}) for there in ((0,), (2, 0), (2, 2), (0, 2, 2))]
+        cuts_[0][1].add("t")
+        self.assertEqual(cutsurvey.text("small", cuts_), "| small | 4 | 2; 3 | 1 | 1 | 1 | 0 | 1 | 2.2; 3 |")
+        self.assertEqual(cutsurvey.text("x", []), "| x | 0 | 0; 0 | 0 | 0 | 0 | 0 | 0 | 0; 0 |")
 
 
 class Kernel(unittest.TestCase):

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# calls.sh: records that the calls of one WAY make durable (records.c), on a file system FS, and below it a LAYER. Its
+# name in the guest says what it does: make, work or check.
+#
+#: variants WAY-FS or WAY-FS-LAYER. WAY: fsync fdatasync odsync osync dsync rename replace lazy atomic split;
+#: variants FS: ext4 xfs f2fs btrfs, or raw (the device itself: atomic and split);
+#: variants LAYER: plain raid1 raid5 raid5ppl raid5late raid5ppllate
+#: apps btrfs raid
+#
+# What is promised (fsync(2), open(2), pwritev2(2), rename(2)):
+#
+#   fsync, osync          the data and all metadata of the file are on the device
+#   fdatasync, odsync, dsync   the data are, and the metadata that are needed to read them
+#   rename                with an fsync of the file before, and of the directory after it, the new file is there
+#   replace               with an fsync of the file before it: the old or the new file is there, whole, at any time
+#   lazy                  nothing. ext4 promises with auto_da_alloc (Documentation/admin-guide/ext4.rst) what replace does
+#   atomic                of each write all is there or nothing (RWF_ATOMIC), and all once it has ended (RWF_DSYNC)
+#   split                 the latter alone
+#
+# raid1, raid5: md over two or three slices of the drive, 32 MiB each, so all members
+# lose their power at once. late: the check finds the array without its first member, which is lost with the power. md(4)
+# names what a RAID 5 may lose then: the write hole, data that are not being written; with a partial parity log (ppl) not.
+uuid=5a1e5a1e-0000-4000-8000-000000000004
+IFS=- read -r way fs layer <<END
+$CUTS_VARIANT
+END
+layer=${layer:-plain} slices=$((65536 + 8192)) # sectors of a member
+export DM_DISABLE_UDEV=1
+
+die()
+{
+	echo "calls.sh: $*"
+	exit 4
+}
+
+quietly() { "$@" >/run/said 2>&1 || { cat /run/said; return 1; }; }
+
+map() # NAME TARGET...
+{
+	name=$1
+	shift
+	quietly in-apps dmsetup create "$name" --table "$*" || die "dmsetup create $name"
+}
+
+slice() # NUMBER...
+{
+	quietly in-apps modprobe dm_mod
+	for n in "$@"; do
+		map "s$n" "0 $slices linear $SLATE_DEV $((n * slices))"
+	done
+}
+
+# Set $dev to the device for the file system.
+layer_up() # make|assemble
+{
+	dev=$SLATE_DEV level=${layer%%[pl]*} policy=resync late=''
+	case $layer in *ppl*) policy=ppl ;; esac
+	case $layer in *late) [ "$1" = make ] || late=yes ;; esac
+	case $layer in
+	plain) ;;
+	raid1) quietly in-apps modprobe raid1 && slice 0 1 && array "$1" raid1 /dev/mapper/s0 /dev/mapper/s1 ;;
+	raid5*)
+		quietly in-apps modprobe raid456
+		if [ "$late" ]; then
+			slice 1 2
+			array "$1" "$level" /dev/mapper/s1 /dev/mapper/s2
+		else
+			slice 0 1 2
+			array "$1" "$level" /dev/mapper/s0 /dev/mapper/s1 /dev/mapper/s2
+		fi
+		;;
+	*) die "there is no layer $layer" ;;
+	esac
+}
+
+array() # make|assemble LEVEL DEVICE...
+{
+	dev=/dev/md0 how=$1 raid=${2#raid}
+	shift 2
+	if [ "$how" = make ]; then
+		[ "$raid" = 1 ] || set -- --consistency-policy=$policy --chunk=64 "$@"
+		quietly in-apps mdadm --create $dev --run --level="$raid" --raid-devices=$((raid == 1 ? 2 : 3)) \
+			--bitmap=none --size=32M --homehost=slate --uuid=5a1e5a1e:00000000:40008000:00000005 "$@" ||
+			die "mdadm --create"
+		in-apps mdadm --wait $dev
+	else
+		quietly in-apps mdadm --assemble --run ${late:+--force} $dev "$@" || die "mdadm --assemble"
+	fi
+}
+
+layer_down()
+{
+	case $layer in
+	raid*) quietly in-apps mdadm --stop /dev/md0 || die "mdadm --stop" ;;
+	esac
+	[ "$layer" = plain ] || quietly in-apps dmsetup remove_all || die "dmsetup remove_all"
+}
+
+make_fs()
+{
+	case $fs in
+	raw) ;;
+	ext4) mkfs.ext4 -q -F -U $uuid -E nodiscard,hash_seed=$uuid "$dev" ;;
+	# --unsupported: allow less than 300 MB
+	xfs) mkfs.xfs -q -f -K --unsupported -m uuid=$uuid "$dev" ;;
+	f2fs) mkfs.f2fs -q -f -t 0 "$dev" ;;
+	btrfs) quietly in-apps mkfs.btrfs -q -f -K -U $uuid "$dev" ;;
+	*) die "there is no file system $fs" ;;
+	esac || die "mkfs of $fs"
+}
+
+mount_fs()
+{
+	[ "$fs" != raw ] || return 0
+	[ "$fs" != btrfs ] || quietly in-apps modprobe btrfs
+	modprobe -q "$fs" 2>/dev/null
+	mount -t "$fs" "$dev" /run/mnt
+}
+
+is_clean()
+{
+	case $fs in
+	raw) ;;
+	ext4) e2fsck -f -n "$dev" ;;
+	xfs) xfs_repair -n "$dev" ;;
+	f2fs) fsck.f2fs --dry-run "$dev" ;;
+	btrfs)
+		in-apps btrfs device scan --forget # the next drive has the same identifiers
+		in-apps btrfs check --readonly "$dev" 2>&1
+		;;
+	esac
+}
+
+where() { [ "$fs" = raw ] && echo "$dev" || echo /run/mnt; }
+
+look()
+{
+	mount_fs || { echo "does not mount"; dmesg | tail -n 5; return 3; }
+	./records check "$(where)" "$way" "$CUTS_SEED" "$DURABLE"
+	status=$?
+	if [ "$fs" != raw ]; then
+		umount /run/mnt || return 4
+		is_clean || { echo "is not clean"; return 3; }
+	fi
+	layer_down
+	return $status
+}
+
+case ${0##*/} in
+make) layer_up make && make_fs && layer_down ;;
+work)
+	layer_up assemble
+	mount_fs || exit 4
+	./records work "$(where)" "$way" "$CUTS_SEED" "$SLATE_DURABLE"
+	;;
+check) layer_up assemble && look ;;
+esac

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * records - make durable records by one way of the system's calls, and check afterwards that they are there.
+ *
+ *   records work  WHERE WAY SEED REPORT   until the power is cut
+ *   records check WHERE WAY SEED DURABLE  after it; the file DURABLE has the numbers reported before the cut
+ *
+ * Record n has 1 to 8 KiB, a function of the seed and n. WHERE is a directory; with atomic it may be a block device.
+ * After a record's calls have succeeded, "n T\n" is written to REPORT; T is the time-stamp counter, in virtual time the
+ * drive's clock in ns. What the calls promise is in jobs/cuts-calls.sh.
+ *
+ *   fsync, fdatasync, odsync, osync, dsync   append the record to the file "log" (odsync, osync: a file opened with
+ *                             O_DSYNC, O_SYNC; dsync: RWF_DSYNC)
+ *   rename    write the record to "new", fsync it, rename it to "fN", N = n mod 8, fsync the directory
+ *   replace   the same without fsync of the directory; the record must be whole, and need not be the last one
+ *   lazy      the same without any fsync; likewise
+ *   atomic    write 16 KiB with RWF_ATOMIC, O_DIRECT and RWF_DSYNC at one of 64 places of "log", or of the block device
+ *   split     the same without RWF_ATOMIC
+ *
+ * Exit status of check: 1 a record that was reported is missing; 2 one is there in part; 4 an error.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef RWF_ATOMIC
+#define RWF_ATOMIC 0x40
+#endif
+#define RECORD_MAX 8192u
+#define ATOM 16384u
+#define PLACES 64u
+#define NAMES 8u
+
+enum { GOOD, LOST, TORN, FAILED = 4 };
+enum way { FSYNC, FDATASYNC, ODSYNC, OSYNC, DSYNC, RENAME, REPLACE, LAZY, ATOMIC, SPLIT, WAYS };
+
+static const char *const names[WAYS] = { "fsync", "fdatasync", "odsync", "osync", "dsync", "rename", "replace", "lazy",
+					 "atomic", "split" };
+
+static uint64_t seed;
+static enum way way;
+static uint8_t *buf, *want;		/* ATOM bytes, aligned for O_DIRECT */
+
+static void die(const char *what)
+{
+	fprintf(stderr, "records: %s: %s\n", what, strerror(errno));
+	exit(FAILED);
+}
+
+static int say(int status, const char *what, uint64_t n)
+{
+	printf("record %llu %s\n", (unsigned long long)n, what);
+	return status;
+}
+
+static uint64_t mix(uint64_t z)			/* splitmix64 */
+{
+	z += 0x9e3779b97f4a7c15u;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static uint32_t size_of(uint64_t n)
+{
+	return way >= ATOMIC ? ATOM : 1024 + (uint32_t)(mix(seed ^ n) % (RECORD_MAX - 1023));
+}
+
+/* The first 8 bytes of a record are its number. */
+static void fill(uint64_t n, uint8_t *to)
+{
+	uint32_t bytes = size_of(n);
+
+	for (uint32_t i = 0; i < bytes; i += 8) {
+		uint64_t word = i ? mix(seed + n * 0x10001u + i) : n;
+
+		memcpy(to + i, &word, bytes - i < 8 ? bytes - i : 8);
+	}
+}
+
+static uint32_t place_of(uint64_t n)
+{
+	return (uint32_t)(mix(n ^ (seed << 20)) % PLACES);
+}
+
+static bool is_device(const char *where)
+{
+	struct stat st;
+
+	return !stat(where, &st) && S_ISBLK(st.st_mode);
+}
+
+static int open_log(const char *where, bool make)
+{
+	static const int flags[WAYS] = { [ODSYNC] = O_DSYNC, [OSYNC] = O_SYNC, [ATOMIC] = O_DIRECT,
+					 [SPLIT] = O_DIRECT };
+	bool device = is_device(where);
+	int how, fd;
+
+	if (!device && chdir(where))
+		die(where);
+	how = (make ? O_RDWR | flags[way] : O_RDONLY) | (make && !device ? O_CREAT : 0);
+	fd = open(device ? where : "log", how, 0644);
+	if (fd < 0 && (make || errno != ENOENT))
+		die("log");
+	return fd;
+}
+
+static void sync_folder(void)
+{
+	int fd = open(".", O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0 || fsync(fd) || close(fd))
+		die("fsync of the directory");
+}
+
+static void write_all(int fd, uint32_t bytes, uint64_t at, int rwf)
+{
+	struct iovec v = { buf, bytes };
+
+	if (pwritev2(fd, &v, 1, (off_t)at, rwf) != (ssize_t)bytes)
+		die("write");
+}
+
+static void append(int fd, uint64_t n, uint64_t *end)
+{
+	write_all(fd, size_of(n), *end, way == DSYNC ? RWF_DSYNC : 0);
+	*end += size_of(n);
+	if ((way == FSYNC && fsync(fd)) || (way == FDATASYNC && fdatasync(fd)))
+		die("fsync");
+}
+
+static void put_file(uint64_t n)
+{
+	char name[8];
+	int fd = open("new", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	if (fd < 0)
+		die("new");
+	write_all(fd, size_of(n), 0, 0);
+	if ((way != LAZY && fsync(fd)) || close(fd))
+		die("fsync");
+	snprintf(name, sizeof(name), "f%u", (unsigned int)(n % NAMES));
+	if (rename("new", name))
+		die("rename");
+	if (way == RENAME)
+		sync_folder();
+}
+
+/* Allocate the places, so that no write to them changes the file's size or extents. */
+static void make_places(int fd, bool device)
+{
+	memset(buf, 0, ATOM);
+	for (uint32_t at = 0; at < PLACES; at++)
+		write_all(fd, ATOM, (uint64_t)at * ATOM, 0);
+	if (fsync(fd))
+		die("fsync");
+	if (!device)
+		sync_folder();
+}
+
+static _Noreturn void work(const char *where, const char *report)
+{
+	int out = open(report, O_WRONLY | O_APPEND | O_NOCTTY), fd = open_log(where, true);
+	uint64_t end = 0;
+	char line[64];
+
+	if (out < 0)
+		die(report);
+	if (way >= ATOMIC)
+		make_places(fd, is_device(where));
+	else
+		sync_folder();
+	for (uint64_t n = 1;; n++) {
+		int len;
+
+		fill(n, buf);
+		if (way < RENAME)
+			append(fd, n, &end);
+		else if (way < ATOMIC)
+			put_file(n);
+		else
+			write_all(fd, ATOM, (uint64_t)place_of(n) * ATOM, RWF_DSYNC | (way == ATOMIC ? RWF_ATOMIC : 0));
+		len = snprintf(line, sizeof(line), "%llu %llu\n", (unsigned long long)n, __builtin_ia32_rdtsc());
+		if (write(out, line, (size_t)len) != len)
+			die(report);
+	}
+}
+
+/* The last number reported; 0: none. */
+static uint64_t last_reported(const char *durable)
+{
+	FILE *in = fopen(durable, "r");
+	unsigned long long n = 0;
+
+	if (!in)
+		die(durable);
+	while (fscanf(in, "%llu", &n) == 1)
+		;
+	fclose(in);
+	return n;
+}
+
+/* Compare bytes of the buffer with record n. */
+static bool is_record(uint64_t n, ssize_t bytes)
+{
+	fill(n, want);
+	return bytes == (ssize_t)size_of(n) && !memcmp(buf, want, (size_t)bytes);
+}
+
+/* All reported records are in the log, one after another. The one after them may be there in part. */
+static int check_log(int fd, uint64_t last)
+{
+	for (uint64_t n = 1; n <= last; n++) {
+		ssize_t got = fd < 0 ? 0 : read(fd, buf, size_of(n));
+
+		if (got < (ssize_t)size_of(n))
+			return say(LOST, "is not there, and was durable", n);
+		if (!is_record(n, got))
+			return say(TORN, "is not what was written", n);
+	}
+	return GOOD;
+}
+
+/* Each file has one whole record, which is at least as new as the one reported, if the way promises that. */
+static int check_files(uint64_t last)
+{
+	for (uint64_t k = 0; k < NAMES; k++) {
+		uint64_t newest = last < k ? 0 : last - (last - k) % NAMES, found = 0;
+		char name[8];
+		ssize_t got;
+		int fd;
+
+		snprintf(name, sizeof(name), "f%u", (unsigned int)k);
+		fd = open(name, O_RDONLY);
+		if (fd < 0 && way == RENAME && newest)
+			return say(LOST, "is not there, and was durable", newest);
+		if (fd < 0)
+			continue;
+		got = read(fd, buf, ATOM);
+		close(fd);
+		if (got >= 8)
+			memcpy(&found, buf, 8);
+		if (!found || found % NAMES != k || !is_record(found, got))
+			return say(TORN, "is a file without a whole record", newest);
+		if (way == RENAME && found < newest)
+			return say(LOST, "is not there, and was durable", newest);
+	}
+	return GOOD;
+}
+
+static int check_places(int fd, uint64_t last)
+{
+	static uint64_t newest[PLACES];
+
+	if (fd < 0 || !last)
+		return last ? LOST : GOOD;
+	for (uint64_t n = 1; n <= last; n++)
+		newest[place_of(n)] = n;
+	for (uint32_t at = 0; at < PLACES; at++) {
+		uint64_t found;
+
+		if (pread(fd, buf, ATOM, (off_t)at * ATOM) != ATOM)
+			return say(LOST, "cannot be read", newest[at]);
+		memcpy(&found, buf, 8);
+		memset(want, 0, ATOM);
+		if (found ? !is_record(found, ATOM) : memcmp(buf, want, ATOM) != 0)
+			return say(TORN, "is there in part", found);
+		if (found < newest[at])
+			return say(LOST, "is not there, and was durable", newest[at]);
+	}
+	return GOOD;
+}
+
+static int check(const char *where, const char *durable)
+{
+	uint64_t last = last_reported(durable);
+	int fd = open_log(where, false);
+
+	if (way < RENAME)
+		return check_log(fd, last);
+	return way < ATOMIC ? check_files(last) : check_places(fd, last);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 6) {
+		fputs("usage: records work|check WHERE WAY SEED FILE\n", stderr);
+		return FAILED;
+	}
+	for (way = 0; way < WAYS && strcmp(names[way], argv[3]); way++)
+		;
+	if (way == WAYS) {
+		fprintf(stderr, "records: there is no way %s\n", argv[3]);
+		return FAILED;
+	}
+	seed = strtoull(argv[4], NULL, 10);
+	buf = aligned_alloc(4096, ATOM);
+	want = aligned_alloc(4096, ATOM);
+	if (!buf || !want)
+		die("memory");
+	if (!strcmp(argv[1], "work"))
+		work(argv[2], argv[5]);
+	return check(argv[2], argv[5]);
+}
