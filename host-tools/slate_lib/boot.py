@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import command, process, qmp
+from . import command, process, qmp, watch
 from .errors import MachineError, quoted
 from .options import RunOptions
 from .powercut import Plan
@@ -61,6 +61,7 @@ async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
         qemu.kill()
         await asyncio.shield(monitor.close())
     said = console.read_text(encoding="utf-8", errors="replace")
+    watch.check_drive(said)
     return Boot(reason, power, drive, said, results.read_bytes(), time.monotonic() - began)
 
 

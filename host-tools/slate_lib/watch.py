@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from . import estimate
+from . import estimate, ownkernel
 from .errors import MachineError, quoted
 from .process import KVM_FIX
 
@@ -26,6 +26,7 @@ STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlo
 PANIC_SECONDS = 2  # for the rest of a panic's text
 _PHASE = re.compile(rb"^SLATE-PHASE ([!-~]+)(?: rc=(\d{1,9}))? (\d{1,15}(?:\.\d+)?)\s*$")
 _PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
+_NO_DRIVE = re.compile(r"^init: (no /dev/((?:nvme|vd)[a-z0-9]+) after \d+ s)\s*$", re.MULTILINE)
 _LABELS = {
     "boot-done": "booted",
     "job-start": "job started",
@@ -37,6 +38,18 @@ _LABELS = {
 }
 _RUNNING = "running the job"
 
+
+def check_drive(console: str) -> None:
+    """Raise an error if the guest's init has found no drive: its kernel has no driver for that."""
+    found = _NO_DRIVE.search(console)
+    if not found:
+        return
+    needs = ownkernel.NVME if found[2].startswith("nvme") else ownkernel.VIRTIO
+    configs = " and ".join(f"CONFIG_{need.config}=y" for need in needs)
+    raise MachineError(
+        f"the guest's kernel found no drive: {found[1]}",
+        f"build it with {configs}, or name its modules with --modules DIR",
+    )
 
 
 class Progress:
@@ -186,6 +199,7 @@ class Watcher:
     def _understand(self, line: bytes, now: float) -> None:
         if _PANIC.search(line):
             self._panic = self._panic or now
+        check_drive(line.decode(errors="replace"))
         match = _PHASE.match(line)
         if not match or match[1].decode() in self.phases:
             return

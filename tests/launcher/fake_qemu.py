@@ -3,7 +3,7 @@
 """Stand in for QEMU: speak QMP, print a guest's console, send results.
 
 FAKE says what goes wrong: refuse, no-boot, die, panic, hang, garbage, failed-job, spam,
-die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).
+no-drive, die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).
 """
 
 import base64
@@ -99,6 +99,8 @@ def boot(fake: str, qmp: Qmp, console: IO[bytes]) -> None:
     """Boot, or fail in the way that FAKE names."""
     if fake == "no-boot":
         time.sleep(60)
+    if fake == "no-drive":
+        console.write(b"init: no /dev/nvme0n1 after 10 s\r\n")
     console.write(b"SLATE-PHASE boot-done 1.25\r\n")
     if fake == "die":
         print("qemu-system-x86_64: the sky fell", file=sys.stderr)

@@ -230,6 +230,24 @@ class Bad(RunTest):
     def test_panic(self) -> None:
         self.failure(3, "kernel panicked", "| Kernel panic - not syncing: fake", "--mem", fake="panic")
 
+    def test_a_kernel_without_the_drive(self) -> None:
+        """The job does not run on, nor does its status count, where the guest's init found no drive."""
+        self.failure(
+            3,
+            "the guest's kernel found no drive: no /dev/nvme0n1 after 10 s",
+            "fix: build it with CONFIG_BLK_DEV_NVME=y, or name its modules with --modules DIR",
+            fake="no-drive",
+        )
+        self.assertFalse((self.out / "fio.json").exists())
+        for line, configs in (
+            ("init: no /dev/vda after 10 s\n", "CONFIG_VIRTIO_PCI=y and CONFIG_VIRTIO_BLK=y"),
+            ("x\r\ninit: no /dev/nvme0n1 after 10 s\r\ny", "CONFIG_BLK_DEV_NVME=y"),
+        ):
+            with self.assertRaises(MachineError) as caught:
+                watch.check_drive(line)
+            self.assertIn(f"build it with {configs}, or", str(caught.exception))
+        watch.check_drive("init: no /dev/ttyS1 to send the results to\nthe job: init: no /dev/vda after 10 s\n")
+
     def test_hang(self) -> None:
         self.failure(
             3,
