@@ -44,6 +44,7 @@
 user_cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${user_cache:+$user_cache/slate}
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+FULL_DISK='No space left on device|Wrote only [0-9]+ of [0-9]+ bytes' # of any program; of tar
 KNOWN_RELEASES='12, 13, forky, sid'
 NO_NETWORK='Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Unable to connect|Network is unreachable'
 
@@ -194,15 +195,20 @@ have_lists() { compgen -G "$apt_state/lists/*_dists_${suite}_*Release" >/dev/nul
 # construction has none; old lists stay. Return 5 if the archive has no such release.
 update_lists()
 {
-	local until file
+	local until file said
 	[ -z "$(find "$apt_state/.lock" -mmin -10 2>/dev/null)" ] || ! have_lists || return 0
 	exec 8>"$apt_state/.lock"
 	flock 8
-	apt-get "${apt_options[@]}" -q update 2>&1 8>&- | tee "$apt_state/.said" || echo "apt-get update: status $?"
+	said=$(apt-get "${apt_options[@]}" -q update 2>&1 8>&-) || said+=$'\n'"apt-get update: status $?"
+	echo "$said"
 	exec 8>&-
 	if ! have_lists; then
-		if grep -qE 'does not have a Release file|404 +Not Found|File not found' "$apt_state/.said" &&
-			! grep -qE "$NO_NETWORK|No space left" "$apt_state/.said"; then
+		! grep -q 'No space left' <<<"$said" || {
+			echo "No space left on device: $apt_state"
+			return 2
+		}
+		if grep -qE 'does not have a Release file|404 +Not Found|File not found' <<<"$said" &&
+			! grep -qE "$NO_NETWORK" <<<"$said"; then
 			rm -rf "${apt_state:?}"
 			echo "the archive $debian_uri has no release '$suite'; known releases: $KNOWN_RELEASES"
 			return 5
@@ -269,7 +275,7 @@ missing_files() # PLAN
 # Have all files of a plan in the cache. Return 1 if the archive has not all; PLAN.gone has their lines.
 fetch_plan() # PLAN
 {
-	local name version arch hash bytes path tmp words=() sum=0 free_mb
+	local name version arch hash bytes path tmp words=() sum=0 free_mb said full=''
 	rm -f "$1.gone"
 	missing_files "$1" >"$1.missing"
 	[ -s "$1.missing" ] || return 0
@@ -284,16 +290,23 @@ fetch_plan() # PLAN
 		echo "No space left on device: $free_mb MB in $(files_dir), and $((sum / 1000000)) MB to fetch"
 		return 2
 	}
-	/usr/lib/apt/apt-helper "${apt_options[@]}" -q download-file "${words[@]}" 2>&1 | tee "$tmp/said" || true
+	said=$(/usr/lib/apt/apt-helper "${apt_options[@]}" -q download-file "${words[@]}" 2>&1) || true
+	echo "$said"
+	! grep -q 'No space left' <<<"$said" || full=1
 	while read -r name version arch hash bytes path; do
-		if [ "$(sha256sum 2>/dev/null <"$tmp/$hash" | cut -d' ' -f1)" = "$hash" ] && cp -L "$tmp/$hash" "$tmp/whole"; then
-			mv "$tmp/whole" "$(file_of "$hash")"
+		if [ "$(sha256sum 2>/dev/null <"$tmp/$hash" | cut -d' ' -f1)" = "$hash" ]; then
+			cp -L "$tmp/$hash" "$tmp/whole" && mv "$tmp/whole" "$(file_of "$hash")" || full=1
 		else
 			echo "$name $version $arch $hash $bytes $path" >>"$1.gone"
 		fi
 		rm -f "$tmp/$hash"
 	done <"$1.missing"
-	if [ -e "$1.gone" ] && grep -qE "$NO_NETWORK" "$tmp/said"; then
+	if [ -n "$full" ]; then
+		rm -rf "$tmp" "$1.gone"
+		echo "No space left on device: $(files_dir)"
+		return 2
+	fi
+	if [ -e "$1.gone" ] && grep -qE "$NO_NETWORK" <<<"$said"; then
 		echo "the archive $debian_uri cannot be reached, and the cache has not: $(gone "$1")"
 		rm -rf "$tmp" "$1.gone"
 		return 3

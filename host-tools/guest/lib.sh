@@ -188,7 +188,7 @@ phase()
 
 explain()
 {
-	if grep -q 'No space left on device' "$1"; then
+	if grep -qE "$FULL_DISK" "$1"; then
 		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
 	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
 		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2

@@ -137,6 +137,15 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def small_disk(test: unittest.TestCase, folder: Path, size: str) -> None:
+    """Mount a file system of this size on a folder until the test ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        test.skipTest("can not mount here")
+    test.addCleanup(lambda: subprocess.run(["umount", "-l", folder], check=False))
+
+
 class ArchiveCase(unittest.TestCase):
     """Each test has an archive, a cache and a lock of its own."""
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from archive import ArchiveCase, _sha256, codename
+from archive import ArchiveCase, _sha256, codename, small_disk
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """
@@ -313,6 +314,22 @@ class BadInput(Case):
         self.assertNotEqual(self.sh(script)[0], 0)
         self.assertEqual(list(root.glob("root-*")), [])
         self.assertTrue(deb.exists())
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
+    def test_a_disk_that_fills(self) -> None:
+        """While a file is fetched, and while packages are unpacked; df says that there is room."""
+        small_disk(self, self.folder / "cache", "6m")
+        cache = self.folder / "cache" / "slate"
+        room = "df() { printf 'head\\nx 1 1 9999 x x\\n'; }\n"
+        self.archive.add("trixie", "large", "1-1", files={"large": "x" * 7_000_000})
+        status, notes, said = self.sh(f"{room}part_plan p large")
+        self.assertEqual((status, notes, said.splitlines()[-1]), (2, "", f"No space left on device: {cache}/files"))
+        self.assertEqual(list((cache / "files").iterdir()), [])
+        self.archive.add("trixie", "half", "1-1", files={"half": "x" * 3_500_000})
+        status, _, said = self.sh(f"{room}make_root build half")
+        self.assertNotEqual(status, 0)
+        self.assertRegex(said, "No space left on device|tar: ./half: Wrote only [0-9]+ of [0-9]+ bytes\n")
+        self.assertEqual(list(cache.glob("root-*")), [])
 
     def test_a_package_file(self) -> None:
         """Its content stays in the cache; the file need not."""

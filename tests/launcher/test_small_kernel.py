@@ -79,12 +79,14 @@ class Config(Case):
 class Source(Case):
     """The source has the packaged kernel's version, if the archive still has it."""
 
-    def version(self, *offered: str, lock: str = "") -> tuple[int, str, str]:
-        """Ask for 6.12.2-1. Return the status, the version that was planned, and the notes."""
+    def version(self, *offered: str, lock: str = "", missing: str = "") -> tuple[int, str, str]:
+        """Ask for 6.12.2-1. Return the status, the version that was planned, and the notes. Missing: listed only."""
         archive = Archive(self.folder / "archive")
         archive.suite("trixie")
         for version in offered:
-            archive.add("trixie", "linux-source-6.12", version, Depends="xz")
+            file = archive.add("trixie", "linux-source-6.12", version, Depends="xz")
+            if version == missing:
+                file.unlink()
         archive.add("trixie", "xz", "1")
         archive.write()
         (self.folder / "lock").write_text(lock, encoding="ascii")
@@ -104,6 +106,15 @@ class Source(Case):
         note = "the archive has no linux-source-6.12 6.12.2-1 any more: taking the newest\n"
         found = self.version("6.12.3-1", "6.12.4-1")
         self.assertEqual(found, (0, "linux-source-6.12 6.12.4-1\n", note))
+
+    def test_a_list_that_is_newer_than_the_archive(self) -> None:
+        status, said, notes = self.version("6.12.2-1", "6.12.3-1", missing="6.12.2-1")
+        self.assertEqual((status, said), (0, "linux-source-6.12 6.12.3-1\n"))
+        note = "the archive has no linux-source-6.12 6.12.2-1 any more: taking the newest"
+        self.assertEqual(notes.splitlines()[-1], note)
+
+    def test_an_index_without_files(self) -> None:
+        self.assertEqual(self.version("6.12.2-1", missing="6.12.2-1")[:2], (9, ""))
 
     def test_an_exact_lock_takes_no_other(self) -> None:
         self.assertEqual(self.version("6.12.3-1", lock="# exact\n"), (9, "", ""))
