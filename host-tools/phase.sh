@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # phase.sh [-q] NAME WHAT COMMAND... - run one phase of the build: say what it
-# does and how long it took. -q: show the output only if the command fails.
+# does and how long it took. -q: show the output only if the command fails; else lines alone that begin 'slate: '.
 # Output is kept in build/log/NAME.log; times in build/log/NAME.seconds; build/log/NAME.failed says of a phase that
 # failed what it does (tests/run.py reports it as a failed test).
 # Phases of one name wait for each other, so that two makes may run in one clone.
@@ -37,6 +37,7 @@ took=$(seconds)
 [ -n "$over" ] && printf '\r\033[K'
 if [ "$rc" -eq 0 ]; then
 	rm -f "$logs/$name.failed"
+	[ -z "$quiet" ] || grep '^slate: ' "$logs/$name.log"
 	printf '%s\n' "$took" >"$logs/$name.seconds"
 	printf '%-9s %-62s %7s s\n' "$name" "$what" "$took"
 	exit 0

@@ -45,7 +45,7 @@ need_mib=3000
 
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon
 	tests/qtest/nvme-command-test)
-python_packages=('meson>=1.5,<1.9' 'pycotap>=1.1')
+packages=$root/host-tools/python/qemu.txt # meson and pycotap
 
 flags=(
 	--target-list=x86_64-softmmu
@@ -139,7 +139,8 @@ compute_ids() {
 	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" \
 		"$(hash_files "${schema_from[@]}")" "$id_unpack")
 	# slate.pc: meson asks it once, which libraries the core needs
-	id_configure=$(hash_text "${flags[@]}" "$obj" "$core" "${python_packages[@]}" \
+	id_python=$(hash_text "$venv" "$(<"$packages")")
+	id_configure=$(hash_text "${flags[@]}" "$obj" "$core" "$id_python" \
 		"$(cat "$core/lib/pkgconfig/slate.pc" 2>/dev/null)")
 	id_compile=$(hash_text "$id_overlay" "$id_configure" "$(hash_files "${libraries[@]}")" "${programs[@]}")
 }
@@ -164,11 +165,11 @@ seconds_since() { # EPOCHREALTIME
 }
 
 explain() { # LOG - a sentence for what can be told from the output
-	if grep '^no QEMU ' "$1"; then
+	if grep -E '^no QEMU |^slate: pip could not' "$1"; then
 		:
 	elif grep -qiE 'no space left|disk quota' "$1" || [ "$(free_mib)" -lt 50 ]; then
 		echo "The disk is full: QEMU's build takes about $need_mib MiB under $build."
-	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|NewConnectionError|Network is unreachable' "$1"; then
+	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
 		echo "The network, or the server, does not answer. With a tarball of QEMU 10.0.x at"
 		echo "hand, no Debian server is asked: QEMU_TARBALL=FILE $0"
 	elif grep -qE 'NO_PUBKEY|is not signed|EXPKEYSIG' "$1"; then
@@ -354,9 +355,11 @@ copy_overlay() {
 }
 
 make_venv() {
-	rm -rf "$venv"
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --disable-pip-version-check "${python_packages[@]}"
+	local status=0 said
+	said=$("$root/host-tools/venv.sh" qemu 2>&1) || status=$?
+	echo "$said"
+	[ "$status" != 0 ] || grep '^slate: ' <<<"$said" >>"$notes" || true
+	return $status
 }
 
 configure() {
@@ -455,10 +458,10 @@ if ! is_done overlay "$id_overlay"; then
 	copy_overlay
 	set_done overlay "$id_overlay"
 fi
-if ! is_done python "$(hash_text "${python_packages[@]}")"; then
+if ! is_done python "$id_python"; then
 	undo python configure
 	phase python "meson for QEMU's build" make_venv
-	set_done python "$(hash_text "${python_packages[@]}")"
+	set_done python "$id_python"
 fi
 if ! is_done configure "$id_configure" || [ ! -f "$obj/build.ninja" ]; then
 	undo configure compile

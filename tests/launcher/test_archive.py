@@ -5,6 +5,7 @@ archive of our own (archive.py), and Python's packages of an index of our own.""
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import zipfile
 from fnmatch import fnmatch
 from pathlib import Path
 
-from archive import ArchiveCase
+from archive import ArchiveCase, small_disk
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = "host-tools/guest"
@@ -211,12 +212,15 @@ class Words(Case):
         self.assertTrue(said.endswith("the lock names what neither the cache nor the archive has: b 1-1\n"), said)
 
     def test_a_full_disk(self) -> None:
+        fails = "phase x 'a part' sh -c 'echo {}; exit 4'"
         stub = "df() { printf 'head\\nx 1 1 7 x x\\n'; }\n"
-        status, _, said = self.sh(f"{self.PHASE}{stub}phase x 'a part' sh -c 'echo No space left on device; exit 4'")
+        status, _, said = self.sh(f"{self.PHASE}{stub}{fails.format('No space left on device')}")
         self.assertEqual(
             (status, said.splitlines()[:2]),
             (1, ["  | No space left on device", f"test: the disk is full (7 MB left in {self.folder})"]),
         )
+        status, _, said = self.sh(f"{self.PHASE}{stub}{fails.format('tar: a: Wrote only 3 of 9 bytes')}")
+        self.assertIn("test: the disk is full (7 MB left in", said)
         status, _, said = self.sh(f"{self.PHASE}{stub}need_space 8")
         self.assertEqual(
             (status, said),
@@ -329,7 +333,7 @@ class Nothing(unittest.TestCase):
 
     def test_no_script_fetches_otherwise(self) -> None:
         fetches = re.compile(
-            r"apt-get .*\b(install|download|source|update)\b|apt-helper|\bwget\b|\bcurl -|pip\" .*\binstall\b"
+            r"apt-get .*\b(install|download|source|update)\b|apt-helper|\bwget\b|\bcurl -|\bpip\b.*\binstall\b"
         )
         found = set()
         for path in [ROOT / "Makefile", *(ROOT / "host-tools").glob("*.sh"), *(ROOT / GUEST).glob("*.sh"),
@@ -341,62 +345,131 @@ class Nothing(unittest.TestCase):
             found,
             {"host-tools/debian.sh",  # the archive
              "host-tools/install-packages.sh",  # this machine's packages: test_debian
-             "host-tools/venv.sh",  # Python's packages: below
-             "qemu-patches/build.sh"},  # meson, of any version in a range
+             "host-tools/venv.sh"},  # Python's packages: below
         )  # fmt: skip
 
 
 class Wheels(unittest.TestCase):
     """A list's package is gone from the index, or is another file there."""
 
-    def install(self, index: dict[str, str], pinned: str) -> tuple[int, str, bool]:
-        """Install package a 1.0, of the wheel with this text. Index: text by version. Say whether a stamp is left."""
-        with tempfile.TemporaryDirectory(prefix="slate-") as name:
-            folder = Path(name)
-            (folder / "host-tools/python").mkdir(parents=True)
-            shutil.copy(ROOT / "host-tools/venv.sh", folder / "host-tools/venv.sh")
-            (folder / "index").mkdir()
-            self.wheel(folder / "index", "1.0", pinned)
-            wheel = next((folder / "index").iterdir())
-            digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    empty: Path  # an environment of which each test has a copy, because to make one takes seconds
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        found = tempfile.TemporaryDirectory(prefix="slate-")
+        cls.addClassCleanup(found.cleanup)
+        cls.empty = Path(found.name) / "venv"
+        subprocess.run(["/usr/bin/python3", "-m", "venv", cls.empty], check=True, timeout=300)
+
+    def setUp(self) -> None:
+        found = tempfile.TemporaryDirectory(prefix="slate-")
+        self.addCleanup(found.cleanup)
+        self.folder = Path(found.name)
+        (self.folder / "host-tools/python").mkdir(parents=True)
+        (self.folder / "index").mkdir()
+        for name in ("venv.sh", "phase.sh"):
+            shutil.copy(ROOT / "host-tools" / name, self.folder / "host-tools" / name)
+        venv, python = self.folder / "host-tools/venv.sh", self.folder / "python3"
+        text = venv.read_text(encoding="utf-8")
+        self.assertIn("python=/usr/bin/python3\n", text)
+        venv.write_text(text.replace("python=/usr/bin/python3\n", f"python={python}\n"), encoding="utf-8")
+        make = f'mkdir -p "${{3%/*}}" && cp -a {self.empty} "$3"'
+        python.write_text(f'#!/bin/sh\n[ "$2" != venv ] || {{ {make}; exit; }}\nexec /usr/bin/python3 "$@"\n')
+        python.chmod(0o755)
+
+    def lists(self, asked: str, **pinned: str) -> None:
+        """Write x.in, and x.txt of packages NAME 1.0, whose wheels have these texts."""
+        lines = []
+        for name, text in pinned.items():
+            wheel = self.wheel(name, "1.0", text)
+            lines.append(f"{name}==1.0 \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
             wheel.unlink()
-            for version, text in index.items():
-                self.wheel(folder / "index", version, text)
-            (folder / "host-tools/python/x.txt").write_text(f"a==1.0 --hash=sha256:{digest}\n", encoding="ascii")
-            env = {"PATH": "/usr/bin:/bin", "HOME": name, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null"}
-            done = subprocess.run(
-                [folder / "host-tools/venv.sh", "x"], env=env | {"PIP_FIND_LINKS": str(folder / "index")},
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
-            )  # fmt: skip
-            return done.returncode, done.stdout, (folder / "build/venv-x/.requirements.txt").exists()
+        (self.folder / "host-tools/python/x.txt").write_text("# a list\n" + "".join(lines), encoding="ascii")
+        (self.folder / "host-tools/python/x.in").write_text(asked, encoding="ascii")
 
-    @staticmethod
-    def wheel(folder: Path, version: str, text: str) -> None:
-        with zipfile.ZipFile(folder / f"a-{version}-py3-none-any.whl", "w") as file:
-            for path, content in (
-                ("a.py", text),
-                (f"a-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: a\nVersion: {version}\n"),
-                (f"a-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
-                (f"a-{version}.dist-info/RECORD", ""),
+    def install(self, **env: str) -> tuple[int, list[str], bool]:
+        """Run venv.sh as make does; return its status and its lines without those of pip. Say if a stamp is left."""
+        done = subprocess.run(
+            [self.folder / "host-tools/phase.sh", "-q", "x", "packages", self.folder / "host-tools/venv.sh", "x"],
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null",
+                 "PIP_FIND_LINKS": str(self.folder / "index")} | env,
+        )  # fmt: skip
+        lines = [line for line in done.stdout.splitlines() if line.startswith("slate: ")]
+        return done.returncode, lines, (self.folder / "build/venv-x/.requirements.txt").exists()
+
+    def wheel(self, name: str, version: str, text: str, needs: str = "") -> Path:
+        path = self.folder / "index" / f"{name}-{version}-py3-none-any.whl"
+        meta = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        with zipfile.ZipFile(path, "w") as file:
+            for part, content in (
+                (f"{name}.py", text),
+                (f"{name}-{version}.dist-info/METADATA", meta + (f"Requires-Dist: {needs}\n" if needs else "")),
+                (f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+                (f"{name}-{version}.dist-info/RECORD", ""),
             ):
-                file.writestr(zipfile.ZipInfo(path), content)
+                file.writestr(zipfile.ZipInfo(part), content)
+        return path
 
-    def test_it_is_gone(self) -> None:
-        status, said, stamp = self.install({"2.0": "x"}, "x")
-        self.assertEqual((status, stamp), (1, False))
+    def took(self, what: str) -> tuple[int, list[str], bool]:
+        said = "slate: the index has not all that host-tools/python/x.txt names: took"
+        return 0, [f"{said} {what} ('make requirements' renews the list)"], True
+
+    def test_versions_that_are_gone(self) -> None:
+        """Their newest ones are taken; the others stay, although there are newer ones."""
+        self.lists("a\nb\n", a="x", b="x")
+        for version in ("1.1", "2.0"):
+            self.wheel("a", version, "x")
+            self.wheel("b", version, "x")
+        self.wheel("b", "1.0", "x")
+        self.assertEqual(self.install(), self.took("a 2.0 for 1.0"))
+
+    def test_they_do_not_fit_together(self) -> None:
+        """The newest version of one needs a newer one of another, and a third."""
+        self.lists("a<3\nb\n", a="x", b="x")
+        self.wheel("a", "2.0", "x", needs="b>1")
+        self.wheel("a", "3.0", "x")
+        self.wheel("b", "1.0", "x")
+        self.wheel("b", "1.5", "x", needs="c")
+        self.wheel("c", "7", "x")
+        self.assertEqual(self.install(), self.took("a 2.0 for 1.0, b 1.5 for 1.0, c 7"))
+
+    def test_another_file(self) -> None:
+        self.lists("a==1.0\n", a="x")
+        self.wheel("a", "1.0", "y")
+        self.assertEqual(self.install(), self.took("another file of a 1.0"))
+
+    def test_no_version_will_do(self) -> None:
+        self.lists("a<2\n", a="x")
+        self.wheel("a", "2.0", "x")
+        status, said, stamp = self.install()
+        self.assertEqual((status != 0, stamp), (True, False))
         self.assertRegex(
-            said.splitlines()[-1],
+            said[-1],
             r"^slate: pip could not install what host-tools/python/x\.txt names: the index has no such version for "
             r"Python 3\.\d+\.\d+: 'make requirements UPGRADE=1' takes those that it has$",
         )
 
-    def test_it_is_another_file(self) -> None:
-        status, said, stamp = self.install({"1.0": "y"}, "x")
-        self.assertEqual((status, stamp), (1, False))
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
+    def test_a_full_disk(self) -> None:
+        """While the environment is made, and while a package is installed: nothing of it stays."""
+        kib = sum(path.lstat().st_blocks for path in self.empty.rglob("*")) // 2
+        self.lists("a\n", a="x" * 9_000_000)
+        self.wheel("a", "1.0", "x" * 9_000_000)
+        why = "slate: pip could not install what host-tools/python/x.txt names: the disk is full"
+        for size in (2000, kib + 7000):
+            build = self.folder / f"build-{size}"
+            small_disk(self, build, f"{size}k")
+            with self.subTest(size):
+                self.assertEqual(self.install(SLATE_BUILD=str(build))[:2], (1, [why]))
+                self.assertFalse((build / "venv-x").exists())
+
+    def test_no_network(self) -> None:
+        self.lists("a\n", a="x")
+        status, said, stamp = self.install(PIP_NO_INDEX="", PIP_INDEX_URL="http://127.0.0.1:1/x", PIP_RETRIES="1")
         self.assertEqual(
-            said.splitlines()[-1],
-            "slate: pip could not install what host-tools/python/x.txt names: its hashes are for other files: "
-            "'make requirements' renews the list",
+            (status != 0, said[-1:], stamp),
+            (True, ["slate: pip could not install what host-tools/python/x.txt names: is there a network?"], False),
         )
 
 

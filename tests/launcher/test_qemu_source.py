@@ -31,7 +31,7 @@ class Case(ArchiveCase):
             "qemu-patches/series": SERIES, "qemu-patches/one.patch": PATCH, "qemu-patches/slate.mak": "",
             "qemu-patches/schema.c": "", "qemu-patches/schema.sh": f"#!/bin/sh\nexit {REACHED}\n",
             "qemu-patches/src/new.c": "", "ftl/common/ftl_counters.h": "", "nand-emu/nand_counters.h": "",
-            "host-tools/packages.d/qemu.txt": "", "core/lib/pkgconfig/slate.pc": "",
+            "host-tools/packages.d/qemu.txt": "", "host-tools/python/qemu.txt": "", "core/lib/pkgconfig/slate.pc": "",
         }.items():  # fmt: skip
             (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
             (self.tree / path).write_text(text, encoding="ascii")
@@ -157,6 +157,50 @@ class Versions(Case):
         self.assertIn("  the archive no longer has qemu 1:10.0.13+ds-1: taking what it has now\n", said)
         self.assertEqual((self.build / "qemu-stamps/fetch").read_text(), "1:10.0.12+ds-1\n")
         self.assertEqual((self.build / "qemu-src/VERSION").read_text(), "10.0.12\n")
+
+
+class Steps(Case):
+    """What build.sh says of a full disk, and of meson."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.add("trixie", "1:10.0.13+ds-1")
+
+    def free(self, mib: int) -> str:
+        return f"df() {{ printf 'head\\nx 1 1 {mib} x x\\n'; }}; export -f df"
+
+    def test_too_little_room(self) -> None:
+        said = f"the disk is full: QEMU's build takes about 3000 MiB under {self.build}, 2999 MiB are free\n"
+        self.assertEqual(self.make(stubs=self.free(2999)), (1, f"build.sh: {said}"))
+        self.nothing_is_left()
+        self.assertEqual(self.make(stubs=self.free(3000))[0], REACHED)
+
+    def test_a_disk_that_fills(self) -> None:
+        self.assertEqual(self.make()[0], REACHED)
+        (self.build / "qemu-stamps/unpack").unlink()
+        tar = "tar() { echo 'tar: x: Cannot write: No space left on device' >&2; return 2; }; export -f tar"
+        status, said = self.make(stubs=tar)
+        self.assertEqual(status, 1)
+        self.assertIn(f"          The disk is full: QEMU's build takes about 3000 MiB under {self.build}.\n", said)
+        self.assertEqual(len(self.plan()), 2)
+        self.assertFalse((self.build / "qemu-stamps/unpack").exists())
+
+    def test_meson(self) -> None:
+        """It comes by venv.sh, which says what it took in place of the list's."""
+        made = "mkdir -p $1/qapi; touch $1/qapi/nand-ssd-counters.json"
+        (self.tree / "qemu-patches/schema.sh").write_text(f"#!/bin/sh\n{made}\n", encoding="ascii")
+        venv = self.tree / "host-tools/venv.sh"
+        venv.write_text("#!/bin/sh\necho slate: $1 $STATE; exit $STATE\n", encoding="ascii")
+        venv.chmod(0o755)
+        (self.build / "qemu-src/qapi").mkdir(parents=True)
+        status, said = self.make(stubs="export STATE=3")
+        self.assertEqual(status, 1)
+        self.assertIn("slate: qemu 3\nbuild.sh: python: meson for QEMU's build: failed", said)
+        self.assertFalse((self.build / "qemu-stamps/python").exists())
+        status, said = self.make(stubs="export STATE=0")
+        self.assertIn("  slate: qemu 0\n  python     meson for QEMU's build T\n", said)
+        self.assertIn("build.sh: configure: configure QEMU 10.0.13: failed", said)
+        self.assertTrue((self.build / "qemu-stamps/python").exists())
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class Lists(unittest.TestCase):
             for line in source.read_text(encoding="utf-8").splitlines():
                 if line and not line.startswith("#"):
                     with self.subTest(list=source.stem, package=line):
-                        self.assertIn(re.sub(r"[._]", "-", line.partition("==")[0]).lower(), pinned)
+                        self.assertIn(re.sub(r"[._]", "-", re.split(r"[=<>!~]", line)[0]).lower(), pinned)
 
 
 if __name__ == "__main__":
