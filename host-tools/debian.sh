@@ -203,10 +203,7 @@ update_lists()
 	echo "$said"
 	exec 8>&-
 	if ! have_lists; then
-		! grep -q 'No space left' <<<"$said" || {
-			echo "No space left on device: $apt_state"
-			return 2
-		}
+		[[ $said != *'No space left'* ]] || { echo "No space left on device: $apt_state" && return 2; }
 		if grep -qE 'does not have a Release file|404 +Not Found|File not found' <<<"$said" &&
 			! grep -qE "$NO_NETWORK" <<<"$said"; then
 			rm -rf "${apt_state:?}"
@@ -292,7 +289,7 @@ fetch_plan() # PLAN
 	}
 	said=$(/usr/lib/apt/apt-helper "${apt_options[@]}" -q download-file "${words[@]}" 2>&1) || true
 	echo "$said"
-	! grep -q 'No space left' <<<"$said" || full=1
+	[[ $said != *'No space left'* ]] || full=1
 	while read -r name version arch hash bytes path; do
 		if [ "$(sha256sum 2>/dev/null <"$tmp/$hash" | cut -d' ' -f1)" = "$hash" ]; then
 			cp -L "$tmp/$hash" "$tmp/whole" && mv "$tmp/whole" "$(file_of "$hash")" || full=1
@@ -658,27 +655,6 @@ take_source() # PLAN SOURCE VERSION
 	mv "$plan.tar" "$plan"
 	"$fits" "$plan" || return 4
 	note "$why: taking its tarball, without Debian's patches"
-}
-
-# ---- who has a program ------------------------------------------------------------
-
-# Print the package of this release that has the program. The release's list of all files is fetched for that.
-package_of() # PROGRAM
-{
-	local index=-oAcquire::IndexTargets::deb::Contents-deb:: list
-	exec 8>"$apt_state/.lock"
-	flock 8
-	# shellcheck disable=SC2016 # apt's words
-	apt-get "${apt_options[@]}" "$index"'MetaKey=$(COMPONENT)/Contents-amd64' \
-		"$index"'ShortDescription=Contents' "$index"'Description=$(RELEASE)/$(COMPONENT) Contents' -q update >&2 8>&- || true
-	exec 8>&-
-	compgen -G "$apt_state/lists/*_dists_${suite}_*Contents-amd64*" >/dev/null || {
-		echo "the archive $debian_uri has no list of the files of $suite's packages: which one has $1?" >&2
-		return 1
-	}
-	for list in "$apt_state/lists/"*_dists_"${suite}"_*Contents-amd64*; do
-		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list"
-	done | awk -v name="$1" '$1 ~ "^(usr/)?s?bin/" && $1 ~ "/" name "$" { split($2, w, ","); sub(/.*\//, "", w[1]); if (!n++) print w[1] }'
 }
 
 # ---- unpacking ------------------------------------------------------------------

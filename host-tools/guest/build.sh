@@ -80,6 +80,25 @@ has_program() # PROGRAM
 	compgen -G "$work/build/usr/*bin/$1" >/dev/null
 }
 
+# Print the package of this release that has the program. The release's list of all files is fetched for that.
+package_of() # PROGRAM
+{
+	local index=-oAcquire::IndexTargets::deb::Contents-deb:: list
+	exec 8>"$apt_state/.lock"
+	flock 8
+	# shellcheck disable=SC2016 # apt's words
+	apt-get "${apt_options[@]}" "$index"'MetaKey=$(COMPONENT)/Contents-amd64' \
+		"$index"'ShortDescription=Contents' "$index"'Description=$(RELEASE)/$(COMPONENT) Contents' -q update >&2 8>&- || true
+	exec 8>&-
+	compgen -G "$apt_state/lists/*_dists_${suite}_*Contents-amd64*" >/dev/null || {
+		echo "the archive $debian_uri has no list of the files of $suite's packages: which one has $1?" >&2
+		return 1
+	}
+	for list in "$apt_state/lists/"*_dists_"${suite}"_*Contents-amd64*; do
+		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list"
+	done | awk -v name="$1" '$1 ~ "^(usr/)?s?bin/" && $1 ~ "/" name "$" { split($2, w, ","); sub(/.*\//, "", w[1]); if (!n++) print w[1] }'
+}
+
 # Make the root. A program that is not in it is in another package of this release: ask which one has it.
 plan_root()
 {

@@ -256,13 +256,14 @@ class Guest(Case):
     def test_who_has_a_program(self) -> None:
         """A program that has moved to a package is asked of the release's list of all files, if it has one."""
         self.archive.add("trixie", "a", "1-1", {"usr/sbin/prog": "x"})
-        status, _, said = self.sh("package_of prog")
+        script = function(read(f"{GUEST}/build.sh"), "package_of")
+        status, _, said = self.sh(f"{script}package_of prog")
         self.assertEqual(status, 1)
         why = "has no list of the files of trixie's packages: which one has prog?"
         self.assertEqual(said.splitlines()[-1], f"the archive file:{self.folder}/archive {why}")
         text = "usr/bin/program admin/b\nusr/sbin/prog admin/a,admin/b\nusr/share/prog doc/c\n"
         self.archive.contents["trixie"] = text
-        status, _, said = self.sh("package_of prog 2>/dev/null; package_of none 2>/dev/null; echo end")
+        status, _, said = self.sh(f"{script}package_of prog 2>/dev/null; package_of none 2>/dev/null; echo end")
         self.assertEqual((status, said), (0, "a\nend\n"))
 
     def test_a_build_elsewhere(self) -> None:
@@ -344,6 +345,7 @@ class Nothing(unittest.TestCase):
         self.assertEqual(
             found,
             {"host-tools/debian.sh",  # the archive
+             "host-tools/guest/build.sh",  # a list of the archive: above
              "host-tools/install-packages.sh",  # this machine's packages: test_debian
              "host-tools/venv.sh"},  # Python's packages: below
         )  # fmt: skip
