@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -379,6 +380,21 @@ class Sources(Case):
         self.assertEqual(
             notes, "the archive of trixie lists the source of a 2-1 and has it not: taking that of forky\n"
         )
+
+    def test_no_archive(self) -> None:
+        """A source that is planned and cached needs no archive; without the cache, what cannot be had is named."""
+        self.archive.add_source("trixie", "a", "1-1")
+        self.assertEqual(self.sh("source_plan s a")[0], 0)
+        gone = """
+            debian_uri=http://127.0.0.1:1/debian
+            sed -i "s,^URIs:.*,URIs: $debian_uri," $apt_state/sources.d/debian.sources
+        """
+        self.assertEqual(self.sh(gone + "source_plan s a")[0], 0)
+        shutil.rmtree(self.folder / "cache" / "slate" / "files")
+        status, _, said = self.sh(gone + "source_plan s a")
+        self.assertNotEqual(status, 0)
+        self.assertIn("the archive http://127.0.0.1:1/debian cannot be reached, and the cache has not: a 1-1\n", said)
+        self.assertEqual(self.plan("s"), ["a 1-1"] * 2)
 
     def test_a_tarball_alone(self) -> None:
         files = self.archive.add_source("trixie", "a", "1-1", "text\n")
