@@ -8,6 +8,7 @@ a figure are not used.
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -76,8 +77,8 @@ def number(value: float | None) -> str:
 
 
 def mean(values: list[float]) -> float:
-    """Return the arithmetic mean."""
-    return sum(values) / len(values)
+    """Return the arithmetic mean. (Of floats, sum() adds with other roundings from Python 3.12 on.)"""
+    return statistics.fmean(values)
 
 
 def change(value: float, base: float) -> float:

@@ -6,6 +6,8 @@ It returns None if the divisor is 0 (no reads, no writes).
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -142,8 +144,7 @@ def reads_up_to(size: int) -> Callable[[Result], float]:
 def dies_busy(result: Result) -> float:
     """Return the mean share of the time in which a die was busy, in %."""
     dies = result["busy"]["dies"]
-    found: float = 100 * sum(die["busy"] for die in dies) / len(dies)
-    return found
+    return 100 * statistics.fmean(die["busy"] for die in dies)
 
 
 def pages_moved(result: Result) -> int:
@@ -258,9 +259,9 @@ def write_parts_us(result: Result) -> dict[str, float] | None:
     total = host["latency"]["sum_ns"] / host["ios"] / 1000
     in_gc = host["where_ns"]["gc_queue"] / host["ios"] / 1000
     parts = gc_parts_ms(result)
-    every = sum(parts.values())
+    every = math.fsum(parts.values())
     out = {name: in_gc * part / every if every else 0.0 for name, part in parts.items()}
-    return {"write and queue": total - sum(out.values()), **out}
+    return {"write and queue": total - math.fsum(out.values()), **out}
 
 
 def _gc_share(result: Result, op: str) -> float | None:
@@ -322,7 +323,7 @@ def peak_mib_s(ms: int) -> Callable[[Result], float]:
 
 def mean_mib_s(ms: int) -> Callable[[Result], float]:
     """Return the function that finds the mean bandwidth of windows of `ms`."""
-    return lambda result: sum(window_mib_s(result, ms)) / len(window_mib_s(result, ms))
+    return lambda result: statistics.fmean(window_mib_s(result, ms))
 
 
 Measure = Callable[[Result], float | None]

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -189,7 +190,7 @@ def sums(result: measures.Result, op: str) -> dict[str, float]:
     where = host["where_ns"]
     total = host["latency"]["sum_ns"] / ms
     parts = {"GC": where["gc_queue"] / ms, "requests": where["host_queue"] / ms}
-    return {"response": total, **parts, "itself": total - sum(parts.values())}
+    return {"response": total, **parts, "itself": total - math.fsum(parts.values())}
 
 
 # ---- tables ------------------------------------------------------------------------

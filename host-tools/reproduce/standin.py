@@ -204,10 +204,10 @@ def split_sizes(count: int, units: int) -> list[int]:
     for _ in range(60):
         middle = (low + high) / 2
         weights = _powers(middle)
-        mean = sum(w * s for w, s in zip(weights, SIZES)) / sum(weights)
+        mean = math.fsum(w * s for w, s in zip(weights, SIZES)) / math.fsum(weights)
         low, high = (middle, high) if mean * count < units else (low, middle)
     weights = _powers(low)
-    found = [math.floor(count * w / sum(weights)) for w in weights]
+    found = [math.floor(count * w / math.fsum(weights)) for w in weights]
     found[0] += count - sum(found)
     missing = units - sum(n * s for n, s in zip(found, SIZES))
     for _ in range(1000):  # moving a request to the next class changes the sum by the class's size

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 
 import claims
 from claims import STUDIES, Claim, Tables
-from compare import number
+from compare import mean, number
 
 ROOT = Path(__file__).resolve().parents[2]
 Lines = list[str]
@@ -143,7 +143,7 @@ def without_still(every: list[Claim], tables: Tables) -> Lines:
             continue
         some = claims.moved(cell.unit, values)
         if len(some) < len(values):
-            average = number(sum(some) / len(some)) if some else ""
+            average = number(mean(some)) if some else ""
             out.append(f"| {link(claim.row[0])} | {claim.row[2]} | {len(values)} | {number(cell.ours)} | {len(some)} "
                        f"| {average} | {number(claim.paper)} |")  # fmt: skip
     return out

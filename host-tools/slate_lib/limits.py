@@ -32,6 +32,7 @@ below some 10 ms are too low.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -234,7 +235,7 @@ def _busiest(series: Series | None, what: str, account: JobAccount) -> float | N
     total = sum(length for _, length in inside)
     if len(inside) < MIN_ROWS or not total:
         return None
-    return max((sum(one[row] * length for row, length in inside) / total for one in series.busy(what)), default=None)
+    return max((math.fsum(one[row] * length for row, length in inside) / total for one in series.busy(what)), default=None)
 
 
 # ---- in flight
@@ -247,8 +248,8 @@ def _guest_in_flight(rows: list[Row], one_after_another: bool) -> float | None:
     """
     guest = _guests(rows)
     times = [one.ios / one.iops for one in guest if one.iops]
-    seconds = sum(times) if one_after_another else max(times, default=0.0)
-    return sum(one.ios * one.mean_ns for one in guest) / 1e9 / seconds if seconds else None
+    seconds = math.fsum(times) if one_after_another else max(times, default=0.0)
+    return math.fsum(one.ios * one.mean_ns for one in guest) / 1e9 / seconds if seconds else None
 
 
 def _drive_in_flight(account: JobAccount) -> float:

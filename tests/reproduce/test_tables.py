@@ -66,6 +66,16 @@ def result(
     }
 
 
+class Means(unittest.TestCase):
+    """Averages are the same with every Python: sum() of floats rounds otherwise from 3.12 on."""
+
+    def test_the_nearest_number_to_the_mean(self) -> None:
+        self.assertEqual(compare.mean([1e16, 1.0, -1e16]), 1 / 3)  # by sum(): 0 in 3.11
+        self.assertEqual(compare.mean([0.1] * 10), 0.1)  # 0.09999999999999999
+        busy = {"busy": {"dies": [{"busy": 0.1}] * 10}}
+        self.assertEqual(measures.dies_busy(busy), 10.0)  # in per cent
+
+
 class Measures(unittest.TestCase):
     """Test quantities of one result."""
 
