@@ -23,6 +23,8 @@ TRACES  ?=
 SCALE   ?=
 EXECUTOR ?=
 JOBS    ?=
+PART    ?=
+KEEP    ?=
 COUNT   ?=
 TESTS   ?=
 HOURS   ?=
@@ -132,8 +134,8 @@ reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures an
 reproduce-dac-choices: build guest-apps guest-content venv-reproduce ## what DAC's text leaves open besides, likewise
 	@host-tools/reproduce/reproduce.py dac-choices $(REPRODUCE_ARGS)
 
-reproduce-baseline: core ## the page FTL's write amplification beside mathematics, a quarter of an hour; OUT=DIR JOBS=N
-	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+reproduce-baseline: core ## the page FTL's write amplification beside mathematics, long; PART=matrix KEEP=1: its missing rows; OUT=DIR JOBS=N
+	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(PART),--part '$(PART)') $(if $(KEEP),--keep)
 
 reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and validate them, an hour or more; OUT=DIR JOBS=N
 	@host-tools/reproduce/fit.py 'TRACES=$(TRACES)'

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """baseline.py - the page FTL's write amplification beside what mathematics says: 'make reproduce-baseline'.
 
-    baseline.py [--out DIR] [--jobs N]
+    baseline.py [--out DIR] [--jobs N] [--part baseline|matrix] [--keep]
 
 Replays random writes of one mapping unit, uniform or hot and cold, on baseline.ini, under each GC policy that
-has a model, and computes the same by wamodel.py. A NAND page has 1, 2, 4 or 8 units. Writes baseline.csv and
-README.md to DIR (default: docs/results/baseline).
+has a model, and computes the same by wamodel.py, wakinds.py and wacycle.py. A NAND page has 1, 2, 4 or 8 units. Writes
+baseline.csv, matrix.csv and README.md to DIR (default: docs/results/baseline).
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import wacycle
+import wakinds
 import wamodel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +56,18 @@ UNITS_OP = (7, 15, 28)
 UNITS_BLOCK_PAGES = (64, 256, 1024)
 FEW_BLOCKS, FEW_UNITS = 128, 1 << 17
 UNITS_WARM_UP, UNITS_COUNTED = 5, 3  # multiples of the capacity
+# The matrix has every combination of these, with uniform writes. Its drives are of FEW_BLOCKS or more.
+MATRIX_POLICIES = ("greedy", "cost-benefit", "fifo", "windowed-greedy", "d-choices", "random")
+MATRIX_UNITS, MATRIX_LEAST = (1, 2, 4, 8), 1 << 15
+MATRIX_WARM_UP, MATRIX_COUNTED, MATRIX_COUNTED_LARGE, MATRIX_LARGE = 5, 3, 1, 1 << 18
+# Hot and cold: of blocks of 64 units, because the work of the models is that of all pairs of hot and cold pages.
+MATRIX_MIX, MATRIX_MIX_BLOCKS = wamodel.Mix(0.2, 0.8), 1024
+MATRIX_MIX_SHAPES = ((1, 64), (2, 32), (4, 16), (8, 8))  # units a page, pages a block
+CHOICES, WINDOWS = 10, 16
+FAR_PERCENT = 2
+KEYS = ("policy", "writes", "units_per_page", "pages_per_block", "blocks", "op_percent")
+NUMBERS = ("computed", "measured", "off_percent")
+VALID_CLOSE, VALID_CLOSE_KINDS, VALID_ROUNDS = 1e-4, 1e-3, 40
 REAL = (4, 24, 1024)  # units a page, pages a block, blocks: the shape of the profiles of real drives
 
 
@@ -72,6 +86,8 @@ class Point:
     by: str = "count"  # what makes a page hot
     units: int = 1  # of a page
     own: bool = False  # GC's copies have a block of their own
+    warm_up: int = 0  # multiples of the capacity, or 0: as the policy says
+    counted: int = 0
 
     @property
     def block_units(self) -> int:
@@ -88,16 +104,43 @@ class Point:
         """Return the number of exported units."""
         return self.capacity_mib * MIB // UNIT
 
-    def computed(self) -> float:
-        """Return the write amplification of the model, for the blocks among which victims are chosen."""
+    def first(self) -> float:
+        """Return the write amplification of the first model, which takes open blocks to be half full."""
         free, opened = FREE_AND_OPEN[self.apart]
         opened += self.own
         closed, b = self.blocks - free - opened, self.block_units
         rho = (self.exported - opened * b / 2) / (closed * b)
         if self.hot and not self.apart:
             return wamodel.lru_hot_cold(rho, self.hot) if self.policy == "fifo" else wamodel.hot_cold(rho, b, self.hot)
+        return self._uniform(rho, closed)
+
+    def computed(self) -> float:
+        """Return the write amplification of the model, with free and open blocks as they are when GC chooses."""
+        if self.apart:
+            return self.first()
+        guess, found = 0.8, (0.0, [0.0])
+        b, opened = self.block_units, 1 + self.own
+        for _ in range(VALID_ROUNDS):
+            free, written = wacycle.when_chosen(guess, self.own)
+            closed = self.blocks - free - opened
+            rho = (self.exported - written * b) / (closed * b)
+            if self.hot:
+                kinds = wakinds.Kinds(rho, b, self.hot, self.own, self.units)
+                share = self.of / closed if self.policy == "windowed-greedy" else self.of
+                found = wakinds.amplification(kinds, self.policy, share, found if found[0] else None)
+            else:
+                found = self._uniform(rho, closed), [0.0]
+            valid = 1 - 1 / found[0]
+            if abs(valid - guess) < (VALID_CLOSE_KINDS if self.hot else VALID_CLOSE):
+                break
+            guess = (guess + valid) / 2
+        return found[0]
+
+    def _uniform(self, rho: float, closed: float) -> float:
+        b = self.block_units
         return {
             "greedy": lambda: wamodel.greedy(rho, b),
+            "cost-benefit": lambda: wamodel.cost_benefit(rho, b, self.units),
             "fifo": lambda: wamodel.lru(rho),
             "random": lambda: wamodel.random_block(rho, b, self.units),
             "d-choices": lambda: wamodel.d_choices(rho, b, self.of, self.units),
@@ -131,7 +174,7 @@ class Point:
         """Return the write amplification that slate-replay measures."""
         warm_up = self._warm_up()
         counted = COUNTED if self.policy == "greedy" else COUNTED_OTHERS
-        count = warm_up + (counted if self.units == 1 else UNITS_COUNTED) * self.exported
+        count = warm_up + (self.counted or (counted if self.units == 1 else UNITS_COUNTED)) * self.exported
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
         line = [
             str(REPLAY), "--profile", str(PROFILE), "--set", f"geometry.blocks_per_plane={self.blocks}",
@@ -153,7 +196,7 @@ class Point:
     def _warm_up(self) -> int:
         if not self.hot:
             whole = WARM_UP if self.policy == "greedy" else WARM_UP_OTHERS
-            return (whole if self.units == 1 else UNITS_WARM_UP) * self.exported
+            return (self.warm_up or (whole if self.units == 1 else UNITS_WARM_UP)) * self.exported
         return round(COLD_WRITES * (1 - self.hot.pages) / (1 - self.hot.writes) * self.exported)
 
     def _trace(self, hot: wamodel.Mix, count: int) -> Iterator[str]:
@@ -227,25 +270,69 @@ def few_blocks() -> list[Point]:
     ]
 
 
+def matrix() -> list[Point]:
+    """Return every combination of policy, units a page, pages a block, over-provisioning and frontier."""
+    found = []
+    for policy in MATRIX_POLICIES:
+        for own in (False, True):
+            for units in MATRIX_UNITS:
+                for b in BLOCK_PAGES:
+                    blocks = max(FEW_BLOCKS, MATRIX_LEAST // (units * b))
+                    counted = MATRIX_COUNTED if blocks * units * b < MATRIX_LARGE else MATRIX_COUNTED_LARGE
+                    found += [
+                        Point(blocks, b, op, policy=policy, of=_of(policy, blocks), units=units, own=own,
+                              warm_up=MATRIX_WARM_UP, counted=counted)
+                        for op in UNITS_OP
+                    ]  # fmt: skip
+            found += [
+                Point(blocks, b, op, MATRIX_MIX, policy=policy, of=_of(policy, blocks), units=units, own=own)
+                for blocks in (MATRIX_MIX_BLOCKS,)
+                for units, b in MATRIX_MIX_SHAPES
+                for op in UNITS_OP
+            ]
+    return found
+
+
+def _of(policy: str, blocks: int) -> int:
+    return {"d-choices": CHOICES, "windowed-greedy": blocks // WINDOWS}.get(policy, 0)
+
+
 def _blocks(units: int, block_pages: int) -> int:
     """Return the blocks of a drive with several units a page."""
     return max(FEW_BLOCKS, FEW_UNITS // (units * block_pages))
 
 
-def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
-    """Return the rows of the points, in order."""
+def head(point: Point) -> dict[str, str]:
+    """Return the first columns of a point's row."""
+    hot = f"{point.hot.writes:.0%} to {point.hot.pages:.0%}" if point.hot else "uniform"
+    values = (point.named(), hot, point.units, point.block_pages, point.blocks, point.op_percent)
+    return dict(zip(KEYS, map(str, values)))
+
+
+def row(point: Point, measured: float, computed: float) -> dict[str, str]:
+    """Return the row of a point."""
+    numbers = f"{computed:.4f}", f"{measured:.4f}", f"{100 * (measured / computed - 1):+.2f}"
+    return head(point) | dict(zip(NUMBERS, numbers))
+
+
+def known_as(found: dict[str, str]) -> tuple[str, ...]:
+    """Return what tells a row from others."""
+    return tuple(found[key] for key in KEYS)
+
+
+def rows(
+    wanted: list[Point], model: Callable[[Point], float], jobs: int, done: list[dict[str, str]]
+) -> Iterator[dict[str, str]]:
+    """Return the rows of the points, in order; those that are done are not replayed again."""
+    known = {known_as(found): found for found in done}
+
+    def one(point: Point) -> dict[str, str]:
+        return known.get(known_as(head(point))) or row(point, point.measured(), model(point))
+
     with ThreadPoolExecutor(jobs) as pool:
-        for point, measured in zip(wanted, pool.map(Point.measured, wanted)):
-            computed = point.computed()
-            hot = f"{point.hot.writes:.0%} to {point.hot.pages:.0%}" if point.hot else "uniform"
-            row = {
-                "policy": point.named(), "writes": hot, "units_per_page": str(point.units),
-                "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
-                "op_percent": str(point.op_percent), "computed": f"{computed:.4f}", "measured": f"{measured:.4f}",
-                "off_percent": f"{100 * (measured / computed - 1):+.2f}",
-            }  # fmt: skip
-            print(" ".join(row.values()), flush=True)
-            yield row
+        for found in pool.map(one, wanted):
+            print(" ".join(found.values()), flush=True)
+            yield found
 
 
 def as_markdown(found: list[dict[str, str]]) -> str:
@@ -269,19 +356,51 @@ def main() -> int:
     )
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "docs/results/baseline")
     parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="replays at once")
+    parser.add_argument("--part", choices=PARTS, help="replay one part; the other's table is read from DIR")
+    parser.add_argument("--keep", action="store_true", help="go on: do not replay rows that are in DIR")
     args = parser.parse_args()
     if not REPLAY.exists():
         print("baseline.py: slate-replay is not built: run 'make core'", file=sys.stderr)
         return 1
-    found = list(rows(points(), args.jobs))
     args.out.mkdir(parents=True, exist_ok=True)
-    with (args.out / "baseline.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, found[0])
+    for name, (wanted, model) in PARTS.items():
+        if args.part in {None, name}:
+            path = args.out / f"{name}.csv"
+            left = {known_as(one): one for one in read_csv(path)} if args.keep and path.exists() else {}
+            found = []
+            for one in rows(wanted(), model, args.jobs, list(left.values())):
+                found.append(one)
+                left.pop(known_as(one), None)
+                write_csv(path, found + list(left.values()))
+    notes = PROFILE.with_name("baseline-notes.md").read_text(encoding="utf-8")
+    for name in PARTS:
+        notes = notes.replace(f"@{name.upper()}@", as_markdown(read_csv(args.out / f"{name}.csv")))
+    found = read_csv(args.out / "matrix.csv")
+    far = sum(abs(float(one["off_percent"])) > FAR_PERCENT for one in found)
+    notes = notes.replace("@ROWS@", str(len(found))).replace("@OVER@", str(far))
+    (args.out / "README.md").write_text(notes, encoding="utf-8")
+    return 0
+
+
+# Tables: their points and model. The rows of the first keep the model with which they were first compared.
+PARTS: dict[str, tuple[Callable[[], list[Point]], Callable[[Point], float]]] = {
+    "baseline": (points, Point.first),
+    "matrix": (matrix, Point.computed),
+}
+
+
+def write_csv(path: Path, found: list[dict[str, str]]) -> None:
+    """Write the rows of a table."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, found[0], lineterminator="\n")
         table.writeheader()
         table.writerows(found)
-    notes = PROFILE.with_name("baseline-notes.md").read_text(encoding="utf-8")
-    (args.out / "README.md").write_text(notes + as_markdown(found), encoding="utf-8")
-    return 0
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read the rows of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 if __name__ == "__main__":

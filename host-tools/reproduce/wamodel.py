@@ -122,7 +122,7 @@ def windowed(rho: float, b: int, share: float) -> float:
 def _won_in_window(rho: float, b: int, share: float, c: float) -> float:
     """Return the pages that C victims per write free."""
     stays = math.exp(-(1 - share) / (c * rho * b))
-    coming = _binomial(c, min(max(stays, 1e-12), 1 - 1e-12), b)
+    coming = binomial(c, min(max(stays, 1e-12), 1 - 1e-12), b)
     room, flow, moved = share, 0.0, sum(j * blocks for j, blocks in enumerate(coming))
     for j in range(b, 0, -1):
         flow += coming[j]
@@ -163,6 +163,33 @@ class Mix:
     writes: float
 
 
+def cost_benefit(rho: float, b: int, frees: int = 1) -> float:
+    """Model GC that takes the block with the greatest age (b - j) / j; j pages are valid, age is since the last change.
+
+    C victims a write. A block that comes to level j stays there until one of its pages is written, at the rate
+    j / (rho b), or until it is t j / (b - j) old and becomes a victim. The levels with less than FREES invalid pages
+    have no victims. The share of each level follows from that of the level above; t is such that they add up to 1.
+    """
+    low, high = 0.0, 1e3
+    for _ in range(60):
+        t = (low + high) / 2
+        blocks, moved = _aged(rho, b, t, frees)
+        low, high = (t, high) if blocks < b - moved else (low, t)
+    return b / (b - _aged(rho, b, low, frees)[1])
+
+
+def _aged(rho: float, b: int, t: float, frees: int) -> tuple[float, float]:
+    """Return the blocks at all levels and the valid pages of victims, both for one victim a write."""
+    flow, blocks, moved = 1.0, 0.0, 0.0
+    for j in range(b, 0, -1):
+        rate = j / (rho * b)
+        victims = flow * math.exp(-rate * t * j / (b - j)) if j <= b - frees else 0.0
+        blocks += (flow - victims) / rate
+        moved += victims * j
+        flow -= victims
+    return blocks, moved
+
+
 def hot_cold(rho: float, b: int, hot: Mix) -> float:
     """Model two kinds of pages, each written uniformly, and GC that takes the block with fewest valid pages.
 
@@ -176,7 +203,7 @@ def hot_cold(rho: float, b: int, hot: Mix) -> float:
     rates = hot.writes / (hot.pages * rho * b), (1 - hot.writes) / ((1 - hot.pages) * rho * b)
     wa, moved_hot = _greedy(rho, b)[0], hot.pages
     for _ in range(5000):
-        closed = _binomial(wa / b, (hot.writes + (wa - 1) * moved_hot) / wa, b)
+        closed = binomial(wa / b, (hot.writes + (wa - 1) * moved_hot) / wa, b)
         new_wa, new_hot = _pass_through(closed, b, rates)
         if abs(new_wa - wa) < 1e-9 and abs(new_hot - moved_hot) < 1e-9:
             return new_wa
@@ -184,12 +211,10 @@ def hot_cold(rho: float, b: int, hot: Mix) -> float:
     raise ValueError(f"no fixed point for rho {rho}, {b} pages a block, {hot}")
 
 
-def _binomial(blocks: float, share: float, b: int) -> list[float]:
+def binomial(blocks: float, share: float, b: int) -> list[float]:
     """Return the blocks closed per write, by their number of hot pages; each page is hot with probability SHARE."""
     logs = [math.lgamma(b + 1) - math.lgamma(h + 1) - math.lgamma(b - h + 1) for h in range(b + 1)]
-    return [
-        blocks * math.exp(log + h * math.log(share) + (b - h) * math.log1p(-share)) for h, log in enumerate(logs)
-    ]
+    return [blocks * math.exp(log + h * math.log(share) + (b - h) * math.log1p(-share)) for h, log in enumerate(logs)]
 
 
 def _pass_through(flow: list[float], b: int, rates: tuple[float, float]) -> tuple[float, float]:

@@ -8,8 +8,10 @@ import unittest
 
 import support  # noqa: F401  # the path of host-tools/reproduce
 
-from baseline import Point
-from wamodel import Mix, d_choices, greedy, hot_cold, lru, lru_hot_cold, random_block, windowed
+from baseline import MATRIX_POLICIES, Point, head, known_as, matrix
+from wacycle import when_chosen
+from wakinds import Kinds, amplification
+from wamodel import Mix, cost_benefit, d_choices, greedy, hot_cold, lru, lru_hot_cold, random_block, windowed
 
 WITHIN = 0.02
 
@@ -42,6 +44,17 @@ class Model(unittest.TestCase):
         for share in (0.2, 0.5):
             self.assertAlmostEqual(hot_cold(0.85, 64, Mix(share, share)), greedy(0.85, 64), places=6)
 
+    def test_cost_and_benefit_of_two_pages_by_hand(self) -> None:
+        """Full blocks: 0.9 a victim. A share x of the blocks with one page become victims, so 1.8 (1 - x) are there.
+
+        Their sum is 2 - x: 0.9 + 1.8 - 1.8 x = 2 - x gives x = 7 / 8, as for greedy.
+        """
+        self.assertAlmostEqual(cost_benefit(0.9, 2), 2 / (2 - 7 / 8), places=9)
+
+    def test_cost_and_benefit_are_between_greedy_and_random(self) -> None:
+        for rho in (0.7, 0.85, 0.93):
+            self.assertLess(greedy(rho, 64), cost_benefit(rho, 64))
+            self.assertLess(cost_benefit(rho, 64), random_block(rho, 64))
 
     def test_a_random_block_of_two_pages_by_hand(self) -> None:
         """Full blocks: 0.9 C. The others, a share 1 - 0.9 C, have one page or none and 1.8 - 1.8 C together.
@@ -77,6 +90,52 @@ class Model(unittest.TestCase):
 
     def test_the_oldest_of_equally_hot_is_uniform(self) -> None:
         self.assertAlmostEqual(lru_hot_cold(0.85, Mix(0.3, 0.3)), lru(0.85), places=9)
+
+
+class Cycle(unittest.TestCase):
+    """Test the open blocks' written share when GC chooses, for victims of a share v of valid pages."""
+
+    def test_gc_ends_before_the_shared_block_is_full(self) -> None:
+        """v + v / 4 < 1: all victims are chosen when the host has opened a block, and two are free."""
+        for valid in (0.2, 0.5, 0.79):
+            self.assertEqual(when_chosen(valid, own=False), (2, 0))
+
+    def test_gc_goes_on_in_the_next_shared_block(self) -> None:
+        """The share x is written. The rest 1 - x has 4 copies to each page of the host, then GC copies alone: x is
+        v - (1 - x) 4 / 5, that is 5 v - 4."""
+        for valid in (0.84, 0.9, 0.96):
+            free, written = when_chosen(valid, own=False)
+            self.assertEqual(free, 2)
+            self.assertAlmostEqual(written, 5 * valid - 4, places=6)
+
+    def test_a_block_for_copies_by_hand(self) -> None:
+        """Victims half valid. With GC's block full a third one must be opened, so one is free after the first victim,
+        GC takes a second, and the host has written 1 / 8 of its block: (0 + 1 + 1 / 8 + 1 / 2) / 2."""
+        free, written = when_chosen(0.5, own=True)
+        self.assertEqual(free, 2)
+        self.assertAlmostEqual(written, 0.8125, places=9)
+
+
+class TwoKinds(unittest.TestCase):
+    """Test the mean fields of hot and cold pages by identities."""
+
+    def test_equally_hot_is_uniform(self) -> None:
+        b, even = 16, Mix(0.3, 0.3)
+        for at_once in (1, 2):
+            uniform = {
+                ("greedy", 0.0): greedy(0.85, b), ("windowed-greedy", 0.1): windowed(0.85, b, 0.1),
+                ("d-choices", 3): d_choices(0.85, b, 3, at_once), ("random", 0.0): random_block(0.85, b, at_once),
+                ("cost-benefit", 0.0): cost_benefit(0.85, b, at_once),
+            }  # fmt: skip
+            for (policy, of), wanted in uniform.items():
+                for own in (False, True):
+                    found = amplification(Kinds(0.85, b, even, own, at_once), policy, of)[0]
+                    self.assertAlmostEqual(found / wanted, 1, delta=1e-4, msg=f"{policy}, {at_once}, own {own}")
+
+    def test_as_other_models_of_hot_and_cold(self) -> None:
+        hot = Mix(0.2, 0.8)
+        self.assertAlmostEqual(amplification(Kinds(0.85, 32, hot), "greedy")[0], hot_cold(0.85, 32, hot), delta=1e-3)
+        self.assertAlmostEqual(amplification(Kinds(0.75, 32, hot), "fifo")[0], lru_hot_cold(0.75, hot), delta=1e-3)
 
 
 class Drive(unittest.TestCase):
@@ -117,6 +176,33 @@ class Drive(unittest.TestCase):
                 self.check(Point(512, 16, 28, policy=policy, of=of, units=4))
         self.check(Point(512, 16, 15, Mix(0.2, 0.8), units=4))
         self.check(Point(512, 16, 28, units=4, own=True))
+
+    def test_the_matrix(self) -> None:
+        """Every policy, with one frontier and two, one unit a page and four."""
+        for policy in MATRIX_POLICIES:
+            for own in (False, True):
+                for units in (1, 4):
+                    with self.subTest(policy=policy, own=own, units=units):
+                        of = {"d-choices": 10, "windowed-greedy": 32}.get(policy, 0)
+                        self.check(Point(512, 64 // units, 28, policy=policy, of=of, units=units, own=own))
+
+    def test_hot_and_cold_of_each_policy(self) -> None:
+        for policy in MATRIX_POLICIES:
+            with self.subTest(policy=policy):
+                of = {"d-choices": 10, "windowed-greedy": 32}.get(policy, 0)
+                self.check(Point(512, 16, 28, Mix(0.2, 0.8), policy=policy, of=of))
+
+    def test_few_blocks(self) -> None:
+        """128 blocks: with open blocks taken as half full, the model would be 3.5 % off."""
+        point = Point(128, 64, 15, units=4)
+        self.check(point)
+        self.assertGreater(point.measured() / point.first() - 1, 0.03)
+        self.check(Point(128, 64, 7, units=4, own=True))
+
+    def test_the_matrix_has_each_combination_once(self) -> None:
+        points = matrix()
+        self.assertEqual(len(points), 6 * 2 * (4 * 5 * 3 + 4 * 3))
+        self.assertEqual(len({known_as(head(point)) for point in points}), len(points))
 
     def test_hot_apart_from_cold(self) -> None:
         """Separate hot pages cost as much as uniform writes; mixed ones would cost 8 % more."""
