@@ -37,6 +37,7 @@ TURNS: tuple[dict[str, tuple[str, ...]], ...] = (
         "guest": (
             "test_own.Debian.test_boot_from_ssd",
             "test_kernels.PackagedKernel.test_an_application",
+            "test_programs.ExactLock.*",
             "test_ftls.WordLines.*",
             "test_ftls.BlockMapped.*",
             "test_suites.Suites.test_flex_f2fs",

@@ -6,11 +6,13 @@ a run in another checkout is another run, and an id of 'slate cuts' names anothe
 """
 
 import json
+import os
+import shutil
 import subprocess
 import unittest
 from pathlib import Path
 
-from support import ROOT
+from support import ROOT, SLATE
 
 from slate_lib import paths
 
@@ -52,6 +54,26 @@ class GuestPrograms(unittest.TestCase):
         done = subprocess.run(["sha256sum", *sorted(about["sha256"])], cwd=paths.GUEST, capture_output=True, text=True,
                               timeout=60, check=True)  # fmt: skip
         self.assertEqual(dict(line.split()[::-1] for line in done.stdout.splitlines()), about["sha256"])
+
+
+class ExactLock(unittest.TestCase):
+    """Make a guest again by another one's lock."""
+
+    def test_equal_locks_give_equal_bytes(self) -> None:
+        name = f"again-{os.getpid()}"
+        again = paths.GUESTS / name
+        self.addCleanup(shutil.rmtree, again, ignore_errors=True)
+        command = [str(SLATE), "guest", "make", "--lock", str(paths.GUEST / "lock"), "--name", name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lock, kept = ((folder / "lock").read_text(encoding="utf-8") for folder in (again, paths.GUEST))
+        self.assertEqual(sorted(lock.splitlines()), sorted([*kept.splitlines(), "# exact"]))
+        about, wanted = (
+            json.loads((folder / "guest.json").read_text(encoding="utf-8")) for folder in (again, paths.GUEST)
+        )
+        self.assertEqual(about, {**wanted, "name": name})
+        for file in (*wanted["sha256"], "fio", *(f"programs/{program}" for program in SENT)):
+            self.assertTrue((again / file).read_bytes() == (paths.GUEST / file).read_bytes(), file)
 
 
 if __name__ == "__main__":
