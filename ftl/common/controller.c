@@ -586,7 +586,7 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 	k->ops.inflight = inflight;
 	k->ops.read_only = of->read_only ? read_only : NULL;
 	k->ops.collect = of->collect ? collect : NULL;
-	k->ops.reconfigure = of->reconfigure ? reconfigure : NULL;
+	k->ops.reconfigure = reconfigure;
 	k->ops.block = of->block ? block : NULL;
 	k->ops.zones = of->zones ? zones : NULL;
 	k->ops.zone = of->zone ? zone : NULL;
@@ -669,3 +669,12 @@ const struct ftl *controller_behind(const struct ftl *f)
 /* ---- settings ------------------------------------------------------------ */
 
 const struct knob_table controller_knobs = FTL_KNOBS("controller", CONTROLLER_ROWS);
+
+const struct knob *controller_online_knob(const char *name, size_t len)
+{
+	const struct knob *k = controller_knobs.knobs;
+
+	while (k->name && !(k->anew == FTL_ANEW_ARBITER && strlen(k->name) == len && !memcmp(k->name, name, len)))
+		k++;
+	return k->name ? k : NULL;
+}

@@ -55,6 +55,8 @@ int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const stru
  * of a class's weight stays: the new numbers hold from the next turn and the next round on.
  */
 void controller_rearbitrate(struct ftl *f, const struct ftl_config *c);
+/* Returns the setting of the arbiter with this name that may change while the drive runs; NULL: there is none. */
+const struct knob *controller_online_knob(const char *name, size_t len);
 /* Returns the FTL behind a controller, or f itself if there is none: for checkers. */
 const struct ftl *controller_behind(const struct ftl *f);
 

@@ -143,6 +143,7 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 struct gc_policy;
 
 #define FTL_FIELD_NUMBER(name, ...) uint32_t name;
+#define FTL_FIELD_ONLINE(name, ...) uint32_t name;
 #define FTL_FIELD_YES_NO(name, ...) bool name;
 #define FTL_FIELD_CHOICE(name, type, ...) enum ftl_##type name;
 
@@ -155,7 +156,7 @@ struct ftl_config {
 	uint32_t link_ps_per_byte;	/* host link, each direction; 0: unlimited */
 	uint32_t link_latency_ns;	/* latency added to every I/O for command and completion */
 	const struct gc_policy *gc_policy;	/* see gc_policy.h */
-	FTL_ROWS(FTL_FIELD_NUMBER, FTL_FIELD_YES_NO, FTL_FIELD_CHOICE)
+	FTL_ROWS(FTL_FIELD_NUMBER, FTL_FIELD_ONLINE, FTL_FIELD_YES_NO, FTL_FIELD_CHOICE)
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* disturbances that a smallest PB bears; 255: cells are never disturbed */
@@ -214,6 +215,12 @@ struct ftl_zones {
 	uint32_t window_max;		/* zones that may have a random write area; 0: there are none */
 	bool cross_reads;		/* zone_cross_reads */
 	uint64_t window_bytes, window_step;	/* size of such an area; unit of commits */
+};
+
+/* A row says how an FTL computes anew what settings of this kind determine. */
+struct ftl_anew {
+	enum ftl_recompute what;	/* FTL_FIXED: the end of the rows */
+	void (*compute)(struct ftl *f);	/* NULL: nothing is kept, and the next step() asks again */
 };
 
 struct ftl_ops {
@@ -303,11 +310,11 @@ struct ftl_ops {
 	 * Returns the number of planes in which GC works now; the caller then calls step().
 	 */
 	uint32_t (*collect)(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
-	/* Fields of struct ftl_config that reconfigure() takes; NULL-terminated. */
-	const char *const *online;
+	/* What the FTL can compute anew while it runs, ending with FTL_FIXED; NULL: no setting can change. */
+	const struct ftl_anew *anew;
 	/*
-	 * Apply c. It has been validated, needs no more memory, and differs only in the fields of
-	 * `online`. The caller then calls step().
+	 * Take the settings of c that may change online (ftl_online_knob()). It has been validated and needs no more
+	 * memory. The caller then calls step().
 	 */
 	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
@@ -324,6 +331,8 @@ struct ftl_ops {
 	uint64_t (*renew_handle)(struct ftl *f, uint64_t now_ns, uint32_t handle);
 };
 
+/* Returns the i-th setting of [ftl] that may change while this FTL runs, or NULL if there are no more. */
+const struct knob *ftl_online_knob(const struct ftl_ops *t, uint32_t i);
 /* Returns the number of spare bytes of a page that the FTL needs. */
 uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 /* Returns SSD_OK, or SSD_E_INVAL with *why pointing at a sentence that names the knob. */

@@ -6,6 +6,8 @@
  * sets a key of another FTL is refused.
  *
  *   NUMBER(name, lowest, highest, default, sentence)
+ *   ONLINE(name, anew, lowest, highest, default, sentence)   a number that may change while the drive runs, and
+ *                                                            what is computed anew then (enum ftl_recompute)
  *   YES_NO(name, default, sentence)
  *   CHOICE(name, type, VALUES, default, sentence)   of enum ftl_TYPE
  *
@@ -15,6 +17,24 @@
 #define SLATE_FTL_KNOBS_H
 
 #include "knob.h"
+
+/* ---- what is computed anew ------------------------------------------------- */
+
+/*
+ * What a drive computes anew when a setting changes while it runs. An FTL has a row for each of them that it can
+ * compute (ftl_ops.anew). So a setting can change online if its row here names something for which the FTL has a row.
+ */
+enum ftl_recompute {
+	FTL_FIXED,			/* the setting cannot change: it sizes a table, or a mount relies on it */
+	FTL_AT_USE,			/* nothing: the FTL reads the setting each time that it needs it */
+	FTL_ANEW_GC_START,		/* whether GC begins, and what is derived from gc_start_blocks */
+	FTL_ANEW_GC_STOP,		/* likewise, whether it goes on */
+	FTL_ANEW_IDLE_GC,		/* what idle GC does */
+	FTL_ANEW_FRONT,			/* the copy in struct front_config */
+	FTL_ANEW_WEAR,			/* whether wear must be compared */
+	FTL_ANEW_ARBITER,		/* the arbiter's numbers (controller.h), with any FTL */
+	FTL_NRECOMPUTED
+};
 
 /* ---- the settings ---------------------------------------------------------- */
 
@@ -26,7 +46,7 @@
 enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 
 /* Every FTL has these settings. */
-#define FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
+#define FTL_COMMON_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes") \
 	NUMBER(buffer_units, 0, 1 << 22, "1024", \
 	  "write buffer; 0: a write completes when programmed (dac: when compressed)") \
@@ -38,7 +58,7 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	  "power_protected: the capacitors' energy, as the time for which they power the drive; 0: as long as the " \
 	  "buffer takes") \
 	/* In struct ftl_config, 0 is DIE_READS_IN_ROW. */ \
-	NUMBER(reads_in_row, 1, 65536, "8", "reads of a die that go before a program which waits there") \
+	ONLINE(reads_in_row, FTL_AT_USE, 1, 65536, "8", "reads of a die that go before a program which waits there") \
 	YES_NO(payload, "yes", "keep the data; no: mapping and times only") \
 	NUMBER(map_ns, 0, KNOB_NS_MAX, "200", "a look-up") \
 	NUMBER(buffer_ns, 0, KNOB_NS_MAX, "2000", \
@@ -47,12 +67,12 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 	NUMBER(max_unit_reads, 8, 1 << 22, "4096", "queued flash reads")
 
 /* FTLs that collect blocks have these settings: all but zns, whose host resets zones. */
-#define FTL_GC_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(gc_start_blocks, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free") \
+#define FTL_GC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ONLINE(gc_start_blocks, FTL_ANEW_GC_START, 2, 1 << 20, "5", "GC of a plane begins when fewer blocks are free") \
 	NUMBER(gc_urgent_blocks, 1, 1 << 20, "2", "reserved for GC") \
 	CHOICE(gc_mode, gc_mode, FTL_GC_MODES, "sliced", "GC keeps the die, or alternates with the host") \
 	/* The credit of die.h. */ \
-	NUMBER(gc_slice_pages, 1, 65536, "4", \
+	ONLINE(gc_slice_pages, FTL_AT_USE, 1, 65536, "4", \
 	  "sliced: programs, copybacks and erases of GC on a die after a program of the host there; reads are not " \
 	  "counted")
 
@@ -60,8 +80,8 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
  * For FTLs whose GC, once begun on a plane, goes on until that many blocks are free. nftl merges one pair of blocks at
  * a time, and has no such setting.
  */
-#define FTL_GC_STOP_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(gc_stop_blocks, 2, 1 << 20, "6", \
+#define FTL_GC_STOP_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ONLINE(gc_stop_blocks, FTL_ANEW_GC_STOP, 2, 1 << 20, "6", \
 	       "GC that began at gc_start_blocks ends at this many; with gc_multiplane the last plane of a die ends " \
 	       "at gc_start_blocks")
 
@@ -75,7 +95,7 @@ enum ftl_gc_mode { FTL_GC_MODES(KNOB_VALUE) };
 enum ftl_words { FTL_WORDS(KNOB_VALUE) };
 
 /* Reads of single ECC words. */
-#define FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \
+#define FTL_WORD_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(gc_subpage_reads, words, FTL_WORDS, "no", \
 	  "GC, wear levelling and relocation read only the ECC words they move; auto: if geometry.subpage is not " \
 	  "none") \
@@ -95,7 +115,7 @@ enum ftl_words { FTL_WORDS(KNOB_VALUE) };
 enum ftl_accounting { FTL_ACCOUNTINGS(KNOB_VALUE) };
 
 /* GC's commands, and a write's end. */
-#define FTL_COPY_ROWS(NUMBER, YES_NO, CHOICE) \
+#define FTL_COPY_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	YES_NO(gc_copyback, "no", "GC copies inside the chip (needs geometry.copyback)") \
 	YES_NO(parallel_erase, "no", \
 	  "IPPBE: GC erases two victims of a plane at once (needs geometry.erase_group_max)") \
@@ -104,24 +124,24 @@ enum ftl_accounting { FTL_ACCOUNTINGS(KNOB_VALUE) };
 	  "durable when flushed; GC holds the channel during cell times, too (not with suspend_ns)")
 
 /* FTLs with parallel_erase that choose two victims have this setting. */
-#define FTL_SECOND_VICTIM_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(second_victim_pages, 0, 65536, "65536", \
+#define FTL_SECOND_VICTIM_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ONLINE(second_victim_pages, FTL_AT_USE, 0, 65536, "65536", \
 	  "maximum of valid pages of the second victim; the copies of both must fit beside gc_urgent_blocks")
 
 /* page, parity, rtf, flex and dac have these settings. */
-#define FTL_IDLE_GC_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(idle_gc_permille, 0, 1000, "0", \
+#define FTL_IDLE_GC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ONLINE(idle_gc_permille, FTL_ANEW_IDLE_GC, 0, 1000, "0", \
 	  "below this share of free blocks in a plane, GC runs when the drive is idle; 0: never") \
-	NUMBER(idle_gc_ns, 0, KNOB_NS_MAX, "1000000", "idle: no I/O and no full buffer page for this time")
+	ONLINE(idle_gc_ns, FTL_ANEW_IDLE_GC, 0, KNOB_NS_MAX, "1000000", "idle: no I/O and no full buffer page for this time")
 
 /* The frontiers rtf and flex have these settings (front.h). */
-#define FTL_RTF_ROWS(NUMBER, YES_NO, CHOICE) \
+#define FTL_RTF_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(active_blocks, 1, 16, "8", "open blocks of a plane")
 
-#define FTL_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(fast_above_permille, 0, 1000, "800", \
+#define FTL_FLEX_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ONLINE(fast_above_permille, FTL_ANEW_FRONT, 0, 1000, "800", \
 	  "above this use of the write buffer, LSB pages while the quota lasts ...") \
-	NUMBER(slow_below_permille, 0, 1000, "100", "... below this, MSB pages; in between, alternately") \
+	ONLINE(slow_below_permille, FTL_ANEW_FRONT, 0, 1000, "100", "... below this, MSB pages; in between, alternately") \
 	NUMBER(quota_permille, 0, 1000, "50", \
 	  "a busy host gets LSB pages while less than this share of all LSB pages is written ahead of MSB pages; " \
 	  "then alternately")
@@ -137,7 +157,7 @@ enum ftl_accounting { FTL_ACCOUNTINGS(KNOB_VALUE) };
 enum ftl_arbitration { FTL_ARBITRATIONS(KNOB_VALUE) };
 
 /* The controller (controller.h). */
-#define CONTROLLER_ROWS(NUMBER, YES_NO, CHOICE) \
+#define CONTROLLER_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(cores, 0, CONTROLLER_CORES_MAX, "0", \
 	  "processors that execute `ftl.overhead_ns` (a command), `ftl.map_ns` (the look-up of a unit) and " \
 	  "completion_ns; 0: as many as there is work") \
@@ -153,10 +173,10 @@ enum ftl_arbitration { FTL_ARBITRATIONS(KNOB_VALUE) };
 	CHOICE(arbitration, arbitration, FTL_ARBITRATIONS, "fifo", \
 	  "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or urgent " \
 	  "queues first, then classes of queues by weight; only with cores") \
-	NUMBER(arbitration_burst, 1, 1u << 16, "1", "commands that a queue's turn takes at most") \
-	NUMBER(weight_high, 1, 256, "1", "commands of the class high, before the next class has its turn") \
-	NUMBER(weight_medium, 1, 256, "1", "likewise, medium") \
-	NUMBER(weight_low, 1, 256, "1", "likewise, low") \
+	ONLINE(arbitration_burst, FTL_ANEW_ARBITER, 1, 1u << 16, "1", "commands that a queue's turn takes at most") \
+	ONLINE(weight_high, FTL_ANEW_ARBITER, 1, 256, "1", "commands of the class high, before the next class has its turn") \
+	ONLINE(weight_medium, FTL_ANEW_ARBITER, 1, 256, "1", "likewise, medium") \
+	ONLINE(weight_low, FTL_ANEW_ARBITER, 1, 256, "1", "likewise, low") \
 	NUMBER(dram_mb_s, 0, 1u << 20, "0", \
 	  "10^6 bytes per second of the controller's memory, which host data, copies and map pages cross once; 0: " \
 	  "unlimited; only with cores")
@@ -177,10 +197,10 @@ enum ftl_gc_frontier { FTL_GC_FRONTIERS(KNOB_VALUE) };
 enum ftl_suspend { FTL_SUSPENDS(KNOB_VALUE) };
 
 /* ftl/page: page, parity, rtf and flex have these settings. */
-#define PAGE_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(gc_choices, 1, 1024, "10", "d-choices: blocks drawn") \
 	NUMBER(gc_window_blocks, 1, 1 << 20, "64", "windowed-greedy: blocks of a plane among which it chooses") \
-	NUMBER(wl_threshold, 0, 1 << 20, "0", \
+	ONLINE(wl_threshold, FTL_ANEW_WEAR, 0, 1 << 20, "0", \
 	  "static wear levelling: allowed difference in erases between a plane's most worn free block and least " \
 	  "worn full block; 0: none") \
 	YES_NO(relocate, "yes", \
@@ -206,7 +226,7 @@ enum ftl_suspend { FTL_SUSPENDS(KNOB_VALUE) };
 enum ftl_hot_cold { FTL_HOT_COLDS(KNOB_VALUE) };
 
 /* ftl/page: page alone. */
-#define PAGE_HEAT_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_HEAT_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(hot_cold, hot_cold, FTL_HOT_COLDS, "off", \
 	  "hot LPNs have blocks of their own for pages and copies: count: those written more often than the mean; " \
 	  "recency: those last written while the host wrote half as much as the capacity (noted in at most 2^20 " \
@@ -229,7 +249,7 @@ enum ftl_slc_cache { FTL_SLC_CACHES(KNOB_VALUE) };
 	VALUE(FTL_SLC_FOLD, "fold")
 enum ftl_slc_full { FTL_SLC_FULLS(KNOB_VALUE) };
 
-#define PAGE_SLC_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_SLC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(slc_cache, slc_cache, FTL_SLC_CACHES, "none", \
 	  "the host first writes to blocks with one bit per cell: slc_blocks of each plane, set aside; or free " \
 	  "blocks beyond gc_stop_blocks, at most slc_blocks. GC folds them into the others, also when the drive is " \
@@ -246,7 +266,7 @@ enum ftl_slc_full { FTL_SLC_FULLS(KNOB_VALUE) };
 	VALUE(FTL_ISOLATED_PERSISTENTLY, "persistently")
 enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 
-#define PAGE_PLACEMENT_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_PLACEMENT_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(placement_handles, 0, FTL_HANDLES_MAX, "0", \
 	  "placement handles that a write may name (NVMe's FDP): each has blocks of its own, one of them open in " \
 	  "each plane. 0: off. A drive cannot change between 0 and more") \
@@ -254,13 +274,13 @@ enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 	  "GC copies data of all handles to the same blocks; or those of each handle to blocks of its own, one of " \
 	  "them open in each plane")
 
-#define PAGE_MAP_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_MAP_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(map_cache_pages, 0, 1 << 20, "0", \
 	  "map pages in memory, of page_bytes / 4 entries each; others are read from flash when they are needed. " \
 	  "0: the whole map is in memory, and flash has none of it. Reads load one page at a time with the least " \
 	  "number, which a refusal names, and one more for each two above it: 64 more may multiply random reads")
 
-#define PAGE_METADATA_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_METADATA_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	/* The value is a multiple of the unit's sectors. */ \
 	NUMBER(metadata_bytes, 0, 4096, "0", \
 	  "bytes of each mapping unit for the metadata of logical blocks, in the page's spare area, which must " \
@@ -280,7 +300,7 @@ enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 enum ftl_gc_pages { FTL_GC_PAGES(KNOB_VALUE) };
 
 /* ftl/page: flex. */
-#define PAGE_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_FLEX_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(gc_pages, gc_pages, FTL_GC_PAGES, "slow", \
 	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. drive: so, and both " \
 	  "types take turns over the whole drive, not on each plane. Idle GC takes MSB pages")
@@ -292,18 +312,18 @@ enum ftl_gc_pages { FTL_GC_PAGES(KNOB_VALUE) };
 enum ftl_backup_channel { FTL_BACKUP_CHANNELS(KNOB_VALUE) };
 
 /* ftl/page: parity, rtf and flex have this setting. */
-#define PAGE_BACKUP_ROWS(NUMBER, YES_NO, CHOICE) \
+#define PAGE_BACKUP_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(backup_channel, backup_channel, FTL_BACKUP_CHANNELS, "same", \
 	  "parity pages go to the plane of the pages that they cover; or to the same plane of the next channel, " \
 	  "which programs them meanwhile. A drive keeps its setting")
 
 /* ftl/direct: nftl and superblock have these settings. */
-#define DIRECT_ROWS(NUMBER, YES_NO, CHOICE) \
+#define DIRECT_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(stripe_pages, 1, 65536, "1", \
 	  "consecutive pages per plane before the next plane; divides pages_per_block") \
 	YES_NO(read_priority, "yes", "reads overtake the writes that wait for their die")
 
-#define DIRECT_PEN_ROWS(NUMBER, YES_NO, CHOICE) \
+#define DIRECT_PEN_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	YES_NO(pen, "no", "PEN: M-Merge by partial erases (needs geometry.pb_levels)") \
 	NUMBER(pen_merges_max, 0, 65535, "16", "W: M-Merges of a block between two merges")
 
@@ -330,7 +350,7 @@ enum ftl_search { FTL_SEARCHES(KNOB_VALUE) };
 enum ftl_merge_victim { FTL_MERGE_VICTIMS(KNOB_VALUE) };
 
 /* ftl/direct: nftl. */
-#define NFTL_ROWS(NUMBER, YES_NO, CHOICE) \
+#define NFTL_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(spare_search, search, FTL_SEARCHES, "yes", \
 	  "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of both blocks, " \
 	  "not only of the U-block's used ones") \
@@ -342,8 +362,8 @@ enum ftl_merge_victim { FTL_MERGE_VICTIMS(KNOB_VALUE) };
 	  "A drive cannot change it")
 
 /* ftl/direct: superblock. */
-#define SUPERBLOCK_ROWS(NUMBER, YES_NO, CHOICE) \
-	NUMBER(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together") \
+#define SUPERBLOCK_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ONLINE(pair_pages, FTL_AT_USE, 0, 131072, "131072", "maximum of valid pages of both victims together") \
 	NUMBER(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane") \
 	NUMBER(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks") \
 	YES_NO(superblock_cold, "no", \
@@ -370,7 +390,7 @@ enum ftl_reduction { FTL_REDUCTIONS(KNOB_VALUE) FTL_NREDUCTIONS };
 enum ftl_frontiers { FTL_FRONTIERS(KNOB_VALUE) FTL_NFRONTIERS };
 
 /* ftl/dac. */
-#define DAC_ROWS(NUMBER, YES_NO, CHOICE) \
+#define DAC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	CHOICE(reduction, reduction, FTL_REDUCTIONS, "dac", \
 	  "what is tried on a unit: a link to an equal one; compression; compression against a similar one") \
 	CHOICE(frontiers, frontiers, FTL_FRONTIERS, "page", \
@@ -382,13 +402,13 @@ enum ftl_frontiers { FTL_FRONTIERS(KNOB_VALUE) FTL_NFRONTIERS };
 	  "if not 0, this number instead, at least 4 (a unit has four): a share of what a trace writes, when that " \
 	  "is less than the capacity") \
 	NUMBER(reference_bytes, 0, 1u << 31, "33554432", "reference buffer, decompressed") \
-	NUMBER(hash_ns, 0, KNOB_NS_MAX, "0", "the engine's time to compute a unit's fingerprints") \
-	NUMBER(compress_ns, 0, KNOB_NS_MAX, "0", "each attempt to compress a unit") \
-	NUMBER(decompress_ns, 0, KNOB_NS_MAX, "0", "each decompression of a unit or reference") \
+	ONLINE(hash_ns, FTL_AT_USE, 0, KNOB_NS_MAX, "0", "the engine's time to compute a unit's fingerprints") \
+	ONLINE(compress_ns, FTL_AT_USE, 0, KNOB_NS_MAX, "0", "each attempt to compress a unit") \
+	ONLINE(decompress_ns, FTL_AT_USE, 0, KNOB_NS_MAX, "0", "each decompression of a unit or reference") \
 	YES_NO(count_plain, "no", "also count the size of delta units without a reference (costs host time only)")
 
 /* ftl/zns. */
-#define ZNS_ROWS(NUMBER, YES_NO, CHOICE) \
+#define ZNS_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	NUMBER(zone_dies, 0, 65536, "0", "dies of a zone; divides the number of dies; 0: all") \
 	NUMBER(zone_blocks, 1, 1 << 20, "1", "blocks of a zone in each plane of its dies") \
 	YES_NO(zone_power2, "yes", \
@@ -410,41 +430,43 @@ enum ftl_frontiers { FTL_FRONTIERS(KNOB_VALUE) FTL_NFRONTIERS };
 	  "zones that may have a random write area (ZRWA resources), at most as many as may be active; 0: as many")
 
 /* The rows of all tables are the fields of struct ftl_config. */
-#define FTL_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_COMMON_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_GC_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_GC_STOP_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_WORD_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_COPY_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_SECOND_VICTIM_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_IDLE_GC_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_RTF_ROWS(NUMBER, YES_NO, CHOICE) \
-	FTL_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
-	CONTROLLER_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_HEAT_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_SLC_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_PLACEMENT_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_MAP_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_METADATA_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_FLEX_ROWS(NUMBER, YES_NO, CHOICE) \
-	PAGE_BACKUP_ROWS(NUMBER, YES_NO, CHOICE) \
-	DIRECT_ROWS(NUMBER, YES_NO, CHOICE) \
-	DIRECT_PEN_ROWS(NUMBER, YES_NO, CHOICE) \
-	NFTL_ROWS(NUMBER, YES_NO, CHOICE) \
-	SUPERBLOCK_ROWS(NUMBER, YES_NO, CHOICE) \
-	DAC_ROWS(NUMBER, YES_NO, CHOICE) \
-	ZNS_ROWS(NUMBER, YES_NO, CHOICE)
+#define FTL_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_COMMON_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_GC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_GC_STOP_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_WORD_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_COPY_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_SECOND_VICTIM_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_IDLE_GC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_RTF_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	FTL_FLEX_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	CONTROLLER_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_HEAT_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_SLC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_PLACEMENT_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_MAP_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_METADATA_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_FLEX_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	PAGE_BACKUP_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	DIRECT_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	DIRECT_PEN_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	NFTL_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	SUPERBLOCK_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	DAC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
+	ZNS_ROWS(NUMBER, ONLINE, YES_NO, CHOICE)
 
 /* ---- tables ---------------------------------------------------------------- */
 
 #define FTL_KNOB_NUMBER(n, lo, hi, d, says) \
 	{ #n, KNOB_U32, offsetof(struct ftl_config, n), lo, hi, d, says, NULL },
+#define FTL_KNOB_ONLINE(n, anew, lo, hi, d, says) \
+	{ #n, KNOB_U32, offsetof(struct ftl_config, n), lo, hi, d, says, NULL, anew },
 #define FTL_KNOB_YES_NO(n, d, says) \
 	{ #n, KNOB_BOOL, offsetof(struct ftl_config, n), 0, 1, d, says, knob_no_yes },
 #define FTL_KNOB_CHOICE(n, type, VALUES, d, says) \
 	{ #n, KNOB_CHOICE, KNOB_CHOICE_AT(struct ftl_config, n), 0, 0, d, says, KNOB_NAMES(VALUES) },
-#define FTL_KNOB_ROWS(ROWS) ROWS(FTL_KNOB_NUMBER, FTL_KNOB_YES_NO, FTL_KNOB_CHOICE)
+#define FTL_KNOB_ROWS(ROWS) ROWS(FTL_KNOB_NUMBER, FTL_KNOB_ONLINE, FTL_KNOB_YES_NO, FTL_KNOB_CHOICE)
 /* Initialises a struct knob_table with the rows of a list. */
 #define FTL_KNOBS(of_section, ROWS) { of_section, (const struct knob[]){ FTL_KNOB_ROWS(ROWS) { NULL } } }
 

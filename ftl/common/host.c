@@ -210,3 +210,28 @@ bool host_read_only(const struct ftl *f)
 {
 	return ((const struct host *)f)->worn;
 }
+
+/* Copy the setting of a row. Returns whether it changes. */
+static bool take_setting(struct ftl_config *to, const struct ftl_config *from, const struct knob *k)
+{
+	uint32_t *own = (uint32_t *)(void *)((uint8_t *)to + k->at);
+	const uint32_t *new = (const uint32_t *)(const void *)((const uint8_t *)from + k->at);
+	bool changes = *own != *new;
+
+	SSD_ASSERT(k->type == KNOB_U32);	/* ONLINE rows are numbers (ftl_knobs.h) */
+	*own = *new;
+	return changes;
+}
+
+void host_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)
+{
+	const struct knob *k;
+	bool anew[FTL_NRECOMPUTED] = { false };
+
+	(void)f->ops->step(f, now_ns);
+	for (uint32_t i = 0; (k = ftl_online_knob(f->ops, i)); i++)
+		anew[k->anew] |= take_setting(&host_of(f)->c, c, k);
+	for (const struct ftl_anew *a = f->ops->anew; a && a->what != FTL_FIXED; a++)
+		if (anew[a->what] && a->compute)
+			a->compute(f);
+}

@@ -306,7 +306,9 @@ const struct ftl_stats *host_stats(const struct ftl *f);
 void host_reset_stats(struct ftl *f);
 uint32_t host_inflight(const struct ftl *f);
 bool host_read_only(const struct ftl *f);
+/* Takes the settings that may change, and computes anew what those that differ determine, by ftl_ops.anew. */
+void host_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 #define HOST_OPS_COMMON .mount = host_mount, .stats = host_stats, .reset_stats = host_reset_stats, \
-	.inflight = host_inflight, .read_only = host_read_only
+	.inflight = host_inflight, .read_only = host_read_only, .reconfigure = host_reconfigure
 
 #endif

@@ -526,15 +526,17 @@ static const struct knob_table *const knobs[] = {
 	&ftl_gc_knobs, &ftl_gc_stop_knobs, &own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs,
 	NULL
 };
-static const char *const online[] = {
-	"gc_stop_blocks", "gc_slice_pages", "reads_in_row", "hash_ns", "compress_ns", "decompress_ns", NULL
-};
-
-static void reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)
+static void stop_anew(struct ftl *f)
 {
-	pump(dac_of(f), now_ns);
-	dac_of(f)->host.c = *c;
+	struct dac *d = dac_of(f);
+
+	d->stop = d->host.c.gc_stop_blocks + d->reserve;
 }
+
+/* gc_start_blocks is fixed: the shares of dies, slots and names follow from it. */
+static const struct ftl_anew anew[] = {
+	{ FTL_AT_USE, NULL }, { FTL_ANEW_GC_STOP, stop_anew }, { FTL_FIXED, NULL }
+};
 
 static struct ftl_block block_info(const struct ftl *f, pbn_t b)
 {
@@ -561,7 +563,6 @@ const struct ftl_ops dac_ftl_ops = {
 	.map_bytes = map_bytes,
 	.collect = collect,
 	.knobs = knobs,
-	.online = online,
-	.reconfigure = reconfigure,
+	.anew = anew,
 	.block = block_info,
 };

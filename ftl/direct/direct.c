@@ -305,15 +305,6 @@ uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 	return working;
 }
 
-void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)
-{
-	struct direct *d = direct_of(f);
-
-	pump(d, now_ns);
-	d->host.c = *c;
-	d->host.c.stripe_pages = direct_stripe(c);
-}
-
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b)
 {
 	const struct direct *d = (const struct direct *)f;

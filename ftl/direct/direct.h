@@ -379,7 +379,6 @@ uint64_t direct_step(struct ftl *f, uint64_t now_ns);
 void direct_check(const struct ftl *f);
 uint64_t direct_map_bytes(const struct ftl *f);
 uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
-void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
 
 /* ---- between the engine's files ------------------------------------------- */
@@ -417,7 +416,7 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
 
 /*
  * The members of ftl_ops that are the same for all schemes; each adds name, policy (its struct
- * direct_scheme), knobs and online.
+ * direct_scheme), knobs and anew.
  */
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, .writes_lost = true, \
@@ -433,7 +432,6 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
 	HOST_OPS_COMMON, \
 	.map_bytes = direct_map_bytes, \
 	.collect = direct_collect, \
-	.reconfigure = direct_reconfigure, \
 	.block = direct_block_info
 
 #endif

@@ -215,14 +215,13 @@ static const struct direct_scheme nftl_scheme = {
 
 static const struct knob_table own = FTL_KNOBS("ftl", NFTL_ROWS);
 static const struct knob_table *const knobs[] = { DIRECT_KNOBS, &direct_pen_knobs, &own, NULL };
-static const char *const online[] = {
-	"gc_slice_pages", "reads_in_row", NULL
-};
+/* gc_start_blocks is fixed: with gc_mode = blocking it is the reserve (host_reserve()). */
+static const struct ftl_anew anew[] = { { FTL_AT_USE, NULL }, { FTL_FIXED, NULL } };
 
 const struct ftl_ops nftl_ops = {
 	.name = "nftl",
 	.policy = &nftl_scheme,
 	.knobs = knobs,
-	.online = online,
+	.anew = anew,
 	DIRECT_OPS_COMMON,
 };

@@ -302,8 +302,9 @@ static const struct knob_table own = FTL_KNOBS("ftl", SUPERBLOCK_ROWS);
 static const struct knob_table *const knobs[] = {
 	DIRECT_KNOBS, &ftl_gc_stop_knobs, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
 };
-static const char *const online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "pair_pages", NULL
+/* GC compares the free blocks with its bounds when it may begin (sb_gc.c). */
+static const struct ftl_anew anew[] = {
+	{ FTL_AT_USE, NULL }, { FTL_ANEW_GC_START, NULL }, { FTL_ANEW_GC_STOP, NULL }, { FTL_FIXED, NULL }
 };
 
 /*
@@ -327,7 +328,7 @@ const struct ftl_ops superblock_ftl_ops = {
 	.name = "superblock",
 	.policy = &scheme,
 	.knobs = knobs,
-	.online = online,
+	.anew = anew,
 	.kept = kept,
 	DIRECT_OPS_COMMON,
 };

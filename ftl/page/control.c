@@ -9,20 +9,50 @@
  */
 #include "page_ftl.h"
 
-const char *const page_ftl_online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "second_victim_pages", "wl_threshold",
-	"idle_gc_permille", "idle_gc_ns", NULL
+/* ---- settings that change ---------------------------------------------------- */
+
+static void ask_gc(struct ftl *base)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++)
+		gc_wake(f, plane);
+}
+
+static void plan_idle(struct ftl *base)
+{
+	page_ftl_plan_idle(page_ftl_of(base));
+	ask_gc(base);
+}
+
+static void copy_to_front(struct ftl *base)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	f->fr.c.fast_above_permille = f->host.c.fast_above_permille;
+	f->fr.c.slow_below_permille = f->host.c.slow_below_permille;
+}
+
+static void compare_wear(struct ftl *base)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++)
+		f->plane[plane].level = f->host.c.wl_threshold;
+	ask_gc(base);
+}
+
+const struct ftl_anew page_ftl_anew[] = {
+	{ FTL_AT_USE, NULL },
+	{ FTL_ANEW_GC_START, ask_gc },
+	{ FTL_ANEW_GC_STOP, ask_gc },
+	{ FTL_ANEW_IDLE_GC, plan_idle },
+	{ FTL_ANEW_FRONT, copy_to_front },
+	{ FTL_ANEW_WEAR, compare_wear },
+	{ FTL_FIXED, NULL }
 };
 
-const char *const pairs_ftl_online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "wl_threshold", "idle_gc_permille",
-	"idle_gc_ns", NULL
-};
-
-const char *const flex_ftl_online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "reads_in_row", "wl_threshold",
-	"idle_gc_permille", "idle_gc_ns", "fast_above_permille", "slow_below_permille", NULL
-};
+/* ---- orders and queries -------------------------------------------------------- */
 
 uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks)
 {
@@ -40,21 +70,6 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 			p->order = (struct gc_order){ 0 };
 	}
 	return working;
-}
-
-void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c)
-{
-	struct page_ftl *f = page_ftl_of(base);
-
-	(void)page_ftl_step(base, now_ns);
-	f->host.c = *c;
-	page_ftl_plan_idle(f);
-	f->fr.c.fast_above_permille = c->fast_above_permille;
-	f->fr.c.slow_below_permille = c->slow_below_permille;
-	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
-		f->plane[plane].level = c->wl_threshold;
-		gc_wake(f, plane);
-	}
 }
 
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b)

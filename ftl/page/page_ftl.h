@@ -42,7 +42,7 @@ void page_ftl_plan_idle(struct page_ftl *f);	/* derive gc.idle_blocks and gc.idl
 	.step = page_ftl_step, .save = page_ftl_save, .unsaved = page_ftl_unsaved,          \
 	.check = page_ftl_check, HOST_OPS_COMMON,                                           \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
-	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block,                       \
+	.anew = page_ftl_anew, .block = page_ftl_block,                                     \
 	.handle = page_ftl_handle, .renew_handle = page_ftl_renew_handle
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
@@ -53,9 +53,8 @@ uint64_t page_ftl_save(struct ftl *base, uint64_t now_ns);
 uint32_t page_ftl_unsaved(const struct ftl *base);
 
 /* control.c */
-extern const char *const page_ftl_online[], *const pairs_ftl_online[], *const flex_ftl_online[];
+extern const struct ftl_anew page_ftl_anew[];
 uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
-void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle);
 uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handle);

@@ -53,13 +53,13 @@ static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_kno
 
 /* ---- the types ----------------------------------------------------------- */
 
-#define FTL_OF_POLICY(type, safe, of_type, moving)                                                \
+#define FTL_OF_POLICY(type, safe, of_type)                                                        \
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .policy = &front_##type##_policy, .not_safe = safe, .knobs = of_type, \
-		.online = moving, PAGE_FTL_OPS_COMMON,                                          \
+		PAGE_FTL_OPS_COMMON,                                                            \
 	}
 
-FTL_OF_POLICY(page, page_not_safe, page_knobs, page_ftl_online);
-FTL_OF_POLICY(parity, NULL, parity_knobs, pairs_ftl_online);
-FTL_OF_POLICY(rtf, NULL, rtf_knobs, pairs_ftl_online);
-FTL_OF_POLICY(flex, NULL, flex_knobs, flex_ftl_online);
+FTL_OF_POLICY(page, page_not_safe, page_knobs);
+FTL_OF_POLICY(parity, NULL, parity_knobs);
+FTL_OF_POLICY(rtf, NULL, rtf_knobs);
+FTL_OF_POLICY(flex, NULL, flex_knobs);

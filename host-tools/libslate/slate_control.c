@@ -2,8 +2,8 @@
 /*
  * slate_control.c - executes orders to a drive, or refuses them with a reason.  A knob is set as if
  * the drive were opened with it: profile_load() checks all settings in force together with the new
- * one and makes the error message. ftl_ops.online lists the knobs that the FTL can change while it
- * runs.
+ * one and makes the error message. ftl_online_knob() lists the knobs that the FTL can change while
+ * it runs.
  */
 #include "slate_control.h"
 
@@ -212,16 +212,23 @@ static uint32_t refuse_set(struct slate_dev *d, uint32_t status, const char *why
 /* Does the text set a number that the drive's arbiter has? */
 static bool of_arbiter(const struct slate_dev *d, const char *text)
 {
-	static const char *const keys[] = { "arbitration_burst", "weight_high", "weight_medium", "weight_low", NULL };
 	size_t len;
 
 	if (d->profile.ftl.arbitration == FTL_ARBITRATION_FIFO || strncmp(text, "controller.", 11))
 		return false;
 	len = strcspn(text + 11, "=");
-	for (const char *const *k = keys; *k; k++)
-		if (text[11 + len] && strlen(*k) == len && !strncmp(*k, text + 11, len))
-			return true;
-	return false;
+	return text[11 + len] && controller_online_knob(text + 11, len);
+}
+
+/* Can the FTL change the setting with this name? */
+static bool of_ftl(const struct slate_dev *d, const char *name, size_t len)
+{
+	const struct knob *k;
+	uint32_t i = 0;
+
+	while ((k = ftl_online_knob(d->ftl->ops, i)) && (strlen(k->name) != len || strncmp(k->name, name, len)))
+		i++;
+	return k;
 }
 
 /*
@@ -230,9 +237,9 @@ static bool of_arbiter(const struct slate_dev *d, const char *text)
  */
 static bool may_move(const struct slate_dev *d, const char *text, char *why, size_t room)
 {
-	const char *const *k = d->ftl->ops->online;
+	const struct knob *k = ftl_online_knob(d->ftl->ops, 0);
 	const char *equals = strchr(text, '=');
-	size_t len, used;
+	size_t used;
 
 	if (of_arbiter(d, text))
 		return true;
@@ -242,17 +249,14 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 			 ", or the arbiter's controller.arbitration_burst or weight_high, _medium or _low");
 		return false;
 	}
-	len = (size_t)(equals - text) - 4;
-	for (; k && *k; k++)
-		if (strlen(*k) == len && !strncmp(*k, text + 4, len))
-			return true;
-	k = d->ftl->ops->online;
+	if (of_ftl(d, text + 4, (size_t)(equals - text) - 4))
+		return true;
 	snprintf(why, room, "%.*s cannot be set while the drive runs: with ftl.type = %s %s",
 		 (int)(equals - text) > 64 ? 64 : (int)(equals - text), text, d->ftl->ops->name,
-		 k && *k ? "these can:" : "none can");
-	for (; k && *k; k++) {
+		 k ? "these can:" : "none can");
+	for (uint32_t i = 0; (k = ftl_online_knob(d->ftl->ops, i)); i++) {
 		used = strlen(why);
-		snprintf(why + used, room - used, "%s ftl.%s", k == d->ftl->ops->online ? "" : ",", *k);
+		snprintf(why + used, room - used, "%s ftl.%s", i ? "," : "", k->name);
 	}
 	return false;
 }

@@ -50,15 +50,15 @@ static void copy_text(char *to, size_t room, const char *from)
 
 static size_t knobs_print(const struct slate_dev *d, char *out)
 {
-	const char *const *k = d->profile.ops->online;
+	const struct knob *k;
 	size_t bytes = 0;
 
-	for (; k && *k; k++) {
-		size_t len = strlen(*k);
+	for (uint32_t i = 0; (k = ftl_online_knob(d->profile.ops, i)); i++) {
+		size_t len = strlen(k->name);
 
 		if (out) {
 			memcpy(out + bytes, "ftl.", 4);
-			memcpy(out + bytes + 4, *k, len);
+			memcpy(out + bytes + 4, k->name, len);
 			out[bytes + 4 + len] = '\n';
 		}
 		bytes += len + 5;

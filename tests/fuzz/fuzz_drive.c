@@ -28,6 +28,7 @@
 #include "port_user.h"
 #include "slate.h"
 #include "slate_control.h"
+#include "slate_dev.h"
 #include "slate_power.h"
 
 #define UNIT 1024u
@@ -475,6 +476,22 @@ static bool chosen(size_t i)
 	return !only || !strncmp(kinds[i].name, only, strlen(only));
 }
 
+/* Change a setting that may change while the drive runs. Most values are accepted. */
+static void change_setting(void)
+{
+	uint32_t count = 0;
+	const struct knob *k;
+	char text[64];
+
+	while (ftl_online_knob(dev->ftl->ops, count))
+		count++;
+	if (!count)
+		return;
+	k = ftl_online_knob(dev->ftl->ops, (uint32_t)(roll() % count));
+	snprintf(text, sizeof(text), "ftl.%s=%llu", k->name, (unsigned long long)(roll() % (k->high < 64 ? k->high : 64)));
+	(void)!slate_set(dev, now_ns, text);
+}
+
 static void use(uint8_t flags)
 {
 	struct slate_order collect = { .command = SLATE_FORCE_GC, .arg = { flags >> 4 } };
@@ -489,6 +506,8 @@ static void use(uint8_t flags)
 	work(8);
 	if (flags & 4)
 		(void)!slate_control(dev, now_ns, &collect, &result);
+	if (flags & 4)
+		change_setting();
 	work(flags & 8 ? 24 : 4);
 	slate_check(dev);
 	read_logs();
