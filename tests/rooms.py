@@ -17,10 +17,7 @@ from pathlib import Path
 
 import shape
 
-CIRCLES = {  # engine: files in circles, arrows between files of one circle; others have none
-    "ftl/dac": (7, 19),
-    "ftl/zns": (2, 2),
-}
+CIRCLES: dict[str, tuple[int, int]] = {}  # engine: files in circles, arrows within them; others have none
 FLOORS = {  # of folders and of single files; other folders have one floor
     "ftl/page/map": 0,
     "ftl/page/dies.c": 0,

@@ -8,6 +8,13 @@
  * jobs.
  */
 #include "dac.h"
+#include "dac_check.h"
+#include "dac_die.h"
+#include "dac_gc.h"
+#include "dac_mount.h"
+#include "dac_pick.h"
+#include "dac_read.h"
+#include "dac_write.h"
 
 /* ---- methods of data reduction that each value of ftl.reduction uses ---------------- */
 

@@ -6,13 +6,21 @@
  * ftl/dac/DESIGN.md explains the design, and why the drive cannot run out of space or lose flushed
  * data.
  *
- *   dac.c        configuration, life cycle, I/Os, the pump
- *   dac_store.c  objects, the map, what is live, blocks; the reference buffer
- *   dac_write.c  the write buffer, the engine, pages being filled
- *   dac_read.c   reads: of units for the host and for parts, of references
- *   dac_die.c    chooses the next command of a die; host pages
- *   dac_gc.c     GC of a die;  dac_rescue.c  parity pages, and pages destroyed by torn programs
- *   dac_mount.c  mounting;  dac_check.c  the invariants;  dac_page.h  the layout of pages
+ * This header has the state, dac_page.h the layout of pages. Each file has a header of its own, and calls only files
+ * that stand above it here:
+ *
+ *   dac_pick.c     when GC is due, and its victim
+ *   dac_store.c    objects, the map, what is live, blocks; the reference buffer
+ *   dac_front.c    the page that a die programs next; parity pages
+ *   dac_ops.c      read operations and their queues
+ *   dac_write.c    the write buffer, the engine, pages being filled
+ *   dac_read.c     reads: of units for the host and for parts, of references
+ *   dac_gc.c       GC of a die
+ *   dac_entries.c  entries that a mount finds
+ *   dac_rescue.c   pages destroyed by torn programs
+ *   dac_die.c      chooses the next command of a die; host pages
+ *   dac_mount.c    mounting;  dac_check.c  the invariants
+ *   dac.c          configuration, life cycle, I/Os, the pump
  *
  * A unit (a NAND page's worth of bytes) is mapped to an object, or never written. An object is
  * *pending* while its content is only in the write buffer (ppn DAC_NONE).
@@ -299,6 +307,12 @@ static inline struct dac_die *dac_die_of_page(const struct dac *d, uint32_t ppn)
 	return &d->die[geo_die_of(d->g, (pbn_t){ dac_block_of(d, ppn) })];
 }
 
+/* Returns the number of a die, which blk.h and front.h take for a plane. */
+static inline uint32_t dac_plane_of(const struct dac *d, const struct dac_die *x)
+{
+	return (uint32_t)(x - d->die);
+}
+
 static inline uint32_t dac_object_cost(const struct dac *d, const struct dac_obj *o)
 {
 	return dac_cost(o->kind, o->len, d->unit_bytes);
@@ -331,104 +345,5 @@ static inline const uint8_t *dac_rebuilt(const struct dac *d, uint32_t ppn)
 
 	return x->lost == ppn ? x->lost_page : NULL;
 }
-
-/* ---- dac_store.c ------------------------------------------------------------- */
-
-void dac_live_add(struct dac *d, uint32_t ppn, uint32_t bytes);
-void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes);
-uint32_t dac_obj_new(struct dac *d, uint64_t seq);	/* the new object has refs 1 */
-void dac_obj_hold(struct dac *d, uint32_t obj);
-void dac_obj_put(struct dac *d, uint32_t obj);
-bool dac_may_share(const struct dac *d, uint32_t obj);
-void dac_share(struct dac *d, uint32_t obj);
-void dac_unshare(struct dac *d, uint32_t obj);
-/* Add an object to the candidates for references. */
-void dac_candidate(struct dac *d, uint32_t obj, const struct fingerprint *fp);
-void dac_no_candidate(struct dac *d, uint32_t obj);	/* Remove the object from the candidates, if it is one. */
-/*
- * Map the unit to obj; the caller already holds the reference. link_at is DAC_NONE if the unit is
- * mapped by its own entry.
- */
-void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, uint64_t seq);
-void dac_put_free(struct dac *d, uint32_t block, bool needs_erase);
-void dac_put_bad(struct dac *d, uint32_t block);
-void dac_count_room(struct dac *d);
-const uint8_t *dac_cache_get(struct dac *d, uint32_t obj);	/* Returns NULL if the object is not in the
-								 * reference buffer. */
-void dac_cache_put(struct dac *d, uint32_t obj, const uint8_t *data);
-void dac_cache_drop(struct dac *d, uint32_t obj);
-
-/* ---- dac_write.c --------------------------------------------------------------- */
-
-/* Returns the newest buffered version of a unit that reads may use, or DAC_NONE. */
-uint32_t dac_buffered(const struct dac *d, uint32_t lpn);
-void dac_write_line(struct dac *d);		/* Move waiting I/Os into the buffer. */
-void dac_merged(struct dac *d, uint32_t unit, const uint8_t *base);	/* content: NULL if it is lost */
-void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool expanded);
-void dac_engine(struct dac *d);
-void dac_close_due(struct dac *d);
-void dac_unit_free(struct dac *d, uint32_t unit);
-/* Returns the lowest `need` of the units that are not on flash, or ~0 if there are none. */
-uint64_t dac_need(const struct dac *d);
-
-/* ---- dac_read.c ------------------------------------------------------------------ */
-
-void dac_read_line(struct dac *d);
-void dac_read_merge(struct dac *d, uint32_t unit);
-void dac_read_reference(struct dac *d, uint32_t unit);
-void dac_read_ended(struct dac *d, uint32_t op, const uint8_t *page);
-
-/* ---- dac_die.c -------------------------------------------------------------------- */
-
-void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t until_ns);
-void dac_die_complete(struct dac *d, uint32_t die);
-void dac_dispatch(struct dac *d);
-uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x);
-void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn);
-/*
- * Take the next page of a frontier. Returns DAC_NONE if there is none, or if a block is being prepared
- * for it (the die is then busy for `source`).
- */
-uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who);
-bool dac_prepared(struct dac *d, struct dac_die *x);
-void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* Retire the block, because its program
-									 * failed. */
-
-/* ---- dac_gc.c ----------------------------------------------------------------------- */
-
-/* Make one step for an idle die. Returns false if none was possible. */
-bool dac_gc_turn(struct dac *d, struct dac_die *x);
-void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
-void dac_gc_wanted(struct dac *d, struct dac_die *x);
-/* If the entry is live in page `from`, move it to page `to` in the maps. */
-void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to);
-
-/* ---- dac_rescue.c ------------------------------------------------------------------- */
-
-/* Write the parity page that the die owes. Returns false if there is no block for it. */
-bool dac_backup_turn(struct dac *d, struct dac_die *x);
-void dac_backup_complete(struct dac *d, struct dac_die *x);
-/* Program the die's rebuilt page again. Returns false if that was not possible. */
-bool dac_rescue_turn(struct dac *d, struct dac_die *x);
-void dac_rescue_complete(struct dac *d, struct dac_die *x);
-/* Mount: is this the spare area of a parity page? */
-bool dac_is_parity(const struct dac *d, const uint8_t *oob);
-/* Mount: rebuild pages that a torn program destroyed; their entries go to dac_mount_entries(). */
-int dac_rebuild(struct dac *d) SSD_MUST_CHECK;
-/* Mount: keep the rebuilt pages with live entries in memory. */
-void dac_keep_rebuilt(struct dac *d);
-
-/* ---- dac_mount.c ---------------------------------------------------------------------- */
-
-/*
- * Mount: read the spare area into d->oob; words: NAND_WHOLE_PAGE or NAND_OOB_ONLY; *page: the content,
- * until the next read.
- */
-int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn) SSD_MUST_CHECK;
-
-/* ---- dac.c ---------------------------------------------------------------------------- */
-
-int dac_find(struct ftl *f) SSD_MUST_CHECK;
-void dac_check(const struct ftl *f);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dac_check.c - the DAC FTL: asserts its numbered invariants (dac.h). */
-#include "dac.h"
+#include "dac_check.h"
 
 /* D1: count all references to objects, and compare. */
 static void need(const struct dac *d, uint32_t obj, bool share)

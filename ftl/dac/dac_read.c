@@ -10,57 +10,10 @@
  * Reads have three sources: the host; a write of a part of a unit (its base); and the engine (a
  * reference, never a delta).
  */
-#include "dac.h"
-
-/* ---- operations ---------------------------------------------------------------- */
-
-static uint32_t op_get(struct dac *d, enum dac_op_kind kind, uint32_t obj)
-{
-	uint32_t i = d->op_free;
-	struct dac_op *o = &d->op[i];
-	uint8_t *data = o->data;
-
-	SSD_ASSERT(i != DAC_NONE);
-	d->op_free = o->next;
-	*o = (struct dac_op){ .data = data, .obj = obj, .reading = obj, .unit = DAC_NONE, .kind = kind };
-	dac_obj_hold(d, obj);
-	return i;
-}
-
-static void op_put(struct dac *d, uint32_t i)
-{
-	if (d->op[i].reading != d->op[i].obj)
-		dac_obj_put(d, d->op[i].reading);
-	dac_obj_put(d, d->op[i].obj);
-	d->op[i].obj = DAC_NONE;
-	d->op[i].next = d->op_free;
-	d->op_free = i;
-	d->more_to_do = true;
-}
-
-static void op_go(struct dac *d, uint32_t i)
-{
-	dac_enqueue(d, i, d->obj[d->op[i].reading].ppn);
-}
-
-void dac_read_merge(struct dac *d, uint32_t unit)
-{
-	uint32_t i = op_get(d, DAC_OP_MERGE, d->map[d->buf[unit].lpn]);
-
-	d->op[i].unit = unit;
-	d->merges++;
-	d->host.stats.merge_reads++;
-	op_go(d, i);
-}
-
-void dac_read_reference(struct dac *d, uint32_t unit)
-{
-	uint32_t i = op_get(d, DAC_OP_FETCH, d->buf[unit].ref);
-
-	d->op[i].unit = unit;
-	d->host.stats.reference_reads++;
-	op_go(d, i);
-}
+#include "dac_read.h"
+#include "dac_ops.h"
+#include "dac_store.h"
+#include "dac_write.h"
 
 /* ---- contents ------------------------------------------------------------------- */
 
@@ -120,7 +73,7 @@ static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 	d->host.stats.reference_reads++;
 	o->reading = ref;
 	dac_obj_hold(d, ref);
-	op_go(d, i);
+	dac_op_go(d, i);
 	return false;
 }
 
@@ -155,7 +108,7 @@ static void deliver(struct dac *d, uint32_t i, bool lost)
 		dac_fetch_done(d, o->unit, lost ? NULL : o->data, o->engine_ns > 0);
 		break;
 	}
-	op_put(d, i);
+	dac_op_put(d, i);
 }
 
 /* A page of the operation has been read; page is NULL if it cannot be read. */
@@ -203,14 +156,14 @@ static bool read_part(struct dac *d, struct ftl_io *io, const struct host_span *
 	}
 	if (d->host_ops == d->host.c.max_unit_reads)
 		return false;
-	i = op_get(d, DAC_OP_HOST, d->map[s->unit]);
+	i = dac_op_get(d, DAC_OP_HOST, d->map[s->unit]);
 	d->host_ops++;
 	d->op[i].io = io;
 	d->op[i].at = io->at;
 	d->op[i].from = s->from;
 	d->op[i].bytes = s->bytes;
 	io->pending++;
-	op_go(d, i);
+	dac_op_go(d, i);
 	return true;
 }
 

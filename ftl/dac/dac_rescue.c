@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_rescue.c - the DAC FTL on word lines: parity pages, and LSB pages that a torn program of an
- * MSB page destroyed. front.h decides which page comes next and which parity page is owed; this
- * file programs parity pages, and finds them at a mount.
+ * dac_rescue.c - the DAC FTL on word lines: LSB pages that a torn program of an MSB page destroyed.
+ * dac_front.c programs the parity pages from which this file rebuilds them.
  *
  * Effect of a power cut. A die executes one program at a time, so at most one word line of each die
  * is affected. If the torn page is an MSB page of data, the parity page of its group was programmed
@@ -25,54 +24,11 @@
  *
  * Cost: a page of memory for each die. To rebuild a page, a mount reads the group of its block.
  */
-#include "dac.h"
-
-static uint32_t plane_of(const struct dac *d, const struct dac_die *x)
-{
-	return (uint32_t)(x - d->die);
-}
-
-/* ---- parity pages ---------------------------------------------------------------- */
-
-bool dac_backup_turn(struct dac *d, struct dac_die *x)
-{
-	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_BACKUP, .oob = d->oob };
-	const struct front_plane *p = &d->fr.plane[plane_of(d, x)];
-	struct front_parity what = front_owed(&d->fr, plane_of(d, x));
-
-	if (p->backup == BLK_NONE) {
-		if (!dac_free_of(d, x)->free_count)
-			return false;
-		if (!dac_prepared(d, x))
-			return true;
-		front_open_backup(&d->fr, plane_of(d, x));
-		dac_gc_wanted(d, x);
-	}
-	c.data = front_backup(&d->fr, plane_of(d, x), p->debt_slot, &what, &c.ppn.v, d->oob);
-	die_command(d->host.n, d->host.now_ns, &c, 1);
-	x->parity = c.ppn.v;
-	x->parity_failed = c.status == NAND_PROG_FAIL;
-	d->host.stats.backup_pages++;
-	dac_die_start(d, x, DAC_CMD_BACKUP, c.done_ns);
-	return true;
-}
-
-void dac_backup_complete(struct dac *d, struct dac_die *x)
-{
-	uint32_t plane = plane_of(d, x);
-
-	if (x->parity_failed)
-		front_backup_failed(&d->fr, x->parity);
-	else
-		front_backed_up(&d->fr, plane, d->fr.plane[plane].debt, x->parity);
-	dac_gc_wanted(d, x);
-}
-
-/* The spare area of a parity page has the block number in the place where a log page has only ones. */
-bool dac_is_parity(const struct dac *d, const uint8_t *oob)
-{
-	return d->fr.group && front_get_parity(&d->fr, oob).block != BLK_NONE;
-}
+#include "dac_rescue.h"
+#include "dac_entries.h"
+#include "dac_front.h"
+#include "dac_gc.h"
+#include "dac_pick.h"
 
 /* ---- rebuild ------------------------------------------------------------------------ */
 
@@ -196,7 +152,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	o.serial = ++d->serial;
 	o.collected = DAC_NONE;		/* the named block has been erased since */
 	dac_set_oob(d, &o);
-	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
+	front_cover(&d->fr, dac_plane_of(d, x), c.ppn.v, c.data, d->oob);
 	die_command(d->host.n, d->host.now_ns, &c, 1);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;

@@ -3,7 +3,8 @@
  * dac_store.c - the DAC FTL: objects and the references to them, the map, live entries of pages and
  * blocks, free blocks, the reference buffer. This file uses neither time nor commands.
  */
-#include "dac.h"
+#include "dac_store.h"
+#include "dac_pick.h"
 
 /* ---- what is live ------------------------------------------------------------ */
 

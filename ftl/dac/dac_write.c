@@ -12,7 +12,9 @@
  * A reference may itself be pending. Then its content is in the buffer, and its page is closed
  * earlier than the page of the delta (D7), or is the same page.
  */
-#include "dac.h"
+#include "dac_write.h"
+#include "dac_ops.h"
+#include "dac_store.h"
 
 /* ---- the write buffer -------------------------------------------------------------- */
 

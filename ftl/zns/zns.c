@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* zns.c - the table of the FTL: settings, memory, submit, step, reports, check. See zns.h. */
 #include "zns.h"
+#include "zns_die.h"
+#include "zns_host.h"
+#include "zns_mount.h"
+#include "zns_read.h"
+#include "zns_zone.h"
 
 /* ---- arithmetic of the geometry ---- */
 

@@ -3,15 +3,19 @@
  * zns.h - a zoned FTL: zones of whole blocks, written in order, erased by resets. DESIGN.md beside this file has
  * the layout, what is durable, and the mount.
  *
- *   zns.c         the table: settings, memory, submit, step, reports, check
- *   zns_host.c    operations of the host: states, limits, errors
- *   zns_zone.c    zones' lines, durability; zns_buf.c: their states and buffers
- *   zns_window.c  random write areas
- *   zns_read.c    reads
- *   zns_die.c     dies: whose turn it is; programs, erases; zns_issue.c: their commands
+ * This header has the state. Each file has a header of its own, and calls only files that stand above it here:
+ *
+ *   zns_issue.c   commands of an idle die
+ *   zns_buf.c     buffers, and the states of zones;  zns_window.c  random write areas
+ *   zns_state.c   what an erase or a record changes in a zone
  *   zns_log.c     the log: parts of pages, pages of random write areas, resets
+ *   zns_zone.c    zones' lines, durability
+ *   zns_host.c    operations of the host: states, limits, errors
+ *   zns_read.c    reads
+ *   zns_die.c     dies: whose turn it is; programs, erases
  *   zns_mount.c   what flash holds; zns_mount_parts.c: of pages that are in the log; zns_repair.c:
  *                 blocks that it replaces
+ *   zns.c         the table: settings, memory, submit, step, reports, check
  *
  * A zone has two sides. `state` and `wp` are the host's: they change when an operation is submitted.
  * Writes, finishes and resets then stand in the zone's line, and the other fields follow when their
@@ -377,99 +381,6 @@ static inline void zns_tell(struct zns *z, struct zns_zone *s)
 	z->changes++;
 }
 
-/* ---- zns_host.c ---- */
-void zns_submit_zone(struct zns *z, struct ftl_io *io);
-void zns_submit_flush(struct zns *z, struct ftl_io *io);
+void zns_check(const struct ftl *f);	/* zns.c */
 
-/* ---- zns_buf.c ---- */
-/* Set the zone's state, and the counts of open and active zones. Only an open or closed zone keeps its `window`. */
-void zns_set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state);
-/*
- * Open an empty, closed or open zone as FTL_ZONE_IMPLICIT or FTL_ZONE_EXPLICIT. If open_max zones are open, this closes
- * the implicitly opened one that was opened first. Returns SSD_E_ZONE_ACTIVE or SSD_E_ZONE_OPEN if there is no room.
- */
-enum ssd_err zns_open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_state as);
-/* Give the zone a buffer. Returns it; ZNS_NONE: none is free, and the zone waits for one. */
-uint32_t zns_buf_take(struct zns *z, uint32_t zone);
-bool zns_is_drained(const struct zns *z, const struct zns_zone *s);	/* is no cell of its buffer in use? */
-/* The page of a cell is on flash: empty the cell. */
-void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot);
-void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c);	/* the cell's page can be programmed */
-/* Copy the write's next bytes into the cell, from this byte of the page to its end at most. Returns how many. */
-uint32_t zns_cell_write(struct zns *z, struct zns_zone *s, struct zns_cell *c, struct ftl_io *io, uint32_t from);
-void zns_buf_drop(struct zns *z, struct zns_zone *s);	/* free the zone's buffer, whose content is not needed */
-/* Returns the lowest sequence of data in the zone's buffer, which are not on flash; 0: there are none. */
-uint64_t zns_buf_first(const struct zns *z, const struct zns_zone *s);
-/* Is no cell of the buffer being programmed, in its zone or in the log? */
-bool zns_buf_is_still(const struct zns *z, const struct zns_buf *b);
-void zns_buf_take_away(struct zns *z, struct zns_zone *s);	/* from a failed zone: data only in it are lost */
-void zns_buf_clear(struct zns *z, uint32_t buf);	/* make it free: of no zone, with empty cells */
-uint32_t zns_buf_find(const struct zns *z);	/* returns a buffer that a zone may have, or ZNS_NONE */
-
-/* ---- zns_window.c ---- */
-/* These return the errors of operations on a zone that has a random write area, or is to get one. */
-enum ssd_err zns_window_open(struct zns *z, struct zns_zone *s);
-enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io *io);
-enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io);
-/* Returns the write pointer after a write of the host that ends at `end`. */
-uint64_t zns_window_wp(const struct zns *z, const struct zns_zone *s, uint64_t end);
-/* Move the part of the line's first write for which there is room into the buffer, or commit that part. */
-bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io);
-/* Commit all that was written. Returns false if a cell is not free. */
-bool zns_window_end(struct zns *z, uint32_t zone);
-/* Give up the cells of pages that are on flash with all pages before them. */
-void zns_window_release(struct zns *z, uint32_t buf);
-
-/* ---- zns_zone.c ---- */
-/* Put the I/O into the zone's line. */
-void zns_join(struct zns *z, uint32_t zone, struct ftl_io *io);
-void zns_zone_fails(struct zns *z, uint32_t zone);
-void zns_zone_erased(struct zns *z, uint32_t zone);
-/* Flash says that the zone is read-only, or offline. */
-void zns_zone_noted(struct zns *z, uint32_t zone, bool offline);
-/* Continue lines and end I/Os that were waiting. last: the die whose command ended, or NULL. */
-void zns_go_on(struct zns *z, const struct zns_die *last);
-
-/* ---- zns_read.c ---- */
-void zns_submit_read(struct zns *z, struct ftl_io *io);
-bool zns_read_go(struct zns *z, uint32_t die);
-bool zns_read_on(struct zns *z);
-
-/* ---- zns_issue.c ---- */
-/* Set `look` of the zone's dies: there may be something for them to do. */
-void zns_look_zone(struct zns *z, uint32_t zone);
-/* Issue `count` commands of one group on an idle die. */
-void zns_issue(struct zns *z, uint32_t die, enum zns_cmd cmd, struct nand_cmd *c, unsigned int count);
-/* Returns true if the plane's first free block needs an erase, which has begun. */
-bool zns_prepare(struct zns *z, uint32_t plane);
-/* A block's erase has ended. If it failed, or an earlier program of the block, the block becomes bad; else free. */
-void zns_put_erased(struct zns *z, uint32_t block, bool failed);
-/*
- * Erase block[p] in each plane p of the die's bitmap `planes`, as one group. The die's bitmap `failed` gets the planes
- * whose erases fail.
- */
-void zns_issue_erases(struct zns *z, uint32_t die, enum zns_cmd cmd, const uint32_t *block);
-/* Erase the first free block of these planes of a die; it may be half erased. */
-void zns_prepare_planes(struct zns *z, uint32_t die, uint32_t planes);
-
-/* ---- zns_die.c ---- */
-void zns_settle(struct zns *z);
-void zns_pump(struct zns *z, uint64_t now_ns);
-
-/* ---- zns_log.c ---- */
-bool zns_log_go(struct zns *z, uint32_t die);
-void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd);
-void zns_log_look(struct zns *z);
-void zns_log_reset(struct zns *z, uint32_t zone);
-/* Erase the zone's blocks. note: serial of the record that says so. */
-void zns_erase_zone(struct zns *z, uint32_t zone, uint64_t note);
-bool zns_log_is_open(const struct zns *z);
-void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o);
-
-/* ---- zns_mount.c ---- */
-struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
-			const struct nand_geometry *g);
-int zns_find(struct ftl *f);
-
-void zns_check(const struct ftl *f);
 #endif

@@ -3,7 +3,7 @@
  * zns_buf.c - changes zones' states, limits how many zones are open and active, and gives zones their buffers.
  * zns_host.c and zns_zone.c decide when.
  */
-#include "zns.h"
+#include "zns_buf.h"
 
 /* ---- states ---- */
 

@@ -4,7 +4,14 @@
  * else one of the log, else a program or an erase. An erase follows an erase only if there is no program. A die is
  * looked at when its command has ended, and when its `look` is set, because there may be something for it to do.
  */
-#include "zns.h"
+#include "zns_die.h"
+#include "zns_buf.h"
+#include "zns_issue.h"
+#include "zns_log.h"
+#include "zns_read.h"
+#include "zns_state.h"
+#include "zns_window.h"
+#include "zns_zone.h"
 
 /* ---- prepared blocks ---- */
 

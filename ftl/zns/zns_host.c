@@ -14,7 +14,10 @@
  * All but the last three happen in submit(). Then writes, commits, finishes and resets stand in the zone's line
  * (zns_zone.c).
  */
-#include "zns.h"
+#include "zns_host.h"
+#include "zns_buf.h"
+#include "zns_window.h"
+#include "zns_zone.h"
 
 /* Returns why the zone takes no write, or SSD_OK. */
 static enum ssd_err state_error(const struct zns *z, const struct zns_zone *s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* zns_issue.c - issues commands on idle dies, and erases and frees blocks. zns_die.c decides which command is next. */
-#include "zns.h"
+#include "zns_issue.h"
 
 /* ---- free blocks ---- */
 

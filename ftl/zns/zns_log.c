@@ -11,7 +11,9 @@
  *   L3  the last page that the log can get takes only a record after which the oldest block is not needed. This
  *       record permits its erase.
  */
-#include "zns.h"
+#include "zns_log.h"
+#include "zns_issue.h"
+#include "zns_state.h"
 
 bool zns_log_is_open(const struct zns *z)
 {
@@ -329,24 +331,6 @@ static void oldest_erased(struct zns *z, bool failed)
 	l->erasing = false;
 	memmove(l->block, l->block + 1, l->count * sizeof(*l->block));
 	memmove(l->first, l->first + 1, l->count * sizeof(*l->first));
-}
-
-void zns_erase_zone(struct zns *z, uint32_t zone, uint64_t note)
-{
-	struct zns_zone *s = &z->zone[zone];
-
-	s->phase = ZNS_ERASING;
-	s->note = note;
-	s->erases = 0;
-	for (uint32_t part = 0; part < z->parts; part++)
-		for (uint32_t slot = 0; slot < z->slots; slot++)
-			s->erases += *zns_block_at(z, zone, part, slot) != ZNS_NONE;
-	s->next = z->erasing;
-	z->erasing = zone;
-	if (s->erases)
-		zns_look_zone(z, zone);
-	else
-		zns_zone_erased(z, zone);
 }
 
 /* A reset's record is on flash: the zone's blocks are erased now. */

@@ -13,6 +13,7 @@
  *   log      parts in buffers and states are written to a new block; old blocks of the log are erased
  */
 #include "zns_mount.h"
+#include "zns_log.h"
 
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
 				    const struct nand_geometry *g)

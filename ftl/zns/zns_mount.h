@@ -68,4 +68,9 @@ void zns_parts_limit(struct zns *z);
 /* Put what the log has of pages into buffers. */
 void zns_parts_load(struct zns *z);
 
+/* ---- zns_mount.c ---- */
+struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
+			const struct nand_geometry *g);
+int zns_find(struct ftl *f);
+
 #endif

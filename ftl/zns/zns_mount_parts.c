@@ -5,6 +5,7 @@
  * if there are too many.
  */
 #include "zns_mount.h"
+#include "zns_buf.h"
 
 static struct zns_found_page *window_at(const struct zns *z, uint32_t zone, uint32_t page)
 {

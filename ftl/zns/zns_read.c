@@ -4,7 +4,8 @@
  * once; the rest waits in its die's queue. The die looks up again where a page is before it reads it,
  * because the zone may have been reset in between. A slot's die never changes.
  */
-#include "zns.h"
+#include "zns_read.h"
+#include "zns_issue.h"
 
 enum place { NOTHING, BUFFER, FLASH };
 

@@ -7,7 +7,8 @@
  * The area has whole pages, at most one for each slot. So each of its pages has a cell, and only needs to wait
  * until the page one stripe before it is on flash (Z3), which has been committed by then.
  */
-#include "zns.h"
+#include "zns_window.h"
+#include "zns_buf.h"
 
 /* ---- errors and write pointers ---- */
 

@@ -5,7 +5,11 @@
  * is on flash, and a reset until the blocks are erased. A reset begins only when nothing of the zone is under way and
  * no flush or FUA write waits for its data.
  */
-#include "zns.h"
+#include "zns_zone.h"
+#include "zns_buf.h"
+#include "zns_log.h"
+#include "zns_state.h"
+#include "zns_window.h"
 
 /* ---- writes ---- */
 
@@ -189,69 +193,10 @@ static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const stru
 	return true;
 }
 
-/* Are there enough good blocks for all zones that are not offline? */
-static bool has_spare(const struct zns *z, uint32_t zone)
-{
-	for (uint32_t slot = 0; slot < z->slots; slot++)
-		if (zns_spare(z, zns_plane_at(z, zone, slot)) + 1 < ZNS_SPARE)
-			return false;
-	return true;
-}
-
 static void refuse_line(struct zns *z, struct zns_zone *s, enum ssd_err why)
 {
 	while (s->line.first && s->line.first->zone != FTL_ZONE_RESET && s->line.first->zone != FTL_ZONE_RETIRE)
 		host_refuse(&z->host, io_list_take(&s->line), why);
-}
-
-/* The last block of a zone that is being reset is erased. */
-void zns_zone_erased(struct zns *z, uint32_t zone)
-{
-	struct zns_zone *s = &z->zone[zone];
-	uint32_t *link = &z->erasing;
-
-	while (*link != zone)
-		link = &z->zone[*link].next;
-	*link = s->next;
-	s->phase = ZNS_WRITING;
-	s->on_flash = false;
-	if (s->state == FTL_ZONE_OFFLINE) {	/* its blocks are spare ones now */
-		z->online[zone % z->groups]--;
-		return;
-	}
-	s->dropped_seq = 0;
-	if (has_spare(z, zone))
-		return;
-	s->phase = ZNS_LEAVING;
-	z->online[zone % z->groups]--;
-	z->chunk[zone / ZNS_CHUNK].due = true;
-}
-
-static void leave(struct zns *z, struct zns_zone *s)
-{
-	s->phase = ZNS_WRITING;
-	zns_set_state(z, s, FTL_ZONE_OFFLINE);
-}
-
-void zns_zone_noted(struct zns *z, uint32_t zone, bool offline)
-{
-	struct zns_zone *s = &z->zone[zone];
-	uint32_t buf = s->buf;
-
-	if (!s->noted)
-		zns_tell(z, s);
-	s->noted = true;
-	if (!offline || s->phase != ZNS_LEAVING)
-		return;
-	if (buf != ZNS_NONE) {		/* of a zone that the host retires */
-		zns_buf_take_away(z, s);
-		zns_buf_clear(z, buf);
-	}
-	leave(z, s);
-	if (s->line.first->zone != FTL_ZONE_RETIRE)
-		return;			/* a reset has erased the blocks */
-	s->filled = 0;
-	zns_erase_zone(z, zone, UINT64_MAX);
 }
 
 /* ---- retire ---- */
@@ -460,7 +405,7 @@ static void fail_resets(struct zns *z)
 		if (z->zone[i].phase == ZNS_LEAVING && z->zone[i].line.first->zone == FTL_ZONE_RETIRE) {
 			fail_line(z, &z->zone[i]);
 		} else if (z->zone[i].phase == ZNS_LEAVING) {
-			leave(z, &z->zone[i]);
+			zns_leave(z, &z->zone[i]);
 			zns_tell(z, &z->zone[i]);
 			line_go(z, i, NULL);
 		}

@@ -283,7 +283,7 @@ static void bad_knobs(void)
 	EXPECT(says("give ftl.key=value"));
 	EXPECT_EQ(slate_set(dev, now, "ftl.buffer_units=8"), SLATE_REFUSED);
 	EXPECT(says("ftl.buffer_units cannot be set while the drive runs: with ftl.type = page these can: "
-		    "ftl.gc_start_blocks, ftl.gc_stop_blocks"));
+		    "ftl.reads_in_row, ftl.gc_start_blocks, ftl.gc_slice_pages, ftl.gc_stop_blocks"));
 	EXPECT_EQ(slate_set(dev, now, "ftl.fast_above_permille=8"), SLATE_REFUSED);
 	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages=0"), SLATE_REFUSED);
 	EXPECT(says("1 .. 65536"));
