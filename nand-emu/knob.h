@@ -50,7 +50,7 @@ struct knob {
 	const char *fallback;		/* default as text; NULL: the key is required */
 	const char *says;		/* one sentence for users, in Markdown */
 	const char *const *names;	/* names of values for BOOL, NOT, CHOICE; NULL-terminated */
-	unsigned int anew;		/* FTLs: enum ftl_recompute; 0: the setting cannot change while the drive runs */
+	unsigned int anew;		/* FTLs: enum ftl_recompute; 0: the setting cannot change online */
 };
 
 struct knob_table {

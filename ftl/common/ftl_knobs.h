@@ -132,7 +132,8 @@ enum ftl_accounting { FTL_ACCOUNTINGS(KNOB_VALUE) };
 #define FTL_IDLE_GC_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	ONLINE(idle_gc_permille, FTL_ANEW_IDLE_GC, 0, 1000, "0", \
 	  "below this share of free blocks in a plane, GC runs when the drive is idle; 0: never") \
-	ONLINE(idle_gc_ns, FTL_ANEW_IDLE_GC, 0, KNOB_NS_MAX, "1000000", "idle: no I/O and no full buffer page for this time")
+	ONLINE(idle_gc_ns, FTL_ANEW_IDLE_GC, 0, KNOB_NS_MAX, "1000000", \
+	  "idle: no I/O and no full buffer page for this time")
 
 /* The frontiers rtf and flex have these settings (front.h). */
 #define FTL_RTF_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
@@ -141,7 +142,8 @@ enum ftl_accounting { FTL_ACCOUNTINGS(KNOB_VALUE) };
 #define FTL_FLEX_ROWS(NUMBER, ONLINE, YES_NO, CHOICE) \
 	ONLINE(fast_above_permille, FTL_ANEW_FRONT, 0, 1000, "800", \
 	  "above this use of the write buffer, LSB pages while the quota lasts ...") \
-	ONLINE(slow_below_permille, FTL_ANEW_FRONT, 0, 1000, "100", "... below this, MSB pages; in between, alternately") \
+	ONLINE(slow_below_permille, FTL_ANEW_FRONT, 0, 1000, "100", \
+	  "... below this, MSB pages; in between, alternately") \
 	NUMBER(quota_permille, 0, 1000, "50", \
 	  "a busy host gets LSB pages while less than this share of all LSB pages is written ahead of MSB pages; " \
 	  "then alternately")
@@ -174,7 +176,8 @@ enum ftl_arbitration { FTL_ARBITRATIONS(KNOB_VALUE) };
 	  "the command that a free core takes, as in NVMe: the oldest; one of the next submission queue; or urgent " \
 	  "queues first, then classes of queues by weight; only with cores") \
 	ONLINE(arbitration_burst, FTL_ANEW_ARBITER, 1, 1u << 16, "1", "commands that a queue's turn takes at most") \
-	ONLINE(weight_high, FTL_ANEW_ARBITER, 1, 256, "1", "commands of the class high, before the next class has its turn") \
+	ONLINE(weight_high, FTL_ANEW_ARBITER, 1, 256, "1", \
+	  "commands of the class high, before the next class has its turn") \
 	ONLINE(weight_medium, FTL_ANEW_ARBITER, 1, 256, "1", "likewise, medium") \
 	ONLINE(weight_low, FTL_ANEW_ARBITER, 1, 256, "1", "likewise, low") \
 	NUMBER(dram_mb_s, 0, 1u << 20, "0", \

@@ -51,10 +51,10 @@ static uint32_t backup_reserve(const struct ftl_config *c)
 
 static void wake(struct dac *d)
 {
-	uint64_t need = d->waits.first ? dac_need(d) : 0;
+	uint64_t need = d->write.waits.first ? dac_need(d) : 0;
 
-	while (d->waits.first && need > d->waits.first->seq) {
-		struct ftl_io *io = io_list_take(&d->waits);
+	while (d->write.waits.first && need > d->write.waits.first->seq) {
+		struct ftl_io *io = io_list_take(&d->write.waits);
 		struct ftl_breakdown w = { .buffer_ns = d->host.now_ns - io->submit_ns,
 					   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
 
@@ -73,14 +73,14 @@ static bool working(const struct dac *d, const struct dac_job *j)
  */
 static void fail_waiting(struct dac *d)
 {
-	if (d->ends.busy || working(d, &d->hasher) || working(d, &d->packer))
+	if (d->ends.busy || working(d, &d->engine.hasher) || working(d, &d->engine.packer))
 		return;
-	if (d->waits.first || d->writes.first)
+	if (d->write.waits.first || d->write.writes.first)
 		d->host.worn = true;
-	while (d->waits.first)
-		host_refuse(&d->host, io_list_take(&d->waits), SSD_E_WORNOUT);
-	while (d->writes.first)
-		host_refuse(&d->host, io_list_take(&d->writes), SSD_E_WORNOUT);
+	while (d->write.waits.first)
+		host_refuse(&d->host, io_list_take(&d->write.waits), SSD_E_WORNOUT);
+	while (d->write.writes.first)
+		host_refuse(&d->host, io_list_take(&d->write.writes), SSD_E_WORNOUT);
 }
 
 static void pump(struct dac *d, uint64_t now_ns)
@@ -106,10 +106,10 @@ static void pump(struct dac *d, uint64_t now_ns)
  */
 static void note_idle(struct dac *d)
 {
-	if (d->host.ios || d->closed_slots || d->queue_first != DAC_NONE)
-		d->idle_at_ns = FTL_IDLE;
-	else if (d->idle_at_ns == FTL_IDLE)
-		d->idle_at_ns = d->host.now_ns + d->host.c.idle_gc_ns;
+	if (d->host.ios || d->pages.closed_slots || d->write.queue_first != DAC_NONE)
+		d->gc.idle_at_ns = FTL_IDLE;
+	else if (d->gc.idle_at_ns == FTL_IDLE)
+		d->gc.idle_at_ns = d->host.now_ns + d->host.c.idle_gc_ns;
 }
 
 static void wake_idle(struct dac *d, uint64_t now_ns)
@@ -125,18 +125,18 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 	uint64_t next;
 
 	SSD_ASSERT(now_ns >= d->host.now_ns);
-	if (d->idle_blocks && now_ns >= d->idle_at_ns)
+	if (d->gc.idle_blocks && now_ns >= d->gc.idle_at_ns)
 		wake_idle(d, now_ns);
 	pump(d, now_ns);
-	if (d->idle_blocks)
+	if (d->gc.idle_blocks)
 		note_idle(d);
 	next = die_due_first_ns(&d->ends);	/* FTL_IDLE: no die is busy */
-	if (d->idle_at_ns > now_ns && d->idle_at_ns < next)
-		next = d->idle_at_ns;
-	if (working(d, &d->hasher) && d->hasher.done_ns < next)
-		next = d->hasher.done_ns;
-	if (working(d, &d->packer) && d->packer.done_ns < next)
-		next = d->packer.done_ns;
+	if (d->gc.idle_at_ns > now_ns && d->gc.idle_at_ns < next)
+		next = d->gc.idle_at_ns;
+	if (working(d, &d->engine.hasher) && d->engine.hasher.done_ns < next)
+		next = d->engine.hasher.done_ns;
+	if (working(d, &d->engine.packer) && d->engine.packer.done_ns < next)
+		next = d->engine.packer.done_ns;
 	return next;
 }
 
@@ -144,17 +144,17 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct dac *d = dac_of(f);
 
-	d->idle_at_ns = FTL_IDLE;
+	d->gc.idle_at_ns = FTL_IDLE;
 	pump(d, now_ns);
 	host_accept(&d->host, io);
 	if (io->op == FTL_READ)
-		io_list_add(&d->reads, io);
+		io_list_add(&d->read.line, io);
 	else if (io->op != FTL_FLUSH && d->host.worn)
 		host_refuse(&d->host, io, SSD_E_WORNOUT);
 	else if (io->op == FTL_TRIM)
 		host_part_now(&d->host, io);
 	else
-		io_list_add(&d->writes, io);
+		io_list_add(&d->write.writes, io);
 	pump(d, now_ns);
 }
 
@@ -164,10 +164,10 @@ static void save_told(void *opaque, struct ftl_io *io)
 {
 	struct dac *d = opaque;
 
-	if (io != &d->own_flush)
+	if (io != &d->save.own_flush)
 		return;
-	d->save_ended = true;
-	d->saved = io->status == SSD_OK;
+	d->save.ended = true;
+	d->save.done = io->status == SSD_OK;
 }
 
 /* The save is a flush of the drive's own. Of what the host has submitted, only accepted writes go on. */
@@ -176,25 +176,25 @@ static uint64_t save(struct ftl *f, uint64_t now_ns)
 	struct dac *d = dac_of(f);
 	uint64_t next;
 
-	if (!d->saves) {
-		d->saves = true;
-		memcpy(d->kept, d->host.stats.op, sizeof(d->kept));
+	if (!d->save.on) {
+		d->save.on = true;
+		memcpy(d->save.kept, d->host.stats.op, sizeof(d->save.kept));
 		host_mute(&d->host, save_told, d);
-		d->reads.first = d->writes.first = NULL;
-		d->own_flush = (struct ftl_io){ .op = FTL_FLUSH };
-		host_accept(&d->host, &d->own_flush);
-		io_list_add(&d->writes, &d->own_flush);
+		d->read.line.first = d->write.writes.first = NULL;
+		d->save.own_flush = (struct ftl_io){ .op = FTL_FLUSH };
+		host_accept(&d->host, &d->save.own_flush);
+		io_list_add(&d->write.writes, &d->save.own_flush);
 	}
 	next = step(f, now_ns);
-	memcpy(d->host.stats.op, d->kept, sizeof(d->kept));
-	return d->save_ended ? FTL_IDLE : next;
+	memcpy(d->host.stats.op, d->save.kept, sizeof(d->save.kept));
+	return d->save.ended ? FTL_IDLE : next;
 }
 
 static uint32_t unsaved(const struct ftl *f)
 {
 	const struct dac *d = (const struct dac *)f;
 
-	return d->saved ? 0 : d->buf_used;
+	return d->save.done ? 0 : d->write.used;
 }
 
 /* ---- configuration ------------------------------------------------------------------ */
@@ -311,7 +311,7 @@ static const char *fault(const struct ftl_ops *t, const struct ftl_config *c, co
 
 static uint32_t fingerprints_of(const struct dac *d, const struct ftl_config *c)
 {
-	uint64_t all = c->fingerprints_permille == 1000 ? d->objects : d->units;
+	uint64_t all = c->fingerprints_permille == 1000 ? d->objs.objects : d->units;
 	uint64_t limit = c->fingerprints ? c->fingerprints
 					 : all * FP_PARTS * c->fingerprints_permille / 1000;
 
@@ -330,17 +330,17 @@ static void *fill_out(struct dac_fill *f, void *at, uint32_t bytes, struct dac_e
 static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ftl_config *c, bool use)
 {
 	uint32_t most = dac_entries_max(at->unit_bytes), ops = c->max_unit_reads + DAC_AHEAD + DAC_MERGES;
-	size_t fills = (size_t)at->slots + at->dies, unit = at->unit_bytes;
-	uint8_t *pages = ssd_carve(m, fills + at->dies + at->pool + ops + at->caches + DAC_AHEAD + 2,
+	size_t fills = (size_t)at->pages.slots + at->dies, unit = at->unit_bytes;
+	uint8_t *pages = ssd_carve(m, fills + at->dies + at->write.pool + ops + at->refs.caches + DAC_AHEAD + 2,
 				   unit);
 	struct dac_entry *entry = ssd_carve(m, fills * most, sizeof(*entry));
 	uint32_t *unit_of = ssd_carve(m, fills * most, sizeof(*unit_of));
 
 	if (!use)
 		return m->used;
-	for (uint32_t i = 0; i < at->slots; i++, entry += most, unit_of += most) {
-		pages = fill_out(&at->slot[i].fill, pages, at->unit_bytes, entry);
-		at->slot[i].unit = unit_of;
+	for (uint32_t i = 0; i < at->pages.slots; i++, entry += most, unit_of += most) {
+		pages = fill_out(&at->pages.slot[i].fill, pages, at->unit_bytes, entry);
+		at->pages.slot[i].unit = unit_of;
 	}
 	for (uint32_t i = 0; i < at->dies; i++, entry += most, unit_of += most, pages += unit) {
 		pages = fill_out(&at->die[i].gc.fill, pages, at->unit_bytes, entry);
@@ -348,15 +348,15 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 		at->die[i].gc.fill_from = unit_of;
 		at->die[i].gc_page = pages;
 	}
-	for (uint32_t i = 0; i < at->pool; i++, pages += unit)
-		at->buf[i].data = pages;
+	for (uint32_t i = 0; i < at->write.pool; i++, pages += unit)
+		at->write.buf[i].data = pages;
 	for (uint32_t i = 0; i < ops; i++, pages += unit)
-		at->op[i].data = pages;
-	for (uint32_t i = 0; i < at->caches; i++, pages += unit)
-		at->cached[i].data = pages;
-	at->fetched = pages;
+		at->read.op[i].data = pages;
+	for (uint32_t i = 0; i < at->refs.caches; i++, pages += unit)
+		at->refs.cached[i].data = pages;
+	at->engine.fetched = pages;
 	at->scratch = pages + DAC_AHEAD * unit;
-	at->packed_data = at->scratch + unit;
+	at->engine.packed_data = at->scratch + unit;
 	return m->used;
 }
 
@@ -402,33 +402,33 @@ static size_t lay_out(const struct ftl_ops *t, void *mem, const struct ftl_confi
 	struct dac *d = mem;
 	const struct front_config fc = front_config_of(c);
 	uint32_t rebuilt = fc.policy->group ? geo_dies(g) + 1 : 0;
-	struct dac at = { .dies = geo_dies(g), .slots = slots_of(g), .unit_bytes = g->page_bytes,
-			  .pool = pool_of(c, g) };
+	struct dac at = { .dies = geo_dies(g), .pages.slots = slots_of(g), .unit_bytes = g->page_bytes,
+			  .write.pool = pool_of(c, g) };
 	uint64_t pages = geo_pages(g);
 
 	at.fold = fold_of(g);
 	at.units = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at.objects = (uint32_t)pages + at.units + at.pool + c->max_unit_reads + 16;
-	at.caches = c->reference_bytes / g->page_bytes;
-	at.buckets = at.pool;
-	at.map = ssd_carve(m, at.units, sizeof(*at.map));
-	at.link_at = ssd_carve(m, at.units, sizeof(*at.link_at));
-	at.unit_seq = ssd_carve(m, at.units, sizeof(*at.unit_seq));
-	at.unit_ref_seq = ssd_carve(m, at.units, sizeof(*at.unit_ref_seq));
-	at.obj = ssd_carve(m, at.objects, sizeof(*at.obj));
-	at.check_refs = ssd_carve(m, at.objects, sizeof(*at.check_refs));
-	at.check_shares = ssd_carve(m, at.objects, sizeof(*at.check_shares));
+	at.objs.objects = (uint32_t)pages + at.units + at.write.pool + c->max_unit_reads + 16;
+	at.refs.caches = c->reference_bytes / g->page_bytes;
+	at.write.buckets = at.write.pool;
+	at.maps.map = ssd_carve(m, at.units, sizeof(*at.maps.map));
+	at.maps.link_at = ssd_carve(m, at.units, sizeof(*at.maps.link_at));
+	at.maps.unit_seq = ssd_carve(m, at.units, sizeof(*at.maps.unit_seq));
+	at.maps.unit_ref_seq = ssd_carve(m, at.units, sizeof(*at.maps.unit_ref_seq));
+	at.objs.obj = ssd_carve(m, at.objs.objects, sizeof(*at.objs.obj));
+	at.objs.check_refs = ssd_carve(m, at.objs.objects, sizeof(*at.objs.check_refs));
+	at.objs.check_shares = ssd_carve(m, at.objs.objects, sizeof(*at.objs.check_shares));
 	at.live = ssd_carve(m, pages, sizeof(*at.live));
 	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	die_due_lay_out(&at.ends, m, at.dies);
-	at.buf = ssd_carve(m, at.pool, sizeof(*at.buf));
-	at.bucket = ssd_carve(m, at.buckets, sizeof(*at.bucket));
-	at.slot = ssd_carve(m, at.slots, sizeof(*at.slot));
-	at.op = ssd_carve(m, c->max_unit_reads + DAC_AHEAD + DAC_MERGES, sizeof(*at.op));
-	at.cached = ssd_carve(m, at.caches, sizeof(*at.cached));
-	at.xmatch = ssd_carve(m, 1, sizeof(*at.xmatch));
-	at.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
+	at.write.buf = ssd_carve(m, at.write.pool, sizeof(*at.write.buf));
+	at.write.bucket = ssd_carve(m, at.write.buckets, sizeof(*at.write.bucket));
+	at.pages.slot = ssd_carve(m, at.pages.slots, sizeof(*at.pages.slot));
+	at.read.op = ssd_carve(m, c->max_unit_reads + DAC_AHEAD + DAC_MERGES, sizeof(*at.read.op));
+	at.refs.cached = ssd_carve(m, at.refs.caches, sizeof(*at.refs.cached));
+	at.engine.xmatch = ssd_carve(m, 1, sizeof(*at.engine.xmatch));
+	at.refs.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
 	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1, BLK_BUCKETS);
 	front_lay_out(&at.fr, m, &fc, &at.fold);
 	at.oob_len = oob_bytes(t, c, g);
@@ -446,21 +446,22 @@ static void make_lists(struct dac *d)
 {
 	uint32_t ops = d->host.c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
 
-	d->obj_free = d->buf_free = d->op_free = d->open = DAC_NONE;
-	d->queue_first = d->lru_first = d->lru_last = d->hasher.unit = d->packer.unit = DAC_NONE;
-	for (uint32_t i = d->objects; i-- > 0; d->obj_free = i)
-		d->obj[i] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
+	d->objs.free = d->write.free = d->read.free = d->pages.open = DAC_NONE;
+	d->write.queue_first = d->refs.lru_first = d->refs.lru_last = DAC_NONE;
+	d->engine.hasher.unit = d->engine.packer.unit = DAC_NONE;
+	for (uint32_t i = d->objs.objects; i-- > 0; d->objs.free = i)
+		d->objs.obj[i] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->objs.free,
 					      .cached = DAC_NONE };
-	for (uint32_t i = d->pool; i-- > 0; d->buf_free = i)
-		d->buf[i].next = d->buf_free;
-	for (uint32_t i = ops; i-- > 0; d->op_free = i) {
-		d->op[i].next = d->op_free;
-		d->op[i].obj = DAC_NONE;
+	for (uint32_t i = d->write.pool; i-- > 0; d->write.free = i)
+		d->write.buf[i].next = d->write.free;
+	for (uint32_t i = ops; i-- > 0; d->read.free = i) {
+		d->read.op[i].next = d->read.free;
+		d->read.op[i].obj = DAC_NONE;
 	}
-	for (uint32_t i = 0; i < d->buckets; i++)
-		d->bucket[i] = DAC_NONE;
+	for (uint32_t i = 0; i < d->write.buckets; i++)
+		d->write.bucket[i] = DAC_NONE;
 	for (uint32_t i = 0; i < d->units; i++)
-		d->map[i] = d->link_at[i] = DAC_NONE;
+		d->maps.map[i] = d->maps.link_at[i] = DAC_NONE;
 }
 
 static void make_dies(struct dac *d)
@@ -485,14 +486,14 @@ static void begin(struct ftl *f)
 	die_due_init(&d->ends);
 	d->g = &d->host.n->geo;
 	d->mode = &modes[c->reduction];
-	d->reserve = backup_reserve(c);
-	d->start = c->gc_start_blocks + d->reserve;
-	d->stop = c->gc_stop_blocks + d->reserve;
-	d->urgent = c->gc_urgent_blocks + d->reserve;
-	d->idle_blocks = (uint32_t)((uint64_t)d->fold.blocks_per_plane * c->idle_gc_permille / 1000);
-	d->idle_at_ns = FTL_IDLE;
-	d->prints = fpstore_init(d->prints, fingerprints_of(d, c));
-	xmatch_init(d->xmatch, XMATCH_DICT_DEFAULT);
+	d->gc.reserve = backup_reserve(c);
+	d->gc.start = c->gc_start_blocks + d->gc.reserve;
+	d->gc.stop = c->gc_stop_blocks + d->gc.reserve;
+	d->gc.urgent = c->gc_urgent_blocks + d->gc.reserve;
+	d->gc.idle_blocks = (uint32_t)((uint64_t)d->fold.blocks_per_plane * c->idle_gc_permille / 1000);
+	d->gc.idle_at_ns = FTL_IDLE;
+	d->refs.prints = fpstore_init(d->refs.prints, fingerprints_of(d, c));
+	xmatch_init(d->engine.xmatch, XMATCH_DICT_DEFAULT);
 	make_lists(d);
 	make_dies(d);
 }
@@ -503,8 +504,8 @@ static uint64_t map_bytes(const struct ftl *f)
 {
 	const struct dac *d = (const struct dac *)f;
 
-	return (uint64_t)d->units * (sizeof(*d->map) + sizeof(*d->link_at) + sizeof(*d->unit_seq)) +
-	       (uint64_t)d->objects * sizeof(*d->obj) + geo_pages(d->g) * sizeof(*d->live);
+	return (uint64_t)d->units * (sizeof(*d->maps.map) + sizeof(*d->maps.link_at) + sizeof(*d->maps.unit_seq)) +
+	       (uint64_t)d->objs.objects * sizeof(*d->objs.obj) + geo_pages(d->g) * sizeof(*d->live);
 }
 
 /* Order GC of every die. A die that has nothing to collect drops the order. */
@@ -537,7 +538,7 @@ static void stop_anew(struct ftl *f)
 {
 	struct dac *d = dac_of(f);
 
-	d->stop = d->host.c.gc_stop_blocks + d->reserve;
+	d->gc.stop = d->host.c.gc_stop_blocks + d->gc.reserve;
 }
 
 /* gc_start_blocks is fixed: the shares of dies, slots and names follow from it. */

@@ -45,7 +45,7 @@
  * Invariants (dac_check.c):
  *   D1  an object's refs are the units mapped to it, the objects and buffered units that
  *       refer to it, and the read operations that hold it; its shares those of these that
- *       are links, objects and buffered units; d->shared counts objects with shares
+ *       are links, objects and buffered units; d->objs.shared counts objects with shares
  *   D2  a reference is no delta and no link, and is not pending if what refers to it is
  *       on flash
  *   D3  a page's live entries and bytes are those of the objects and links that the tables in
@@ -121,7 +121,7 @@ struct dac_unit {
 	uint64_t known;			/* MERGE: bitmap of the sectors that the host has written */
 	struct ftl_io *io;		/* MERGE: the I/O that waits for it */
 	uint8_t *data;			/* content of the unit */
-	uint8_t *ref_data;		/* content of ref, if it was read from flash; part of d->fetched */
+	uint8_t *ref_data;		/* content of ref, if it was read from flash; part of d->engine.fetched */
 	uint32_t lpn;
 	uint32_t next, hash_next;	/* queue or free list; chain of its bucket, newest first */
 	uint32_t obj;			/* object, valid from HASHING on (without fingerprints: from PACKING on) */
@@ -222,27 +222,93 @@ struct dac_cached {
 	uint8_t *data;
 };
 
+/* The write buffer. */
+struct dac_write {
+	struct dac_unit *buf;
+	uint32_t pool, free, used;	/* pool: units of the write buffer */
+	uint32_t queue_first, queue_last;
+	uint32_t *bucket, buckets;
+	struct io_list writes;		/* writes that wait for room in the buffer, and flushes */
+	struct io_list waits;		/* flushes and FUA writes that wait for programs */
+};
+
+/* Host pages that are being filled or programmed. */
+struct dac_pages {
+	struct dac_slot *slot;
+	uint32_t slots;
+	uint32_t open;			/* the open slot, or DAC_NONE */
+	uint64_t closed;		/* slots closed so far */
+	uint32_t closed_slots;		/* slots in state CLOSED now */
+};
+
+struct dac_engine {
+	struct dac_job hasher, packer;
+	struct dac_entry packed;	/* entry made for the packer's unit */
+	uint8_t *packed_data;
+	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
+	uint32_t fetched_used;		/* bitmap of the pages of `fetched` in use */
+	struct xmatch *xmatch;
+};
+
+/* Read operations. */
+struct dac_read {
+	struct dac_op *op;
+	uint32_t free, host_ops, merges;
+	struct io_list line;		/* reads that wait for an operation */
+};
+
+/* What may be a reference, and the reference buffer. */
+struct dac_refs {
+	struct fpstore *prints;
+	struct dac_cached *cached;
+	uint32_t caches, cached_used, lru_first, lru_last;	/* lru_first: used last */
+};
+
+struct dac_objs {
+	struct dac_obj *obj;
+	uint32_t objects, free;
+	uint32_t gone;			/* object that replaces objects which were lost altogether */
+	uint64_t room;			/* pages that may be live or in flight, summed over dies */
+	uint32_t shared, shared_max;
+	uint32_t shared_most;		/* the greater of shared_max and the number of shared objects when that was
+					 * set */
+	uint32_t *check_refs, *check_shares;	/* scratch memory of dac_check() */
+};
+
+/* The maps, by unit. */
+struct dac_maps {
+	uint32_t *map, *link_at;	/* object of each unit; page of the link entry, or DAC_NONE */
+	uint64_t *unit_seq;		/* 0: never written */
+	uint64_t *unit_ref_seq;		/* mount: sequence of the reference of the unit's newest entry */
+};
+
+/* Numbers of free blocks of a die. */
+struct dac_bounds {
+	uint32_t reserve;		/* kept for backup */
+	uint32_t start, stop, urgent;	/* the configured limits plus the reserve */
+	uint32_t idle_blocks;		/* below this number GC works in idle times */
+	uint64_t idle_at_ns;		/* time from which on the drive counts as idle, or FTL_IDLE */
+};
+
+/* After a loss of power (save.h). */
+struct dac_save {
+	bool on, ended, done;
+	struct ftl_io own_flush;
+	struct ftl_op_stats kept[FTL_NOPS];	/* counters at the loss of power; later I/Os do not count */
+};
+
 struct dac {
 	struct host host;
 	const struct nand_geometry *g;
 	const struct dac_mode *mode;
 	uint64_t seq;			/* last sequence given to a version of a unit */
 	uint64_t serial;		/* last serial given to a page */
-	bool more_to_do;			/* a step may have become possible */
+	bool more_to_do;		/* a step may have become possible */
+	uint32_t dies, units, unit_bytes;
 
-	uint32_t dies, units, unit_bytes, objects, slots;
-	uint64_t room;			/* pages that may be live or in flight, summed over dies */
-	uint32_t shared, shared_max;
-	uint32_t shared_most;		/* the greater of shared_max and the number of shared objects when that was
-					 * set */
-
-	uint32_t *map, *link_at;	/* object of each unit; page of the link entry, or DAC_NONE */
-	uint64_t *unit_seq;		/* 0: never written */
-	uint64_t *unit_ref_seq;		/* mount: sequence of the reference of the unit's newest entry */
-	uint32_t gone;			/* object that replaces objects which were lost altogether */
-	uint32_t *check_refs, *check_shares;	/* scratch memory of dac_check() */
-	struct dac_obj *obj;
-	uint32_t obj_free;
+	struct dac_maps maps;
+	struct dac_objs objs;
+	struct dac_refs refs;
 	struct dac_live *live;
 	struct nand_geometry fold;	/* a die as one plane */
 	struct blk_table bt;
@@ -251,45 +317,18 @@ struct dac {
 	struct dac_die *die;
 	struct die_due ends;
 	uint32_t rr;			/* number of the die that is asked first */
-	uint32_t reserve;		/* free blocks of a die reserved for backup */
-	uint32_t start, stop, urgent;	/* the configured limits plus the reserve */
-	uint32_t idle_blocks;		/* free blocks of a die below which GC works in idle times */
-	uint64_t idle_at_ns;		/* time from which on the drive counts as idle, or FTL_IDLE */
+	struct dac_bounds gc;
 
-	struct dac_unit *buf;
-	uint32_t pool, buf_free, buf_used;	/* pool: units of the write buffer */
-	uint32_t queue_first, queue_last;
-	uint32_t *bucket, buckets;
-	struct dac_slot *slot;
-	uint32_t open;			/* the open slot, or DAC_NONE */
-	uint64_t closed;		/* slots closed so far */
-	uint32_t closed_slots;		/* slots in state CLOSED now */
-	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
-	uint32_t fetched_used;		/* bitmap of the pages of `fetched` in use */
+	struct dac_write write;
+	struct dac_pages pages;
+	struct dac_engine engine;
+	struct dac_read read;
+	struct dac_save save;
 
-	struct dac_job hasher, packer;	/* the engine */
-	struct dac_entry packed;	/* entry made for the packer's unit */
-	uint8_t *packed_data;
-
-	struct dac_op *op;
-	uint32_t op_free, host_ops, merges;
-	struct io_list reads;		/* reads that wait for an operation */
-	struct io_list writes;		/* writes that wait for room in the buffer, and flushes */
-	struct io_list waits;		/* flushes and FUA writes that wait for programs */
-
-	struct fpstore *prints;
-	struct dac_cached *cached;
-	uint32_t caches, cached_used, lru_first, lru_last;	/* reference buffer; lru_first: used last */
-	struct xmatch *xmatch;
 	uint8_t *scratch;		/* scratch memory of one page */
 	uint8_t *oob;			/* scratch memory of one spare area */
 	uint32_t oob_len;
 	uint8_t *rebuilt;		/* mount: a page and its spare area */
-
-	/* after a loss of power (save.h) */
-	bool saves, save_ended, saved;
-	struct ftl_io own_flush;
-	struct ftl_op_stats kept[FTL_NOPS];	/* counters at the loss of power; later I/Os do not count */
 };
 
 static inline struct dac *dac_of(struct ftl *f)
@@ -326,7 +365,7 @@ static inline struct blk_plane *dac_free_of(const struct dac *d, const struct da
 /* Returns the host pages that a die may have, live and in flight. */
 static inline uint64_t dac_die_room(const struct dac *d, const struct dac_die *x)
 {
-	uint32_t kept = d->start + 2;
+	uint32_t kept = d->gc.start + 2;
 
 	return x->good_count > kept ? (uint64_t)(x->good_count - kept) * d->g->pages_per_block : 0;
 }

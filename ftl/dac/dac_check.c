@@ -5,62 +5,62 @@
 /* D1: count all references to objects, and compare. */
 static void need(const struct dac *d, uint32_t obj, bool share)
 {
-	SSD_ASSERT(obj < d->objects && d->obj[obj].refs);
-	d->check_refs[obj]++;
-	d->check_shares[obj] += share;
+	SSD_ASSERT(obj < d->objs.objects && d->objs.obj[obj].refs);
+	d->objs.check_refs[obj]++;
+	d->objs.check_shares[obj] += share;
 }
 
 static void count_buffered(const struct dac *d)
 {
-	for (uint32_t i = 0; i < d->pool; i++) {
-		const struct dac_unit *u = &d->buf[i];
+	for (uint32_t i = 0; i < d->write.pool; i++) {
+		const struct dac_unit *u = &d->write.buf[i];
 
 		if (u->state == DAC_U_FREE)
 			continue;
 		if (u->obj != DAC_NONE) {
 			need(d, u->obj, false);
-			SSD_ASSERT(d->obj[u->obj].unit == i && d->obj[u->obj].ppn == DAC_NONE);
+			SSD_ASSERT(d->objs.obj[u->obj].unit == i && d->objs.obj[u->obj].ppn == DAC_NONE);
 		}
 		if (u->ref != DAC_NONE)
 			need(d, u->ref, true);
 	}
-	for (uint32_t i = 0; i < d->slots; i++)
-		for (uint32_t k = 0; d->slot[i].state != DAC_S_FREE && k < d->slot[i].fill.count; k++)
-			if (d->slot[i].fill.entry[k].kind == DAC_LINK)
-				need(d, d->slot[i].fill.entry[k].ref, true);
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		for (uint32_t k = 0; d->pages.slot[i].state != DAC_S_FREE && k < d->pages.slot[i].fill.count; k++)
+			if (d->pages.slot[i].fill.entry[k].kind == DAC_LINK)
+				need(d, d->pages.slot[i].fill.entry[k].ref, true);
 }
 
 static void check_objects(const struct dac *d)
 {
 	uint32_t shared = 0, ops = d->host.c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
 
-	memset(d->check_refs, 0, d->objects * sizeof(*d->check_refs));
-	memset(d->check_shares, 0, d->objects * sizeof(*d->check_shares));
-	need(d, d->gone, false);
+	memset(d->objs.check_refs, 0, d->objs.objects * sizeof(*d->objs.check_refs));
+	memset(d->objs.check_shares, 0, d->objs.objects * sizeof(*d->objs.check_shares));
+	need(d, d->objs.gone, false);
 	for (uint32_t l = 0; l < d->units; l++)
-		if (d->map[l] != DAC_NONE)
-			need(d, d->map[l], d->link_at[l] != DAC_NONE);
-	for (uint32_t i = 0; i < d->objects; i++)
-		if (d->obj[i].refs && d->obj[i].ref != DAC_NONE)
-			need(d, d->obj[i].ref, true);
+		if (d->maps.map[l] != DAC_NONE)
+			need(d, d->maps.map[l], d->maps.link_at[l] != DAC_NONE);
+	for (uint32_t i = 0; i < d->objs.objects; i++)
+		if (d->objs.obj[i].refs && d->objs.obj[i].ref != DAC_NONE)
+			need(d, d->objs.obj[i].ref, true);
 	for (uint32_t i = 0; i < ops; i++)
-		if (d->op[i].obj != DAC_NONE) {
-			need(d, d->op[i].obj, false);
-			if (d->op[i].reading != d->op[i].obj)
-				need(d, d->op[i].reading, false);
+		if (d->read.op[i].obj != DAC_NONE) {
+			need(d, d->read.op[i].obj, false);
+			if (d->read.op[i].reading != d->read.op[i].obj)
+				need(d, d->read.op[i].reading, false);
 		}
 	count_buffered(d);
-	for (uint32_t i = 0; i < d->objects; i++) {
-		const struct dac_obj *o = &d->obj[i], *r = o->ref == DAC_NONE ? NULL : &d->obj[o->ref];
+	for (uint32_t i = 0; i < d->objs.objects; i++) {
+		const struct dac_obj *o = &d->objs.obj[i], *r = o->ref == DAC_NONE ? NULL : &d->objs.obj[o->ref];
 
-		SSD_ASSERT(o->refs == d->check_refs[i] && o->shares == d->check_shares[i]);	/* D1 */
+		SSD_ASSERT(o->refs == d->objs.check_refs[i] && o->shares == d->objs.check_shares[i]);	/* D1 */
 		SSD_ASSERT(!r || r->kind != DAC_DELTA);						/* D2 */
-		SSD_ASSERT(!r || o->ppn == DAC_NONE || r->ppn != DAC_NONE || o->ref == d->gone);	/* D2 */
+		SSD_ASSERT(!r || o->ppn == DAC_NONE || r->ppn != DAC_NONE || o->ref == d->objs.gone);	/* D2 */
 		SSD_ASSERT(!o->candidate || (o->refs && o->kind <= DAC_COMP));			/* D9 */
-		SSD_ASSERT(o->cached == DAC_NONE || d->cached[o->cached].obj == i);
+		SSD_ASSERT(o->cached == DAC_NONE || d->refs.cached[o->cached].obj == i);
 		shared += o->shares > 0;
 	}
-	SSD_ASSERT(shared == d->shared);							/* D1 */
+	SSD_ASSERT(shared == d->objs.shared);							/* D1 */
 }
 
 /* ---- D3, D4: what is live where ------------------------------------------------------ */
@@ -70,12 +70,12 @@ static bool lives(const struct dac *d, const struct dac_entry *e, uint32_t ppn)
 	const struct dac_obj *o;
 
 	if (e->kind == DAC_LINK)
-		return d->link_at[e->lpn] == ppn && d->unit_seq[e->lpn] == e->seq;
-	o = &d->obj[e->obj];
+		return d->maps.link_at[e->lpn] == ppn && d->maps.unit_seq[e->lpn] == e->seq;
+	o = &d->objs.obj[e->obj];
 	if (!o->refs || o->ppn != ppn || o->seq != e->seq)
 		return false;
 	SSD_ASSERT(o->kind == e->kind && o->len == e->len);					/* D3 */
-	SSD_ASSERT(o->kind != DAC_DELTA || o->ref == e->ref || o->ref == d->gone);		/* D3 */
+	SSD_ASSERT(o->kind != DAC_DELTA || o->ref == e->ref || o->ref == d->objs.gone);		/* D3 */
 	return true;
 }
 
@@ -133,10 +133,10 @@ static void check_live(const struct dac *d)
 		}
 		SSD_ASSERT(d->die[i].live_pages == live_pages && d->die[i].good_count == good);	/* D4, D5 */
 	}
-	for (uint32_t i = 0; i < d->objects; i++)
-		objects += d->obj[i].refs && d->obj[i].ppn != DAC_NONE;
+	for (uint32_t i = 0; i < d->objs.objects; i++)
+		objects += d->objs.obj[i].refs && d->objs.obj[i].ppn != DAC_NONE;
 	for (uint32_t l = 0; l < d->units; l++)
-		objects += d->link_at[l] != DAC_NONE;
+		objects += d->maps.link_at[l] != DAC_NONE;
 	SSD_ASSERT(objects == listed);								/* D3 */
 }
 
@@ -147,29 +147,29 @@ static void check_buffer(const struct dac *d)
 	uint32_t waiting = 0, queued = 0, in_slots = 0, in_pages = 0;
 	uint64_t need_before = 0;
 
-	for (uint32_t i = 0; i < d->pool; i++) {
-		waiting += d->buf[i].state != DAC_U_FREE && d->buf[i].state != DAC_U_PACKED;
-		in_pages += d->buf[i].state == DAC_U_PACKED;
+	for (uint32_t i = 0; i < d->write.pool; i++) {
+		waiting += d->write.buf[i].state != DAC_U_FREE && d->write.buf[i].state != DAC_U_PACKED;
+		in_pages += d->write.buf[i].state == DAC_U_PACKED;
 	}
-	for (uint32_t i = d->queue_first; i != DAC_NONE; i = d->buf[i].next, queued++) {
-		SSD_ASSERT(d->buf[i].need > need_before && d->buf[i].seq >= d->buf[i].need);	/* D6 */
-		need_before = d->buf[i].need;
+	for (uint32_t i = d->write.queue_first; i != DAC_NONE; i = d->write.buf[i].next, queued++) {
+		SSD_ASSERT(d->write.buf[i].need > need_before && d->write.buf[i].seq >= d->write.buf[i].need);	/* D6 */
+		need_before = d->write.buf[i].need;
 	}
-	for (uint32_t i = 0; i < d->slots; i++)
-		for (uint32_t k = 0; d->slot[i].state != DAC_S_FREE && k < d->slot[i].fill.count; k++) {
-			const struct dac_entry *e = &d->slot[i].fill.entry[k];
-			const struct dac_unit *u = &d->buf[d->slot[i].unit[k]], *r;
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		for (uint32_t k = 0; d->pages.slot[i].state != DAC_S_FREE && k < d->pages.slot[i].fill.count; k++) {
+			const struct dac_entry *e = &d->pages.slot[i].fill.entry[k];
+			const struct dac_unit *u = &d->write.buf[d->pages.slot[i].unit[k]], *r;
 
 			in_slots++;
 			SSD_ASSERT(u->state == DAC_U_PACKED && u->slot == i);			/* D6 */
-			if (e->ref == DAC_NONE || d->obj[e->ref].ppn != DAC_NONE)
+			if (e->ref == DAC_NONE || d->objs.obj[e->ref].ppn != DAC_NONE)
 				continue;
-			r = &d->buf[d->obj[e->ref].unit];
+			r = &d->write.buf[d->objs.obj[e->ref].unit];
 			SSD_ASSERT(r->state == DAC_U_PACKED);					/* D7 */
-			SSD_ASSERT(r->slot == i || d->slot[r->slot].closed <= d->slot[i].after);	/* D7 */
+			SSD_ASSERT(r->slot == i || d->pages.slot[r->slot].closed <= d->pages.slot[i].after);	/* D7 */
 		}
 	SSD_ASSERT(waiting == queued && in_slots == in_pages);					/* D6 */
-	SSD_ASSERT(d->buf_used == waiting + in_pages);
+	SSD_ASSERT(d->write.used == waiting + in_pages);
 }
 
 void dac_check(const struct ftl *f)
@@ -189,14 +189,14 @@ void dac_check(const struct ftl *f)
 			SSD_ASSERT(d->bt.blk[dac_block_of(d, d->die[i].lost)].parity);
 		live += d->die[i].live_pages + d->die[i].flight;
 	}
-	for (uint32_t i = 0; i < d->slots; i++)
-		closed += d->slot[i].state == DAC_S_CLOSED;
-	SSD_ASSERT(closed == d->closed_slots);
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		closed += d->pages.slot[i].state == DAC_S_CLOSED;
+	SSD_ASSERT(closed == d->pages.closed_slots);
 	SSD_ASSERT(busy == d->ends.busy);							/* D8 */
-	for (uint32_t i = 0; i < d->objects; i++)
-		candidates += d->obj[i].candidate;
-	SSD_ASSERT(candidates == fpstore_candidates(d->prints));				/* D9 */
-	SSD_ASSERT(d->shared <= d->shared_most);						/* D10 */
-	SSD_ASSERT(live <= (uint64_t)d->units + d->slots + d->shared_most + d->dies +
+	for (uint32_t i = 0; i < d->objs.objects; i++)
+		candidates += d->objs.obj[i].candidate;
+	SSD_ASSERT(candidates == fpstore_candidates(d->refs.prints));				/* D9 */
+	SSD_ASSERT(d->objs.shared <= d->objs.shared_most);						/* D10 */
+	SSD_ASSERT(live <= (uint64_t)d->units + d->pages.slots + d->objs.shared_most + d->dies +
 		   d->host.c.max_unit_reads);							/* D10 */
 }

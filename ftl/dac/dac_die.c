@@ -22,8 +22,8 @@
 /* Are all slots that were closed up to number `after` on flash? */
 static bool is_on_flash(const struct dac *d, uint64_t after)
 {
-	for (uint32_t i = 0; after && i < d->slots; i++)
-		if (d->slot[i].state >= DAC_S_CLOSED && d->slot[i].closed <= after)
+	for (uint32_t i = 0; after && i < d->pages.slots; i++)
+		if (d->pages.slot[i].state >= DAC_S_CLOSED && d->pages.slot[i].closed <= after)
 			return false;
 	return true;
 }
@@ -33,10 +33,10 @@ static uint32_t ready_slot(const struct dac *d)
 {
 	uint32_t best = DAC_NONE;
 
-	for (uint32_t i = 0; i < d->slots; i++)
-		if (d->slot[i].state == DAC_S_CLOSED &&
-		    (best == DAC_NONE || d->slot[i].closed < d->slot[best].closed) &&
-		    is_on_flash(d, d->slot[i].after))
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		if (d->pages.slot[i].state == DAC_S_CLOSED &&
+		    (best == DAC_NONE || d->pages.slot[i].closed < d->pages.slot[best].closed) &&
+		    is_on_flash(d, d->pages.slot[i].after))
 			best = i;
 	return best;
 }
@@ -48,7 +48,7 @@ static bool has_room(const struct dac *d, const struct dac_die *x)
 
 static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t ppn)
 {
-	struct dac_slot *s = &d->slot[slot];
+	struct dac_slot *s = &d->pages.slot[slot];
 	struct dac_oob oob = { .kind = s->raw ? DAC_WHOLE : DAC_PACKED, .serial = ++d->serial,
 			       .collected = DAC_NONE };
 	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_HOST, .ppn = { ppn },
@@ -60,7 +60,7 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 	front_cover(&d->fr, dac_plane_of(d, x), ppn, s->fill.data, d->oob);
 	die_command(d->host.n, d->host.now_ns, &c, 1);
 	s->state = DAC_S_FLIGHT;
-	d->closed_slots--;
+	d->pages.closed_slots--;
 	s->ppn = ppn;
 	s->failed = c.status == NAND_PROG_FAIL;
 	x->slot = slot;
@@ -76,7 +76,7 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 /* The unit's version is on flash: change the map, unless the map already has a later version. */
 static void map_programmed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint32_t ppn)
 {
-	bool newer = e->seq > d->unit_seq[e->lpn];
+	bool newer = e->seq > d->maps.unit_seq[e->lpn];
 
 	if (e->kind == DAC_LINK) {
 		if (newer) {
@@ -86,7 +86,7 @@ static void map_programmed(struct dac *d, const struct dac_entry *e, uint32_t un
 			dac_unshare(d, e->ref);
 		}
 	} else {
-		struct dac_obj *o = &d->obj[e->obj];
+		struct dac_obj *o = &d->objs.obj[e->obj];
 
 		o->ppn = ppn;
 		o->unit = DAC_NONE;
@@ -102,12 +102,12 @@ static void map_programmed(struct dac *d, const struct dac_entry *e, uint32_t un
 
 static void programmed(struct dac *d, struct dac_die *x)
 {
-	struct dac_slot *s = &d->slot[x->slot];
+	struct dac_slot *s = &d->pages.slot[x->slot];
 
 	x->flight = false;
 	if (s->failed) {
 		s->state = DAC_S_CLOSED;
-		d->closed_slots++;
+		d->pages.closed_slots++;
 		dac_retire(d, x, s->ppn);
 		return;
 	}
@@ -120,9 +120,9 @@ static void programmed(struct dac *d, struct dac_die *x)
 
 static void read_go(struct dac *d, struct dac_die *x)
 {
-	struct dac_op *o = &d->op[x->read_first];
+	struct dac_op *o = &d->read.op[x->read_first];
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_WHOLE_PAGE,
-			      .ppn = { d->obj[o->reading].ppn } };
+			      .ppn = { d->objs.obj[o->reading].ppn } };
 
 	SSD_ASSERT(c.ppn.v != DAC_NONE);
 	x->op = x->read_first;
@@ -191,9 +191,9 @@ static void turn(struct dac *d, struct dac_die *x)
 {
 	bool held = x->lost != DAC_NONE && !d->host.frozen;
 	bool owes = d->fr.plane[dac_plane_of(d, x)].debt != BLK_NONE && !d->host.frozen;
-	uint32_t slot = !held && d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
+	uint32_t slot = !held && d->pages.closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
 	bool blocking = d->host.c.gc_mode == FTL_GC_BLOCKING;
-	bool due = x->gc_active && (blocking || x->turn.gc_credit || dac_free_of(d, x)->free_count <= d->urgent);
+	bool due = x->gc_active && (blocking || x->turn.gc_credit || dac_free_of(d, x)->free_count <= d->gc.urgent);
 	bool enough = die_reads_enough(&x->turn, &d->host.c) && (due || held || owes || slot != DAC_NONE);
 
 	if (blocking && gc_go(d, x))

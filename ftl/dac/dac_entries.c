@@ -21,7 +21,7 @@ static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old)
 
 static void mount_object(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial)
 {
-	struct dac_obj *o = &d->obj[e->obj];
+	struct dac_obj *o = &d->objs.obj[e->obj];
 
 	if (o->ppn != DAC_NONE) {
 		if (e->seq < o->seq || (e->seq == o->seq && e->kind == DAC_LOST))
@@ -41,19 +41,19 @@ static void mount_unit(struct dac *d, const struct dac_entry *e, uint32_t ppn, u
 {
 	bool link = e->kind == DAC_LINK;
 
-	if (e->lpn == DAC_NONE || e->seq < d->unit_seq[e->lpn])
+	if (e->lpn == DAC_NONE || e->seq < d->maps.unit_seq[e->lpn])
 		return;
-	if (e->seq == d->unit_seq[e->lpn]) {
-		if (link && programmed_before(d, serial, d->link_at[e->lpn]))
-			d->link_at[e->lpn] = ppn;
+	if (e->seq == d->maps.unit_seq[e->lpn]) {
+		if (link && programmed_before(d, serial, d->maps.link_at[e->lpn]))
+			d->maps.link_at[e->lpn] = ppn;
 		if (e->kind == DAC_DELTA)
-			d->unit_ref_seq[e->lpn] = e->ref_seq;
+			d->maps.unit_ref_seq[e->lpn] = e->ref_seq;
 		return;
 	}
-	d->unit_seq[e->lpn] = e->seq;
-	d->unit_ref_seq[e->lpn] = e->ref_seq;
-	d->map[e->lpn] = link ? e->ref : e->obj;
-	d->link_at[e->lpn] = link ? ppn : DAC_NONE;
+	d->maps.unit_seq[e->lpn] = e->seq;
+	d->maps.unit_ref_seq[e->lpn] = e->ref_seq;
+	d->maps.map[e->lpn] = link ? e->ref : e->obj;
+	d->maps.link_at[e->lpn] = link ? ppn : DAC_NONE;
 }
 
 static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial)
@@ -61,8 +61,8 @@ static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, u
 	bool link = e->kind == DAC_LINK;
 
 	if ((e->lpn >= d->units && (e->lpn != DAC_NONE || link)) || !e->seq ||
-	    (!link && e->obj >= d->objects - 1) ||
-	    (dac_refers(e->kind) && e->ref >= d->objects - 1))
+	    (!link && e->obj >= d->objs.objects - 1) ||
+	    (dac_refers(e->kind) && e->ref >= d->objs.objects - 1))
 		return SSD_E_CORRUPT;
 	if (e->seq > d->seq)
 		d->seq = e->seq;

@@ -122,15 +122,15 @@ static uint32_t busy_permille(const struct dac *d)
 	uint32_t used = 0;
 
 	if (d->host.c.buffer_units)
-		return (uint32_t)((uint64_t)d->buf_used * 1000 / d->host.c.buffer_units);
-	for (uint32_t i = 0; i < d->slots; i++)
-		used += d->slot[i].state != DAC_S_FREE;
-	return used * 1000 / d->slots;
+		return (uint32_t)((uint64_t)d->write.used * 1000 / d->host.c.buffer_units);
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		used += d->pages.slot[i].state != DAC_S_FREE;
+	return used * 1000 / d->pages.slots;
 }
 
 uint32_t dac_ask_frontier(const struct dac *d, const struct dac_die *x, enum frontier who)
 {
-	uint32_t reserve = who == FRONT_HOST ? d->urgent : 0, free = dac_free_of(d, x)->free_count;
+	uint32_t reserve = who == FRONT_HOST ? d->gc.urgent : 0, free = dac_free_of(d, x)->free_count;
 	struct front_ask q = { .who = who, .may_open = free > reserve };
 
 	if (d->fr.c.policy->shared && free < reserve)

@@ -52,9 +52,9 @@ static bool entry_lives(const struct dac *d, const struct dac_entry *e, uint32_t
 	const struct dac_obj *o;
 
 	if (e->kind == DAC_LINK)
-		return e->lpn < d->units && d->link_at[e->lpn] == from && d->unit_seq[e->lpn] == e->seq;
-	SSD_ASSERT(e->obj < d->objects);
-	o = &d->obj[e->obj];
+		return e->lpn < d->units && d->maps.link_at[e->lpn] == from && d->maps.unit_seq[e->lpn] == e->seq;
+	SSD_ASSERT(e->obj < d->objs.objects);
+	o = &d->objs.obj[e->obj];
 	return o->refs && o->ppn == from && o->seq == e->seq;
 }
 
@@ -86,24 +86,24 @@ static void pack_from_memory(struct dac *d, struct dac_gc *q)
 	struct dac_entry e;
 	uint32_t i = q->walk.at;	/* search position: first objects, then units */
 
-	for (; i < d->objects + d->units; i++) {
-		if (i < d->objects) {
-			const struct dac_obj *o = &d->obj[i];
+	for (; i < d->objs.objects + d->units; i++) {
+		if (i < d->objs.objects) {
+			const struct dac_obj *o = &d->objs.obj[i];
 
 			if (!o->refs || o->ppn != q->from)
 				continue;
 			e = (struct dac_entry){ .seq = o->seq, .lpn = DAC_NONE, .obj = i, .ref = DAC_NONE,
 						.kind = DAC_LOST };
 			for (uint32_t l = 0; l < d->units; l++)
-				if (d->map[l] == i && d->link_at[l] == DAC_NONE)
+				if (d->maps.map[l] == i && d->maps.link_at[l] == DAC_NONE)
 					e.lpn = l;
 		} else {
-			uint32_t l = i - d->objects;
+			uint32_t l = i - d->objs.objects;
 
-			if (d->link_at[l] != q->from)
+			if (d->maps.link_at[l] != q->from)
 				continue;
-			e = (struct dac_entry){ .seq = d->unit_seq[l], .lpn = l, .obj = DAC_NONE,
-						.ref = d->map[l], .ref_seq = d->obj[d->map[l]].seq,
+			e = (struct dac_entry){ .seq = d->maps.unit_seq[l], .lpn = l, .obj = DAC_NONE,
+						.ref = d->maps.map[l], .ref_seq = d->objs.obj[d->maps.map[l]].seq,
 						.kind = DAC_LINK };
 		}
 		if (!dac_fill_fits(&q->fill, &e)) {
@@ -239,7 +239,7 @@ static void end_collection(struct dac *d, struct dac_die *x, bool bad)
 	else
 		dac_put_free(d, block, false);
 	d->more_to_do = true;
-	if (!dac_gc_due(d, x, d->stop))
+	if (!dac_gc_due(d, x, d->gc.stop))
 		stop_gc(d, x);
 }
 
@@ -247,7 +247,7 @@ static void end_collection(struct dac *d, struct dac_die *x, bool bad)
 
 static void object_moved(struct dac *d, const struct dac_entry *e, uint32_t to)
 {
-	struct dac_obj *o = &d->obj[e->obj];
+	struct dac_obj *o = &d->objs.obj[e->obj];
 	uint32_t from = o->ppn, before = dac_object_cost(d, o), ref = DAC_NONE;
 
 	if (e->kind == DAC_LOST && o->kind != DAC_LOST) {
@@ -276,7 +276,7 @@ void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t
 		object_moved(d, e, to);
 		return;
 	}
-	d->link_at[e->lpn] = to;
+	d->maps.link_at[e->lpn] = to;
 	dac_live_add(d, to, bytes);
 	dac_live_sub(d, from, bytes);
 }

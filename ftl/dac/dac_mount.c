@@ -11,7 +11,7 @@
  *   4  live      counts live data of pages and blocks, and makes the free lists
  *
  * If the object to which a unit's newest entry refers is not found, it was lost with an unreadable
- * page. The unit is then mapped to d->gone, an object without content. A mount programs and erases
+ * page. The unit is then mapped to d->objs.gone, an object without content. A mount programs and erases
  * nothing, so power may be cut at any time. LSB pages that torn programs of MSB pages destroyed are
  * rebuilt (dac_rescue.c) after step 2, when all readable pages are known.
  */
@@ -92,45 +92,45 @@ static int mount_page(void *ftl, uint32_t block, uint32_t page)
 
 static bool may_be_reference(const struct dac *d, uint32_t ref, uint64_t seq)
 {
-	const struct dac_obj *o = &d->obj[ref];
+	const struct dac_obj *o = &d->objs.obj[ref];
 
 	return o->ppn != DAC_NONE && o->seq == seq && o->kind != DAC_DELTA;
 }
 
 static uint32_t need(struct dac *d, uint32_t obj)
 {
-	d->obj[obj].refs++;
+	d->objs.obj[obj].refs++;
 	return obj;
 }
 
 static uint32_t need_shared(struct dac *d, uint32_t obj)
 {
-	if (!d->obj[obj].shares++)
-		d->shared++;
+	if (!d->objs.obj[obj].shares++)
+		d->objs.shared++;
 	return need(d, obj);
 }
 
 /* An object with a unit's own sequence belongs to that unit alone. If a second unit names it, tables are damaged. */
 static int need_of_unit(struct dac *d, uint32_t lpn)
 {
-	uint32_t obj = d->map[lpn];
-	struct dac_obj *o = &d->obj[obj];
+	uint32_t obj = d->maps.map[lpn];
+	struct dac_obj *o = &d->objs.obj[obj];
 
-	if (d->link_at[lpn] != DAC_NONE) {
-		if (!may_be_reference(d, obj, d->unit_ref_seq[lpn]))
-			obj = d->gone;
-		d->map[lpn] = need_shared(d, obj);
+	if (d->maps.link_at[lpn] != DAC_NONE) {
+		if (!may_be_reference(d, obj, d->maps.unit_ref_seq[lpn]))
+			obj = d->objs.gone;
+		d->maps.map[lpn] = need_shared(d, obj);
 		return SSD_OK;
 	}
-	if (o->ppn == DAC_NONE || o->seq != d->unit_seq[lpn]) {
-		d->map[lpn] = need(d, d->gone);
+	if (o->ppn == DAC_NONE || o->seq != d->maps.unit_seq[lpn]) {
+		d->maps.map[lpn] = need(d, d->objs.gone);
 		return SSD_OK;
 	}
 	if (o->refs > o->shares)
 		return SSD_E_CORRUPT;
 	need(d, obj);
 	if (o->kind == DAC_DELTA)
-		o->ref = need_shared(d, may_be_reference(d, o->ref, d->unit_ref_seq[lpn]) ? o->ref : d->gone);
+		o->ref = need_shared(d, may_be_reference(d, o->ref, d->maps.unit_ref_seq[lpn]) ? o->ref : d->objs.gone);
 	return SSD_OK;
 }
 
@@ -138,22 +138,22 @@ static int need_of_unit(struct dac *d, uint32_t lpn)
 
 static void settle_objects(struct dac *d)
 {
-	d->obj_free = DAC_NONE;
-	for (uint32_t i = d->objects; i-- > 0;) {
-		struct dac_obj *o = &d->obj[i];
+	d->objs.free = DAC_NONE;
+	for (uint32_t i = d->objs.objects; i-- > 0;) {
+		struct dac_obj *o = &d->objs.obj[i];
 
 		if (o->refs) {
 			if (o->ppn != DAC_NONE)
 				dac_live_add(d, o->ppn, dac_object_cost(d, o));
 			continue;
 		}
-		*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
+		*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->objs.free,
 				       .cached = DAC_NONE };
-		d->obj_free = i;
+		d->objs.free = i;
 	}
 	for (uint32_t l = 0; l < d->units; l++)
-		if (d->link_at[l] != DAC_NONE)
-			dac_live_add(d, d->link_at[l], dac_cost(DAC_LINK, 0, d->unit_bytes));
+		if (d->maps.link_at[l] != DAC_NONE)
+			dac_live_add(d, d->maps.link_at[l], dac_cost(DAC_LINK, 0, d->unit_bytes));
 }
 
 static void settle_blocks(struct dac *d)
@@ -189,11 +189,11 @@ int dac_find(struct ftl *f)
 	enough = survey_number(&d->host.survey, &d->seq, dac_entries_max(d->unit_bytes));
 	enough &= survey_number(&d->host.survey, &d->serial, 1);
 	d->host.frozen = !enough;
-	d->gone = d->objects - 1;	/* an object id that is never stored on flash */
-	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
+	d->objs.gone = d->objs.objects - 1;	/* an object id that is never stored on flash */
+	d->objs.obj[d->objs.gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
 					    .cached = DAC_NONE, .kind = DAC_LOST };
 	for (uint32_t l = 0; l < d->units && !err; l++)
-		if (d->unit_seq[l])
+		if (d->maps.unit_seq[l])
 			err = need_of_unit(d, l);
 	if (err)
 		return err;

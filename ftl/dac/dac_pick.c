@@ -42,7 +42,7 @@ static bool is_better_victim(const struct dac *d, uint32_t block, uint32_t best,
 	const struct blk *k = &d->bt.blk[block];
 
 	if (k->state == BLK_RETIRE)
-		return !k->valid || free_count >= 2 + d->reserve;
+		return !k->valid || free_count >= 2 + d->gc.reserve;
 	if (k->state != BLK_FULL)
 		return false;
 	if (best != DAC_NONE && (d->bt.blk[best].state == BLK_RETIRE ||
@@ -69,7 +69,7 @@ static bool has_retired(const struct dac *d, const struct dac_die *x)
 	const struct blk_plane *p = dac_free_of(d, x);
 
 	for (uint32_t b = p->retire_head; b != BLK_NONE; b = d->bt.blk[b].next)
-		if (p->free_count >= 2 + d->reserve || !d->bt.blk[b].valid)
+		if (p->free_count >= 2 + d->gc.reserve || !d->bt.blk[b].valid)
 			return true;
 	return false;
 }
@@ -77,9 +77,9 @@ static bool has_retired(const struct dac *d, const struct dac_die *x)
 /* May GC work because the drive is idle, and is there a block to collect? */
 static bool due_idle(const struct dac *d, const struct dac_die *x)
 {
-	if (!d->idle_blocks || d->host.now_ns < d->idle_at_ns)
+	if (!d->gc.idle_blocks || d->host.now_ns < d->gc.idle_at_ns)
 		return false;
-	return dac_free_of(d, x)->free_count < d->idle_blocks ||
+	return dac_free_of(d, x)->free_count < d->gc.idle_blocks ||
 	       (d->fr.c.policy->returns_to_fast && front_some_slow(&d->fr, (uint32_t)(x - d->die)));
 }
 
@@ -93,7 +93,7 @@ bool dac_gc_due(const struct dac *d, const struct dac_die *x, uint32_t wanted)
 
 void dac_gc_wanted(struct dac *d, struct dac_die *x)
 {
-	if (d->host.frozen || x->gc_active || x->no_victim || !dac_gc_due(d, x, d->start))
+	if (d->host.frozen || x->gc_active || x->no_victim || !dac_gc_due(d, x, d->gc.start))
 		return;
 	x->gc_active = true;
 	x->gc.since_ns = d->host.now_ns;

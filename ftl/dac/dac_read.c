@@ -20,7 +20,7 @@
 /* Expand an object's content in the page into out. Returns false if it is lost. */
 static bool content(struct dac *d, const uint8_t *page, uint32_t obj, uint8_t *out, uint64_t *engine_ns)
 {
-	const struct dac_obj *o = &d->obj[obj];
+	const struct dac_obj *o = &d->objs.obj[obj];
 	struct dac_walk w;
 	struct dac_entry e;
 
@@ -35,7 +35,7 @@ static bool content(struct dac *d, const uint8_t *page, uint32_t obj, uint8_t *o
 		SSD_ASSERT(dac_walk_next(&w, &e) == 1);
 	while (e.obj != obj || e.seq != o->seq);
 	*engine_ns += d->host.c.decompress_ns;
-	return xmatch_expand(d->xmatch, page + w.content, e.len, out, d->unit_bytes) == SSD_OK;
+	return xmatch_expand(d->engine.xmatch, page + w.content, e.len, out, d->unit_bytes) == SSD_OK;
 }
 
 static void xor_into(struct dac *d, uint8_t *data, const uint8_t *ref)
@@ -50,15 +50,15 @@ static void xor_into(struct dac *d, uint8_t *data, const uint8_t *ref)
  */
 static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 {
-	struct dac_op *o = &d->op[i];
-	uint32_t ref = d->obj[o->obj].ref;
+	struct dac_op *o = &d->read.op[i];
+	uint32_t ref = d->objs.obj[o->obj].ref;
 	const uint8_t *ready = dac_cache_get(d, ref);
 
-	if (d->obj[ref].kind == DAC_LOST) {
+	if (d->objs.obj[ref].kind == DAC_LOST) {
 		*lost = true;
 		return true;
 	}
-	if (!ready && d->obj[ref].ppn == d->obj[o->obj].ppn) {
+	if (!ready && d->objs.obj[ref].ppn == d->objs.obj[o->obj].ppn) {
 		*lost = !content(d, page, ref, d->scratch, &o->engine_ns);
 		ready = d->scratch;
 		if (!*lost)
@@ -89,17 +89,17 @@ static void report(struct dac *d, const struct dac_op *o, bool lost)
 
 static void deliver(struct dac *d, uint32_t i, bool lost)
 {
-	struct dac_op *o = &d->op[i];
+	struct dac_op *o = &d->read.op[i];
 
 	switch ((enum dac_op_kind)o->kind) {
 	case DAC_OP_HOST:
 		if (!lost)
 			host_copy(&d->host, o->io, o->at, o->data + o->from, o->bytes);
-		d->host_ops--;
+		d->read.host_ops--;
 		report(d, o, lost);
 		break;
 	case DAC_OP_MERGE:
-		d->merges--;
+		d->read.merges--;
 		dac_merged(d, o->unit, lost ? NULL : o->data);
 		break;
 	case DAC_OP_FETCH:
@@ -114,7 +114,7 @@ static void deliver(struct dac *d, uint32_t i, bool lost)
 /* A page of the operation has been read; page is NULL if it cannot be read. */
 void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 {
-	struct dac_op *o = &d->op[i];
+	struct dac_op *o = &d->read.op[i];
 	bool own = o->reading == o->obj;
 	bool lost = !content(d, page, o->reading, own ? o->data : d->scratch, &o->engine_ns);
 
@@ -124,7 +124,7 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 		dac_cache_put(d, o->reading, d->scratch);
 		xor_into(d, o->data, d->scratch);
 	}
-	if (own && !lost && d->obj[o->obj].kind == DAC_DELTA && !resolve(d, i, page, &lost))
+	if (own && !lost && d->objs.obj[o->obj].kind == DAC_DELTA && !resolve(d, i, page, &lost))
 		return;
 	deliver(d, i, lost);
 }
@@ -138,30 +138,30 @@ static bool read_part(struct dac *d, struct ftl_io *io, const struct host_span *
 
 	if (unit != DAC_NONE) {
 		d->host.stats.buffer_hit_units++;
-		if (d->buf[unit].lost)
+		if (d->write.buf[unit].lost)
 			io->status = SSD_E_UNCORR;
 		else
-			host_copy(&d->host, io, io->at, d->buf[unit].data + s->from, s->bytes);
+			host_copy(&d->host, io, io->at, d->write.buf[unit].data + s->from, s->bytes);
 		io->first_seq = 1;	/* marks that buffer_ns has been charged */
 		return true;
 	}
-	if (d->map[s->unit] == DAC_NONE) {
+	if (d->maps.map[s->unit] == DAC_NONE) {
 		d->host.stats.unwritten_units++;
 		host_copy(&d->host, io, io->at, NULL, s->bytes);
 		return true;
 	}
-	if (d->map[s->unit] == d->gone) {
+	if (d->maps.map[s->unit] == d->objs.gone) {
 		io->status = SSD_E_UNCORR;
 		return true;
 	}
-	if (d->host_ops == d->host.c.max_unit_reads)
+	if (d->read.host_ops == d->host.c.max_unit_reads)
 		return false;
-	i = dac_op_get(d, DAC_OP_HOST, d->map[s->unit]);
-	d->host_ops++;
-	d->op[i].io = io;
-	d->op[i].at = io->at;
-	d->op[i].from = s->from;
-	d->op[i].bytes = s->bytes;
+	i = dac_op_get(d, DAC_OP_HOST, d->maps.map[s->unit]);
+	d->read.host_ops++;
+	d->read.op[i].io = io;
+	d->read.op[i].at = io->at;
+	d->read.op[i].from = s->from;
+	d->read.op[i].bytes = s->bytes;
 	io->pending++;
 	dac_op_go(d, i);
 	return true;
@@ -186,13 +186,13 @@ static bool take_apart(struct dac *d, struct ftl_io *io)
 
 void dac_read_line(struct dac *d)
 {
-	while (d->reads.first) {
-		struct ftl_io *io = d->reads.first;
+	while (d->read.line.first) {
+		struct ftl_io *io = d->read.line.first;
 		struct ftl_breakdown own = { 0 };
 
 		if (!take_apart(d, io))
 			return;
-		io_list_take(&d->reads);
+		io_list_take(&d->read.line);
 		own.buffer_ns = io->first_seq ? d->host.c.buffer_ns : 0;
 		host_part_at(&d->host, io, d->host.now_ns, 0, &own, io->status);
 	}

@@ -45,24 +45,24 @@ void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes)
 
 uint32_t dac_obj_new(struct dac *d, uint64_t seq)
 {
-	uint32_t id = d->obj_free;
+	uint32_t id = d->objs.free;
 
 	SSD_ASSERT(id != DAC_NONE);
-	d->obj_free = d->obj[id].unit;
-	d->obj[id] = (struct dac_obj){ .seq = seq, .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1,
+	d->objs.free = d->objs.obj[id].unit;
+	d->objs.obj[id] = (struct dac_obj){ .seq = seq, .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1,
 				       .unit = DAC_NONE, .cached = DAC_NONE };
 	return id;
 }
 
 void dac_obj_hold(struct dac *d, uint32_t id)
 {
-	SSD_ASSERT(d->obj[id].refs);
-	d->obj[id].refs++;
+	SSD_ASSERT(d->objs.obj[id].refs);
+	d->objs.obj[id].refs++;
 }
 
 void dac_obj_put(struct dac *d, uint32_t id)
 {
-	struct dac_obj *o = &d->obj[id];
+	struct dac_obj *o = &d->objs.obj[id];
 	uint32_t ref = o->ref;
 
 	SSD_ASSERT(o->refs);
@@ -73,8 +73,8 @@ void dac_obj_put(struct dac *d, uint32_t id)
 		dac_live_sub(d, o->ppn, dac_object_cost(d, o));
 	dac_no_candidate(d, id);
 	dac_cache_drop(d, id);
-	*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free, .cached = DAC_NONE };
-	d->obj_free = id;
+	*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->objs.free, .cached = DAC_NONE };
+	d->objs.free = id;
 	if (ref != DAC_NONE)
 		dac_unshare(d, ref);
 }
@@ -82,21 +82,21 @@ void dac_obj_put(struct dac *d, uint32_t id)
 /* Is there space for one more object that refers to this one? */
 bool dac_may_share(const struct dac *d, uint32_t id)
 {
-	return d->obj[id].shares || d->shared < d->shared_max;
+	return d->objs.obj[id].shares || d->objs.shared < d->objs.shared_max;
 }
 
 void dac_share(struct dac *d, uint32_t id)
 {
 	dac_obj_hold(d, id);
-	if (!d->obj[id].shares++)
-		d->shared++;
+	if (!d->objs.obj[id].shares++)
+		d->objs.shared++;
 }
 
 void dac_unshare(struct dac *d, uint32_t id)
 {
-	SSD_ASSERT(d->obj[id].shares);
-	if (!--d->obj[id].shares)
-		d->shared--;
+	SSD_ASSERT(d->objs.obj[id].shares);
+	if (!--d->objs.obj[id].shares)
+		d->objs.shared--;
 	dac_obj_put(d, id);
 }
 
@@ -104,28 +104,28 @@ void dac_candidate(struct dac *d, uint32_t id, const struct fingerprint *fp)
 {
 	uint32_t evicted;
 
-	if (fpstore_insert(d->prints, id, fp, &evicted))
-		d->obj[evicted].candidate = false;
-	d->obj[id].candidate = true;
+	if (fpstore_insert(d->refs.prints, id, fp, &evicted))
+		d->objs.obj[evicted].candidate = false;
+	d->objs.obj[id].candidate = true;
 }
 
 void dac_no_candidate(struct dac *d, uint32_t id)
 {
-	if (d->obj[id].candidate)
-		SSD_ASSERT(fpstore_remove(d->prints, id));
-	d->obj[id].candidate = false;
+	if (d->objs.obj[id].candidate)
+		SSD_ASSERT(fpstore_remove(d->refs.prints, id));
+	d->objs.obj[id].candidate = false;
 }
 
 /* ---- the map -------------------------------------------------------------------- */
 
 void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, uint64_t seq)
 {
-	uint32_t old = d->map[lpn], old_link = d->link_at[lpn];
+	uint32_t old = d->maps.map[lpn], old_link = d->maps.link_at[lpn];
 
-	SSD_ASSERT(seq > d->unit_seq[lpn]);
-	d->map[lpn] = obj;
-	d->link_at[lpn] = link_at;
-	d->unit_seq[lpn] = seq;
+	SSD_ASSERT(seq > d->maps.unit_seq[lpn]);
+	d->maps.map[lpn] = obj;
+	d->maps.link_at[lpn] = link_at;
+	d->maps.unit_seq[lpn] = seq;
 	if (old_link != DAC_NONE) {
 		dac_live_sub(d, old_link, dac_cost(DAC_LINK, 0, d->unit_bytes));
 		dac_unshare(d, old);
@@ -155,14 +155,14 @@ void dac_put_free(struct dac *d, uint32_t block, bool needs_erase)
  */
 void dac_count_room(struct dac *d)
 {
-	uint64_t need = (uint64_t)d->units + d->slots;
+	uint64_t need = (uint64_t)d->units + d->pages.slots;
 
-	d->room = 0;
+	d->objs.room = 0;
 	for (uint32_t i = 0; i < d->dies; i++)
-		d->room += dac_die_room(d, &d->die[i]);
-	d->shared_max = d->room > need ? (uint32_t)(d->room - need) : 0;
-	d->shared_most = d->shared > d->shared_max ? d->shared : d->shared_max;
-	if (d->room < need)
+		d->objs.room += dac_die_room(d, &d->die[i]);
+	d->objs.shared_max = d->objs.room > need ? (uint32_t)(d->objs.room - need) : 0;
+	d->objs.shared_most = d->objs.shared > d->objs.shared_max ? d->objs.shared : d->objs.shared_max;
+	if (d->objs.room < need)
 		d->host.worn = true;
 }
 
@@ -180,82 +180,82 @@ void dac_put_bad(struct dac *d, uint32_t block)
 
 static void lru_remove(struct dac *d, uint32_t i)
 {
-	struct dac_cached *k = &d->cached[i];
+	struct dac_cached *k = &d->refs.cached[i];
 
 	if (k->prev != DAC_NONE)
-		d->cached[k->prev].next = k->next;
+		d->refs.cached[k->prev].next = k->next;
 	else
-		d->lru_first = k->next;
+		d->refs.lru_first = k->next;
 	if (k->next != DAC_NONE)
-		d->cached[k->next].prev = k->prev;
+		d->refs.cached[k->next].prev = k->prev;
 	else
-		d->lru_last = k->prev;
+		d->refs.lru_last = k->prev;
 }
 
 static void lru_first(struct dac *d, uint32_t i)
 {
-	struct dac_cached *k = &d->cached[i];
+	struct dac_cached *k = &d->refs.cached[i];
 
 	k->prev = DAC_NONE;
-	k->next = d->lru_first;
-	if (d->lru_first != DAC_NONE)
-		d->cached[d->lru_first].prev = i;
+	k->next = d->refs.lru_first;
+	if (d->refs.lru_first != DAC_NONE)
+		d->refs.cached[d->refs.lru_first].prev = i;
 	else
-		d->lru_last = i;
-	d->lru_first = i;
+		d->refs.lru_last = i;
+	d->refs.lru_first = i;
 }
 
 static void lru_put_last(struct dac *d, uint32_t i)
 {
-	struct dac_cached *k = &d->cached[i];
+	struct dac_cached *k = &d->refs.cached[i];
 
 	k->next = DAC_NONE;
-	k->prev = d->lru_last;
-	if (d->lru_last != DAC_NONE)
-		d->cached[d->lru_last].next = i;
+	k->prev = d->refs.lru_last;
+	if (d->refs.lru_last != DAC_NONE)
+		d->refs.cached[d->refs.lru_last].next = i;
 	else
-		d->lru_first = i;
-	d->lru_last = i;
+		d->refs.lru_first = i;
+	d->refs.lru_last = i;
 }
 
 const uint8_t *dac_cache_get(struct dac *d, uint32_t obj)
 {
-	uint32_t i = d->obj[obj].cached;
+	uint32_t i = d->objs.obj[obj].cached;
 
 	if (i == DAC_NONE)
 		return NULL;
 	lru_remove(d, i);
 	lru_first(d, i);
-	return d->cached[i].data;
+	return d->refs.cached[i].data;
 }
 
 void dac_cache_put(struct dac *d, uint32_t obj, const uint8_t *data)
 {
-	uint32_t i = d->lru_last;
+	uint32_t i = d->refs.lru_last;
 
-	if (!d->caches || d->obj[obj].cached != DAC_NONE)
+	if (!d->refs.caches || d->objs.obj[obj].cached != DAC_NONE)
 		return;
-	if (d->cached_used < d->caches) {
-		i = d->cached_used++;
+	if (d->refs.cached_used < d->refs.caches) {
+		i = d->refs.cached_used++;
 	} else {
-		if (d->cached[i].obj != DAC_NONE)
-			d->obj[d->cached[i].obj].cached = DAC_NONE;
+		if (d->refs.cached[i].obj != DAC_NONE)
+			d->objs.obj[d->refs.cached[i].obj].cached = DAC_NONE;
 		lru_remove(d, i);
 	}
 	lru_first(d, i);
-	d->cached[i].obj = obj;
-	d->obj[obj].cached = i;
-	memcpy(d->cached[i].data, data, d->unit_bytes);
+	d->refs.cached[i].obj = obj;
+	d->objs.obj[obj].cached = i;
+	memcpy(d->refs.cached[i].data, data, d->unit_bytes);
 }
 
 void dac_cache_drop(struct dac *d, uint32_t obj)
 {
-	uint32_t i = d->obj[obj].cached;
+	uint32_t i = d->objs.obj[obj].cached;
 
 	if (i == DAC_NONE)
 		return;
-	d->obj[obj].cached = DAC_NONE;
-	d->cached[i].obj = DAC_NONE;	/* the place is the first to be reused */
+	d->objs.obj[obj].cached = DAC_NONE;
+	d->refs.cached[i].obj = DAC_NONE;	/* the place is the first to be reused */
 	lru_remove(d, i);
 	lru_put_last(d, i);
 }

@@ -20,7 +20,7 @@
 
 static uint32_t bucket_of(const struct dac *d, uint32_t lpn)
 {
-	return (uint32_t)((lpn * 0x9e3779b1ull >> 7) % d->buckets);
+	return (uint32_t)((lpn * 0x9e3779b1ull >> 7) % d->write.buckets);
 }
 
 /*
@@ -29,71 +29,71 @@ static uint32_t bucket_of(const struct dac *d, uint32_t lpn)
  */
 static uint32_t newest(const struct dac *d, uint32_t lpn)
 {
-	uint32_t i = d->bucket[bucket_of(d, lpn)];
+	uint32_t i = d->write.bucket[bucket_of(d, lpn)];
 
-	while (i != DAC_NONE && d->buf[i].lpn != lpn)
-		i = d->buf[i].hash_next;
+	while (i != DAC_NONE && d->write.buf[i].lpn != lpn)
+		i = d->write.buf[i].hash_next;
 	/* A later version may have been programmed before an earlier one. */
-	return i != DAC_NONE && d->buf[i].seq > d->unit_seq[lpn] ? i : DAC_NONE;
+	return i != DAC_NONE && d->write.buf[i].seq > d->maps.unit_seq[lpn] ? i : DAC_NONE;
 }
 
 uint32_t dac_buffered(const struct dac *d, uint32_t lpn)
 {
 	uint32_t i = newest(d, lpn);
 
-	if (i == DAC_NONE || d->buf[i].state != DAC_U_MERGE)
+	if (i == DAC_NONE || d->write.buf[i].state != DAC_U_MERGE)
 		return i;
 	do
-		i = d->buf[i].hash_next;
-	while (i != DAC_NONE && d->buf[i].lpn != lpn);
-	return i != DAC_NONE && d->buf[i].seq > d->unit_seq[lpn] ? i : DAC_NONE;
+		i = d->write.buf[i].hash_next;
+	while (i != DAC_NONE && d->write.buf[i].lpn != lpn);
+	return i != DAC_NONE && d->write.buf[i].seq > d->maps.unit_seq[lpn] ? i : DAC_NONE;
 }
 
 static uint32_t unit_new(struct dac *d, uint32_t lpn)
 {
-	uint32_t i = d->buf_free, k = bucket_of(d, lpn);
-	struct dac_unit *u = &d->buf[i];
+	uint32_t i = d->write.free, k = bucket_of(d, lpn);
+	struct dac_unit *u = &d->write.buf[i];
 	uint8_t *data = u->data;
 
 	SSD_ASSERT(i != DAC_NONE);
-	d->buf_free = u->next;
-	d->buf_used++;
-	*u = (struct dac_unit){ .data = data, .lpn = lpn, .next = DAC_NONE, .hash_next = d->bucket[k],
+	d->write.free = u->next;
+	d->write.used++;
+	*u = (struct dac_unit){ .data = data, .lpn = lpn, .next = DAC_NONE, .hash_next = d->write.bucket[k],
 				.obj = DAC_NONE, .ref = DAC_NONE, .slot = DAC_NONE, .state = DAC_U_QUEUED };
 	u->seq = u->need = ++d->seq;
-	d->bucket[k] = i;
-	if (d->queue_first == DAC_NONE)
-		d->queue_first = i;
+	d->write.bucket[k] = i;
+	if (d->write.queue_first == DAC_NONE)
+		d->write.queue_first = i;
 	else
-		d->buf[d->queue_last].next = i;
-	d->queue_last = i;
+		d->write.buf[d->write.queue_last].next = i;
+	d->write.queue_last = i;
 	d->more_to_do = true;
 	return i;
 }
 
 void dac_unit_free(struct dac *d, uint32_t i)
 {
-	uint32_t *at = &d->bucket[bucket_of(d, d->buf[i].lpn)];
+	uint32_t *at = &d->write.bucket[bucket_of(d, d->write.buf[i].lpn)];
 
-	SSD_ASSERT(d->buf[i].state == DAC_U_PACKED);
+	SSD_ASSERT(d->write.buf[i].state == DAC_U_PACKED);
 	while (*at != i)
-		at = &d->buf[*at].hash_next;
-	*at = d->buf[i].hash_next;
-	d->buf[i].state = DAC_U_FREE;
-	d->buf[i].next = d->buf_free;
-	d->buf_free = i;
-	d->buf_used--;
+		at = &d->write.buf[*at].hash_next;
+	*at = d->write.buf[i].hash_next;
+	d->write.buf[i].state = DAC_U_FREE;
+	d->write.buf[i].next = d->write.free;
+	d->write.free = i;
+	d->write.used--;
 	d->more_to_do = true;
 }
 
 uint64_t dac_need(const struct dac *d)
 {
-	uint64_t low = d->queue_first != DAC_NONE ? d->buf[d->queue_first].need : ~(uint64_t)0;
+	uint64_t low = d->write.queue_first != DAC_NONE ? d->write.buf[d->write.queue_first].need : ~(uint64_t)0;
 
-	for (uint32_t i = 0; i < d->slots; i++)
-		for (uint32_t k = 0; d->slot[i].state != DAC_S_FREE && k < d->slot[i].fill.count; k++)
-			if (d->buf[d->slot[i].unit[k]].need < low)
-				low = d->buf[d->slot[i].unit[k]].need;
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		for (uint32_t k = 0; d->pages.slot[i].state != DAC_S_FREE && k < d->pages.slot[i].fill.count; k++)
+			if (d->write.buf[d->pages.slot[i].unit[k]].need < low)
+				low = d->write.buf[d->pages.slot[i].unit[k]].need;
 	return low;
 }
 
@@ -116,7 +116,7 @@ static void part_done(struct dac *d, struct ftl_io *io)
 
 void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
 {
-	struct dac_unit *u = &d->buf[i];
+	struct dac_unit *u = &d->write.buf[i];
 	struct ftl_io *io = u->io;
 
 	for (uint32_t k = 0; base && k < d->unit_bytes / FTL_SECTOR_BYTES; k++)
@@ -136,14 +136,14 @@ void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
  */
 static bool fill_base(struct dac *d, uint32_t i, uint32_t older)
 {
-	struct dac_unit *u = &d->buf[i];
+	struct dac_unit *u = &d->write.buf[i];
 
 	if (older != DAC_NONE) {
-		memcpy(u->data, d->buf[older].data, d->unit_bytes);
-		u->lost = d->buf[older].lost;
-	} else if (d->map[u->lpn] == DAC_NONE) {
+		memcpy(u->data, d->write.buf[older].data, d->unit_bytes);
+		u->lost = d->write.buf[older].lost;
+	} else if (d->maps.map[u->lpn] == DAC_NONE) {
 		memset(u->data, 0, d->unit_bytes);
-	} else if (d->map[u->lpn] == d->gone) {
+	} else if (d->maps.map[u->lpn] == d->objs.gone) {
 		u->lost = true;
 	} else {
 		return true;
@@ -157,26 +157,26 @@ static bool write_part(struct dac *d, struct ftl_io *io, const struct host_span 
 	bool part = s->bytes < d->unit_bytes, merge = false;
 	uint32_t older = newest(d, s->unit), i = older;
 
-	if (older != DAC_NONE && d->buf[older].state == DAC_U_MERGE)
+	if (older != DAC_NONE && d->write.buf[older].state == DAC_U_MERGE)
 		return false;
-	if (part && older == DAC_NONE && d->map[s->unit] != DAC_NONE && d->merges == DAC_MERGES)
+	if (part && older == DAC_NONE && d->maps.map[s->unit] != DAC_NONE && d->read.merges == DAC_MERGES)
 		return false;
-	if (older != DAC_NONE && d->buf[older].state == DAC_U_QUEUED) {
-		d->buf[i].seq = ++d->seq;
+	if (older != DAC_NONE && d->write.buf[older].state == DAC_U_QUEUED) {
+		d->write.buf[i].seq = ++d->seq;
 		d->host.stats.coalesced_units++;
 	} else {
-		if (d->buf_free == DAC_NONE)
+		if (d->write.free == DAC_NONE)
 			return false;
 		i = unit_new(d, s->unit);
 		merge = part && fill_base(d, i, older);
 	}
 	if (!part)
-		d->buf[i].lost = io->lost;
-	host_copy(&d->host, io, io->at, d->buf[i].data + s->from, s->bytes);
+		d->write.buf[i].lost = io->lost;
+	host_copy(&d->host, io, io->at, d->write.buf[i].data + s->from, s->bytes);
 	if (merge) {
-		d->buf[i].state = DAC_U_MERGE;
-		d->buf[i].io = io;
-		d->buf[i].known = sectors(s->from, s->bytes);
+		d->write.buf[i].state = DAC_U_MERGE;
+		d->write.buf[i].io = io;
+		d->write.buf[i].known = sectors(s->from, s->bytes);
 		io->pending++;
 		dac_read_merge(d, i);
 	}
@@ -188,7 +188,7 @@ static bool take_in(struct dac *d, struct ftl_io *io)
 	while (io->at < io->bytes) {
 		const struct host_span s = host_span(io, d->unit_bytes);
 
-		if (!d->host.c.buffer_units && d->queue_first != DAC_NONE)
+		if (!d->host.c.buffer_units && d->write.queue_first != DAC_NONE)
 			return false;
 		if (!write_part(d, io, &s))
 			return false;
@@ -201,24 +201,24 @@ static bool take_in(struct dac *d, struct ftl_io *io)
 static void wait_for_programs(struct dac *d, struct ftl_io *io)
 {
 	io->seq = d->seq;
-	io_list_add(&d->waits, io);
+	io_list_add(&d->write.waits, io);
 	d->more_to_do = true;
 }
 
 /* Must the I/O's data be programmed before it ends? Capacitors make the buffer as durable as flash. */
 static bool waits_for_flash(const struct dac *d, const struct ftl_io *io)
 {
-	return (io->op == FTL_FLUSH || io->fua) && (!d->host.c.power_protected || io == &d->own_flush);
+	return (io->op == FTL_FLUSH || io->fua) && (!d->host.c.power_protected || io == &d->save.own_flush);
 }
 
 void dac_write_line(struct dac *d)
 {
-	while (d->writes.first) {
-		struct ftl_io *io = d->writes.first;
+	while (d->write.writes.first) {
+		struct ftl_io *io = d->write.writes.first;
 
 		if (io->op == FTL_WRITE && !take_in(d, io))
 			return;
-		io_list_take(&d->writes);
+		io_list_take(&d->write.writes);
 		if (waits_for_flash(d, io))
 			wait_for_programs(d, io);
 		else
@@ -230,29 +230,29 @@ void dac_write_line(struct dac *d)
 
 static uint32_t slot_free(const struct dac *d)
 {
-	for (uint32_t i = 0; i < d->slots; i++)
-		if (d->slot[i].state == DAC_S_FREE)
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		if (d->pages.slot[i].state == DAC_S_FREE)
 			return i;
 	return DAC_NONE;
 }
 
 static void close_slot(struct dac *d, uint32_t i)
 {
-	struct dac_slot *s = &d->slot[i];
+	struct dac_slot *s = &d->pages.slot[i];
 
 	if (!s->raw)
 		dac_fill_seal(&s->fill);
-	s->closed = ++d->closed;
+	s->closed = ++d->pages.closed;
 	s->state = DAC_S_CLOSED;
-	d->closed_slots++;
-	if (d->open == i)
-		d->open = DAC_NONE;
+	d->pages.closed_slots++;
+	if (d->pages.open == i)
+		d->pages.open = DAC_NONE;
 	d->more_to_do = true;
 }
 
 static void slot_begin(struct dac *d, uint32_t i, bool raw)
 {
-	struct dac_slot *s = &d->slot[i];
+	struct dac_slot *s = &d->pages.slot[i];
 
 	dac_fill_begin(&s->fill);
 	s->after = 0;
@@ -263,25 +263,25 @@ static void slot_begin(struct dac *d, uint32_t i, bool raw)
 /* Make the slot wait until the reference's slot is on flash. */
 static void wait_for_slot(struct dac *d, struct dac_slot *s, uint32_t ref)
 {
-	const struct dac_obj *o = &d->obj[ref];
+	const struct dac_obj *o = &d->objs.obj[ref];
 	const struct dac_slot *r;
 
 	if (o->ppn != DAC_NONE)
 		return;
-	r = &d->slot[d->buf[o->unit].slot];
-	SSD_ASSERT(d->buf[o->unit].state == DAC_U_PACKED);
+	r = &d->pages.slot[d->write.buf[o->unit].slot];
+	SSD_ASSERT(d->write.buf[o->unit].state == DAC_U_PACKED);
 	if (r != s && r->closed > s->after)
 		s->after = r->closed;
 }
 
 static void packed(struct dac *d, uint32_t unit, uint32_t slot)
 {
-	struct dac_unit *u = &d->buf[unit];
-	struct dac_slot *s = &d->slot[slot];
+	struct dac_unit *u = &d->write.buf[unit];
+	struct dac_slot *s = &d->pages.slot[slot];
 
 	s->unit[s->fill.count - 1] = unit;
-	SSD_ASSERT(d->queue_first == unit);
-	d->queue_first = u->next;
+	SSD_ASSERT(d->write.queue_first == unit);
+	d->write.queue_first = u->next;
 	u->state = DAC_U_PACKED;
 	u->slot = slot;
 	d->more_to_do = true;
@@ -295,8 +295,8 @@ static bool place_raw(struct dac *d, uint32_t unit)
 	if (i == DAC_NONE)
 		return false;
 	slot_begin(d, i, true);
-	memcpy(d->slot[i].fill.data, d->buf[unit].data, d->unit_bytes);
-	d->slot[i].fill.entry[d->slot[i].fill.count++] = d->packed;
+	memcpy(d->pages.slot[i].fill.data, d->write.buf[unit].data, d->unit_bytes);
+	d->pages.slot[i].fill.entry[d->pages.slot[i].fill.count++] = d->engine.packed;
 	packed(d, unit, i);
 	close_slot(d, i);
 	return true;
@@ -304,28 +304,28 @@ static bool place_raw(struct dac *d, uint32_t unit)
 
 static bool place_packed(struct dac *d, uint32_t unit)
 {
-	if (d->open != DAC_NONE && !dac_fill_fits(&d->slot[d->open].fill, &d->packed))
-		close_slot(d, d->open);
-	if (d->open == DAC_NONE) {
+	if (d->pages.open != DAC_NONE && !dac_fill_fits(&d->pages.slot[d->pages.open].fill, &d->engine.packed))
+		close_slot(d, d->pages.open);
+	if (d->pages.open == DAC_NONE) {
 		uint32_t i = slot_free(d);
 
 		if (i == DAC_NONE)
 			return false;
 		slot_begin(d, i, false);
-		d->open = i;
+		d->pages.open = i;
 	}
-	dac_fill_add(&d->slot[d->open].fill, &d->packed, d->packed_data);
-	packed(d, unit, d->open);
-	if (d->packed.ref != DAC_NONE)
-		wait_for_slot(d, &d->slot[d->open], d->packed.ref);
+	dac_fill_add(&d->pages.slot[d->pages.open].fill, &d->engine.packed, d->engine.packed_data);
+	packed(d, unit, d->pages.open);
+	if (d->engine.packed.ref != DAC_NONE)
+		wait_for_slot(d, &d->pages.slot[d->pages.open], d->engine.packed.ref);
 	return true;
 }
 
 /* Is a closed page on its way to flash? Its program will free room in the buffer. */
 static bool has_page_in_flight(const struct dac *d)
 {
-	for (uint32_t i = 0; i < d->slots; i++)
-		if (d->slot[i].state >= DAC_S_CLOSED)
+	for (uint32_t i = 0; i < d->pages.slots; i++)
+		if (d->pages.slot[i].state >= DAC_S_CLOSED)
 			return true;
 	return false;
 }
@@ -336,18 +336,19 @@ static bool has_page_in_flight(const struct dac *d)
  */
 void dac_close_due(struct dac *d)
 {
-	uint64_t first = d->queue_first == DAC_NONE ? ~(uint64_t)0 : d->buf[d->queue_first].need;
+	uint64_t first = d->write.queue_first == DAC_NONE ? ~(uint64_t)0 : d->write.buf[d->write.queue_first].need;
 	uint64_t oldest;
 	bool wanted;
 
-	if (d->open == DAC_NONE)
+	if (d->pages.open == DAC_NONE)
 		return;
-	oldest = d->buf[d->slot[d->open].unit[0]].need;
-	wanted = d->writes.first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !has_page_in_flight(d);
-	for (const struct ftl_io *io = d->waits.first; io && !wanted; io = io->next)
+	oldest = d->write.buf[d->pages.slot[d->pages.open].unit[0]].need;
+	wanted = d->write.writes.first && d->write.queue_first == DAC_NONE && d->write.free == DAC_NONE &&
+		 !has_page_in_flight(d);
+	for (const struct ftl_io *io = d->write.waits.first; io && !wanted; io = io->next)
 		wanted = oldest <= io->seq && first > io->seq;
 	if (wanted)
-		close_slot(d, d->open);
+		close_slot(d, d->pages.open);
 }
 
 /* ---- references ------------------------------------------------------------------------------ */
@@ -355,7 +356,7 @@ void dac_close_due(struct dac *d)
 /* Find the most similar stored unit that the mode can use. */
 static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
 {
-	uint32_t ref, matches = fpstore_find(d->prints, &u->print, &ref);
+	uint32_t ref, matches = fpstore_find(d->refs.prints, &u->print, &ref);
 
 	if (!matches || (!d->mode->deltas && matches < FP_PARTS))
 		return DAC_NONE;
@@ -369,27 +370,27 @@ static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
 /* Returns the reference's content if it is in memory, or NULL if it must be read. */
 static const uint8_t *cached_content(struct dac *d, uint32_t ref)
 {
-	const struct dac_obj *o = &d->obj[ref];
+	const struct dac_obj *o = &d->objs.obj[ref];
 
-	return o->ppn == DAC_NONE ? d->buf[o->unit].data : dac_cache_get(d, ref);
+	return o->ppn == DAC_NONE ? d->write.buf[o->unit].data : dac_cache_get(d, ref);
 }
 
 static void fetched_get(struct dac *d, struct dac_unit *u, const uint8_t *content)
 {
 	uint32_t i = 0;
 
-	while (d->fetched_used >> i & 1)
+	while (d->engine.fetched_used >> i & 1)
 		i++;
 	SSD_ASSERT(i < DAC_AHEAD);
-	d->fetched_used |= 1u << i;
-	u->ref_data = d->fetched + (size_t)i * d->unit_bytes;
+	d->engine.fetched_used |= 1u << i;
+	u->ref_data = d->engine.fetched + (size_t)i * d->unit_bytes;
 	memcpy(u->ref_data, content, d->unit_bytes);
 }
 
 static void fetched_put(struct dac *d, struct dac_unit *u)
 {
 	if (u->ref_data)
-		d->fetched_used &= ~(1u << (u->ref_data - d->fetched) / d->unit_bytes);
+		d->engine.fetched_used &= ~(1u << (u->ref_data - d->engine.fetched) / d->unit_bytes);
 	u->ref_data = NULL;
 }
 
@@ -403,7 +404,7 @@ static void without_reference(struct dac *d, struct dac_unit *u)
 
 void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool expanded)
 {
-	struct dac_unit *u = &d->buf[unit];
+	struct dac_unit *u = &d->write.buf[unit];
 
 	if (content)
 		fetched_get(d, u, content);
@@ -416,7 +417,7 @@ void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool e
 
 static void hashed(struct dac *d, uint32_t unit)
 {
-	struct dac_unit *u = &d->buf[unit];
+	struct dac_unit *u = &d->write.buf[unit];
 	const uint8_t *content;
 
 	u->ref = find_reference(d, u);
@@ -426,7 +427,7 @@ static void hashed(struct dac *d, uint32_t unit)
 		return;
 	}
 	dac_share(d, u->ref);
-	SSD_ASSERT(fpstore_touch(d->prints, u->ref));
+	SSD_ASSERT(fpstore_touch(d->refs.prints, u->ref));
 	content = cached_content(d, u->ref);
 	if (content) {
 		d->host.stats.reference_hits++;
@@ -448,24 +449,24 @@ static uint16_t try_compress(struct dac *d, const struct dac_unit *u, enum dac_k
 {
 	uint32_t room = dac_room(kind, d->unit_bytes);
 
-	d->packer.done_ns += d->host.c.compress_ns;
+	d->engine.packer.done_ns += d->host.c.compress_ns;
 	if (kind == DAC_DELTA)
-		return (uint16_t)xmatch_compress_xor(d->xmatch, u->data, u->ref_data, d->unit_bytes,
-						     d->packed_data, room);
-	return (uint16_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->packed_data, room);
+		return (uint16_t)xmatch_compress_xor(d->engine.xmatch, u->data, u->ref_data, d->unit_bytes,
+						     d->engine.packed_data, room);
+	return (uint16_t)xmatch_compress(d->engine.xmatch, u->data, d->unit_bytes, d->engine.packed_data, room);
 }
 
 /*
- * Choose the kind and content to store, and put the result into d->packed. The engine's time is
+ * Choose the kind and content to store, and put the result into d->engine.packed. The engine's time is
  * charged.
  */
 static void reduce(struct dac *d, struct dac_unit *u)
 {
-	struct dac_entry *e = &d->packed;
+	struct dac_entry *e = &d->engine.packed;
 
 	*e = (struct dac_entry){ .seq = u->seq, .lpn = u->lpn, .obj = u->obj, .ref = DAC_NONE,
 				 .kind = DAC_RAW };
-	d->packer.done_ns = d->host.now_ns + (u->expand ? d->host.c.decompress_ns : 0);
+	d->engine.packer.done_ns = d->host.now_ns + (u->expand ? d->host.c.decompress_ns : 0);
 	if (u->lost) {
 		e->kind = DAC_LOST;
 		return;
@@ -482,13 +483,13 @@ static void reduce(struct dac *d, struct dac_unit *u)
 	}
 	if (dac_refers(e->kind)) {
 		e->ref = u->ref;
-		e->ref_seq = d->obj[u->ref].seq;
+		e->ref_seq = d->objs.obj[u->ref].seq;
 	}
 }
 
 static void count(struct dac *d, const struct dac_unit *u)
 {
-	const struct dac_entry *e = &d->packed;
+	const struct dac_entry *e = &d->engine.packed;
 	struct ftl_stats *s = &d->host.stats;
 
 	s->raw_units += e->kind == DAC_RAW;
@@ -501,7 +502,7 @@ static void count(struct dac *d, const struct dac_unit *u)
 		return;
 	s->delta_bytes += e->len;
 	if (d->host.c.count_plain) {
-		uint32_t n = (uint32_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->scratch,
+		uint32_t n = (uint32_t)xmatch_compress(d->engine.xmatch, u->data, d->unit_bytes, d->scratch,
 						       d->unit_bytes);
 
 		s->plain_bytes += n ? n : d->unit_bytes;
@@ -511,8 +512,8 @@ static void count(struct dac *d, const struct dac_unit *u)
 /* The engine has finished the unit: set its object and reference from the entry. */
 static void set_object(struct dac *d, uint32_t unit)
 {
-	struct dac_unit *u = &d->buf[unit];
-	struct dac_entry *e = &d->packed;
+	struct dac_unit *u = &d->write.buf[unit];
+	struct dac_entry *e = &d->engine.packed;
 	struct dac_obj *o;
 
 	count(d, u);
@@ -523,7 +524,7 @@ static void set_object(struct dac *d, uint32_t unit)
 		u->ref = DAC_NONE;
 		return;
 	}
-	o = &d->obj[u->obj];
+	o = &d->objs.obj[u->obj];
 	o->kind = e->kind;
 	o->len = e->len;
 	if (e->kind == DAC_DELTA)
@@ -539,35 +540,35 @@ static void set_object(struct dac *d, uint32_t unit)
 
 static void own_object(struct dac *d, uint32_t unit)
 {
-	struct dac_unit *u = &d->buf[unit];
+	struct dac_unit *u = &d->write.buf[unit];
 
 	u->obj = dac_obj_new(d, u->seq);
-	d->obj[u->obj].unit = unit;
+	d->objs.obj[u->obj].unit = unit;
 }
 
 static void begin_hash(struct dac *d, uint32_t unit)
 {
-	struct dac_unit *u = &d->buf[unit];
+	struct dac_unit *u = &d->write.buf[unit];
 
 	own_object(d, unit);
 	u->state = DAC_U_HASHING;
 	fingerprint_of(u->data, d->unit_bytes, &u->print);
-	d->hasher.unit = unit;
-	d->hasher.done_ns = d->host.now_ns + d->host.c.hash_ns;
+	d->engine.hasher.unit = unit;
+	d->engine.hasher.done_ns = d->host.now_ns + d->host.c.hash_ns;
 	d->more_to_do = true;
 }
 
 static void begin_pack(struct dac *d, uint32_t unit)
 {
-	struct dac_unit *u = &d->buf[unit];
+	struct dac_unit *u = &d->write.buf[unit];
 
 	if (u->obj == DAC_NONE)
 		own_object(d, unit);
-	if (u->ref != DAC_NONE && d->obj[u->ref].kind == DAC_LOST)	/* the reference was lost after its content
+	if (u->ref != DAC_NONE && d->objs.obj[u->ref].kind == DAC_LOST)	/* the reference was lost after its content
 									 * was fetched */
 		without_reference(d, u);
 	u->state = DAC_U_PACKING;
-	d->packer.unit = unit;
+	d->engine.packer.unit = unit;
 	reduce(d, u);
 	d->more_to_do = true;
 }
@@ -575,13 +576,13 @@ static void begin_pack(struct dac *d, uint32_t unit)
 /* Returns the first unit that may be hashed, or DAC_NONE. */
 static uint32_t next_to_hash(const struct dac *d)
 {
-	uint32_t i = d->queue_first;
+	uint32_t i = d->write.queue_first;
 
-	for (uint32_t n = 0; i != DAC_NONE && n < DAC_AHEAD; n++, i = d->buf[i].next) {
-		if (d->buf[i].state == DAC_U_MERGE)
+	for (uint32_t n = 0; i != DAC_NONE && n < DAC_AHEAD; n++, i = d->write.buf[i].next) {
+		if (d->write.buf[i].state == DAC_U_MERGE)
 			return DAC_NONE;
-		if (d->buf[i].state == DAC_U_QUEUED)
-			return d->buf[i].lost ? DAC_NONE : i;
+		if (d->write.buf[i].state == DAC_U_QUEUED)
+			return d->write.buf[i].lost ? DAC_NONE : i;
 	}
 	return DAC_NONE;
 }
@@ -589,8 +590,8 @@ static uint32_t next_to_hash(const struct dac *d)
 /* Returns the first unit of the queue if it is ready to be compressed, or DAC_NONE. */
 static uint32_t next_to_pack(const struct dac *d)
 {
-	uint32_t i = d->queue_first;
-	const struct dac_unit *u = &d->buf[i == DAC_NONE ? 0 : i];
+	uint32_t i = d->write.queue_first;
+	const struct dac_unit *u = &d->write.buf[i == DAC_NONE ? 0 : i];
 	bool plain = u->state == DAC_U_QUEUED && (!d->mode->fingerprints || u->lost);
 
 	return i != DAC_NONE && (u->state == DAC_U_READY || plain) ? i : DAC_NONE;
@@ -599,25 +600,26 @@ static uint32_t next_to_pack(const struct dac *d)
 /* End a job of the packer. Returns false if the unit waits for a slot. */
 static bool end_pack(struct dac *d)
 {
-	bool raw = d->packed.kind == DAC_RAW;
-	uint32_t unit = d->packer.unit;
+	bool raw = d->engine.packed.kind == DAC_RAW;
+	uint32_t unit = d->engine.packer.unit;
 
 	if (slot_free(d) == DAC_NONE &&
-	    (raw || d->open == DAC_NONE || !dac_fill_fits(&d->slot[d->open].fill, &d->packed))) {
-		if (!raw && d->open != DAC_NONE)
-			close_slot(d, d->open);
+	    (raw || d->pages.open == DAC_NONE ||
+	     !dac_fill_fits(&d->pages.slot[d->pages.open].fill, &d->engine.packed))) {
+		if (!raw && d->pages.open != DAC_NONE)
+			close_slot(d, d->pages.open);
 		return false;
 	}
 	set_object(d, unit);
 	SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
-	d->packer.unit = DAC_NONE;
+	d->engine.packer.unit = DAC_NONE;
 	d->more_to_do = true;
 	return true;
 }
 
 static bool run_hasher(struct dac *d)
 {
-	uint32_t unit = d->hasher.unit;
+	uint32_t unit = d->engine.hasher.unit;
 
 	if (unit == DAC_NONE) {
 		unit = d->mode->fingerprints ? next_to_hash(d) : DAC_NONE;
@@ -625,9 +627,9 @@ static bool run_hasher(struct dac *d)
 			begin_hash(d, unit);
 		return unit != DAC_NONE;
 	}
-	if (d->hasher.done_ns > d->host.now_ns)
+	if (d->engine.hasher.done_ns > d->host.now_ns)
 		return false;
-	d->hasher.unit = DAC_NONE;
+	d->engine.hasher.unit = DAC_NONE;
 	hashed(d, unit);
 	return true;
 }
@@ -636,8 +638,8 @@ static bool run_packer(struct dac *d)
 {
 	uint32_t unit;
 
-	if (d->packer.unit != DAC_NONE)
-		return d->packer.done_ns <= d->host.now_ns && end_pack(d);
+	if (d->engine.packer.unit != DAC_NONE)
+		return d->engine.packer.done_ns <= d->host.now_ns && end_pack(d);
 	unit = next_to_pack(d);
 	if (unit != DAC_NONE)
 		begin_pack(d, unit);

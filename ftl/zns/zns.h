@@ -38,7 +38,7 @@
  *       of a zone that is not active, and such a zone's line ends with the last byte, a finish or a reset: its
  *       buffer becomes free;
  *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it;
- *   Z7  `windows` <= window_max zones have a random write area, and all these are open or closed.
+ *   Z7  areas.count <= areas.max zones have a random write area, and all these are open or closed.
  *
  * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 128 a zone, and 16 for
  *       each of its slots for the mount.
@@ -231,47 +231,64 @@ struct zns_log {
 
 struct zns_mount;
 
-struct zns {
-	struct host host;
-	const struct nand_geometry *g;
-
+struct zns_shape {
 	uint32_t dies, planes, zones, groups;
 	uint32_t slots, rows, parts;	/* of a zone */
 	uint64_t capacity, size;	/* of a zone, bytes */
 	uint32_t bufs, open_max, active_max;	/* bufs: active_max + 1 */
-	uint32_t window_pages;		/* of a random write area, at most slots; 0: there are none */
-	uint64_t window_bytes, window_step;	/* size of the area; unit of commits */
-	uint32_t window_max, windows;	/* zones that may have one, and that have one */
+};
+
+/* Random write areas. */
+struct zns_areas {
+	uint32_t pages;			/* of an area, at most slots; 0: there are none */
+	uint64_t bytes, step;		/* size of an area; unit of commits */
+	uint32_t max, count;		/* zones that may have one, and that have one */
+};
+
+struct zns_reads {
+	struct zns_op *op;
+	uint32_t op_free;
+	struct io_list line;		/* reads that found no room in the pool */
+};
+
+/* Numbers of zones. */
+struct zns_count {
+	uint32_t open, active;
+	uint32_t lined;			/* with a line */
+	uint32_t lost;			/* failed ones that lost buffered data (dropped_seq is set) */
+	uint32_t *online;		/* by group of dies: those that are not offline */
+	uint64_t opened;
+	uint64_t changes;		/* ftl_zones.changes */
+};
+
+struct zns {
+	struct host host;
+	const struct nand_geometry *g;
+	struct zns_shape shape;
+	struct zns_areas areas;
+	struct zns_count count;
 
 	struct zns_zone *zone;
 	struct zns_chunk *chunk;
 	uint32_t chunks;
-	uint64_t changes;		/* ftl_zones.changes */
 	uint32_t *table;		/* (zone * parts + part) * slots + slot: block or ZNS_NONE */
 	struct pool pool;
 	struct zns_plane *plane;
 	struct zns_buf *buf;
 	struct zns_die *die;
-	uint32_t *online;		/* number of zones that are not offline, by group of dies */
 	struct die_due ends;
 
-	struct zns_op *op;
-	uint32_t op_free;
-	struct io_list reads;		/* reads that found no room in the pool */
+	struct zns_reads read;
 	struct io_list durable;		/* flushes and FUA writes that wait */
 
 	struct zns_log log;
 	uint64_t number;		/* last generation or serial given */
 	uint64_t seq;			/* of the last write submitted */
 	uint64_t flush_seq;		/* data up to this sequence are to be durable */
-	uint32_t open, active;
-	uint64_t opened;
 	uint32_t waiting_first, waiting_last;	/* zones that wait for a buffer */
 	uint32_t erasing;		/* zones in ERASING */
 	bool recheck;			/* a zone has failed: zns_go_on() is due */
 	bool stuck;			/* the log has no room: what waits for it fails */
-	uint32_t lined;			/* zones with a line */
-	uint32_t lost;			/* number of failed zones that lost buffered data (dropped_seq is set) */
 	struct zns_mount *mount;
 	struct zns_cell *cells;
 	uint8_t *data;
@@ -293,7 +310,7 @@ static inline uint32_t zns_zone_dies(const struct ftl_config *c, const struct na
 /* Returns a zone's k-th die: dies of different channels follow each other, and groups take turns. */
 static inline uint32_t zns_die_at(const struct zns *z, uint32_t zone, uint32_t k)
 {
-	uint32_t i = zone % z->groups * (z->dies / z->groups) + k;
+	uint32_t i = zone % z->shape.groups * (z->shape.dies / z->shape.groups) + k;
 
 	return i % z->g->channels * geo_dies_per_channel(z->g) + i / z->g->channels;
 }
@@ -315,29 +332,29 @@ static inline uint32_t zns_plane_at(const struct zns *z, uint32_t zone, uint32_t
 
 static inline uint32_t *zns_block_at(const struct zns *z, uint32_t zone, uint32_t part, uint32_t slot)
 {
-	return &z->table[((size_t)zone * z->parts + part) * z->slots + slot];
+	return &z->table[((size_t)zone * z->shape.parts + part) * z->shape.slots + slot];
 }
 
 /* Returns the entry for the block of page `page` of a zone. */
 static inline uint32_t *zns_block_of(const struct zns *z, uint32_t zone, uint32_t page)
 {
-	return zns_block_at(z, zone, page / z->slots / z->g->pages_per_block, page % z->slots);
+	return zns_block_at(z, zone, page / z->shape.slots / z->g->pages_per_block, page % z->shape.slots);
 }
 
 static inline uint32_t zns_ppn(const struct zns *z, uint32_t block, uint32_t page)
 {
-	return block * z->g->pages_per_block + page / z->slots % z->g->pages_per_block;
+	return block * z->g->pages_per_block + page / z->shape.slots % z->g->pages_per_block;
 }
 
 static inline uint32_t zns_zone_of(const struct zns *z, uint64_t offset)
 {
-	return (uint32_t)(offset / z->size);
+	return (uint32_t)(offset / z->shape.size);
 }
 
 static inline uint32_t zns_spare(const struct zns *z, uint32_t plane)
 {
-	uint32_t group = zns_die_place(z, plane / z->g->planes_per_die) / (z->dies / z->groups);
-	uint32_t used = z->online[group] * z->parts;
+	uint32_t group = zns_die_place(z, plane / z->g->planes_per_die) / (z->shape.dies / z->shape.groups);
+	uint32_t used = z->count.online[group] * z->shape.parts;
 
 	return z->pool.plane[plane].good > used ? z->pool.plane[plane].good - used : 0;
 }
@@ -361,7 +378,7 @@ static inline bool zns_is_open(const struct zns_zone *s)
 /* Returns the cell of a page if it has the page's data, or NULL. */
 static inline struct zns_cell *zns_cell_of(const struct zns *z, const struct zns_zone *s, uint32_t page)
 {
-	struct zns_cell *c = s->buf == ZNS_NONE ? NULL : &z->buf[s->buf].cell[page % z->slots];
+	struct zns_cell *c = s->buf == ZNS_NONE ? NULL : &z->buf[s->buf].cell[page % z->shape.slots];
 
 	return c && c->state != ZNS_EMPTY && c->page == page ? c : NULL;
 }
@@ -378,7 +395,7 @@ static inline void zns_cell_takes(struct zns_cell *c, uint64_t seq)
 static inline void zns_tell(struct zns *z, struct zns_zone *s)
 {
 	s->changed = true;
-	z->changes++;
+	z->count.changes++;
 }
 
 void zns_check(const struct ftl *f);	/* zns.c */

@@ -9,22 +9,22 @@
 
 void zns_set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state)
 {
-	z->open -= zns_is_open(s);
-	z->active -= zns_is_active(s);
+	z->count.open -= zns_is_open(s);
+	z->count.active -= zns_is_active(s);
 	s->state = state;
 	if (s->window && !zns_is_open(s) && state != FTL_ZONE_CLOSED) {
 		s->window = false;
-		z->windows--;
+		z->areas.count--;
 	}
-	z->open += zns_is_open(s);
-	z->active += zns_is_active(s);
+	z->count.open += zns_is_open(s);
+	z->count.active += zns_is_active(s);
 }
 
 static void close_oldest(struct zns *z)
 {
 	struct zns_zone *oldest = NULL;
 
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		if (z->zone[i].state == FTL_ZONE_IMPLICIT && (!oldest || z->zone[i].opened < oldest->opened))
 			oldest = &z->zone[i];
 	if (oldest)
@@ -39,14 +39,14 @@ enum ssd_err zns_open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_stat
 			zns_set_state(z, s, as);
 		return SSD_OK;
 	}
-	if (s->state == FTL_ZONE_EMPTY && z->active >= z->active_max)
+	if (s->state == FTL_ZONE_EMPTY && z->count.active >= z->shape.active_max)
 		return SSD_E_ZONE_ACTIVE;
-	if (z->open == z->open_max)
+	if (z->count.open == z->shape.open_max)
 		close_oldest(z);
-	if (z->open == z->open_max)
+	if (z->count.open == z->shape.open_max)
 		return SSD_E_ZONE_OPEN;
 	zns_set_state(z, s, as);
-	s->opened = ++z->opened;
+	s->opened = ++z->count.opened;
 	return SSD_OK;
 }
 
@@ -55,9 +55,9 @@ enum ssd_err zns_open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_stat
 /* Change the zone's buffer. A read-only zone is active while it has one. */
 static void set_buf(struct zns *z, struct zns_zone *s, uint32_t buf)
 {
-	z->active -= zns_is_active(s);
+	z->count.active -= zns_is_active(s);
 	s->buf = buf;
-	z->active += zns_is_active(s);
+	z->count.active += zns_is_active(s);
 }
 
 static void wait_for_buf(struct zns *z, uint32_t zone)
@@ -78,13 +78,13 @@ static void wait_for_buf(struct zns *z, uint32_t zone)
 void zns_buf_clear(struct zns *z, uint32_t buf)
 {
 	z->buf[buf].zone = ZNS_NONE;
-	for (uint32_t s = 0; s < z->slots; s++)
+	for (uint32_t s = 0; s < z->shape.slots; s++)
 		z->buf[buf].cell[s] = (struct zns_cell){ 0 };
 }
 
 bool zns_buf_is_still(const struct zns *z, const struct zns_buf *b)
 {
-	for (uint32_t s = 0; s < z->slots; s++)
+	for (uint32_t s = 0; s < z->shape.slots; s++)
 		if (b->cell[s].state == ZNS_FLYING || b->cell[s].logging)
 			return false;
 	return true;
@@ -93,7 +93,7 @@ bool zns_buf_is_still(const struct zns *z, const struct zns_buf *b)
 /* Does a part of the buffer have a record in the log, because it was flushed? */
 static bool is_logged(const struct zns *z, const struct zns_buf *b)
 {
-	for (uint32_t s = 0; s < z->slots; s++)
+	for (uint32_t s = 0; s < z->shape.slots; s++)
 		if (b->cell[s].state != ZNS_EMPTY && b->cell[s].logged)
 			return true;
 	return false;
@@ -102,10 +102,10 @@ static bool is_logged(const struct zns *z, const struct zns_buf *b)
 /* Find a free buffer, or that of a zone whose program failed, if nothing in it was flushed. */
 uint32_t zns_buf_find(const struct zns *z)
 {
-	for (uint32_t i = 0; i < z->bufs; i++)
+	for (uint32_t i = 0; i < z->shape.bufs; i++)
 		if (z->buf[i].zone == ZNS_NONE)
 			return i;
-	for (uint32_t i = 0; i < z->bufs; i++)
+	for (uint32_t i = 0; i < z->shape.bufs; i++)
 		if (z->zone[z->buf[i].zone].failed && zns_buf_is_still(z, &z->buf[i]) && !is_logged(z, &z->buf[i]))
 			return i;
 	return ZNS_NONE;
@@ -116,7 +116,7 @@ uint64_t zns_buf_first(const struct zns *z, const struct zns_zone *s)
 {
 	uint64_t first = 0;
 
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->shape.slots; i++) {
 		const struct zns_cell *c = &z->buf[s->buf].cell[i];
 
 		if (c->state != ZNS_EMPTY && c->first_seq && (!first || c->first_seq < first))
@@ -132,7 +132,7 @@ uint64_t zns_buf_first(const struct zns *z, const struct zns_zone *s)
  */
 void zns_buf_take_away(struct zns *z, struct zns_zone *s)
 {
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->shape.slots; i++) {
 		const struct zns_cell *c = &z->buf[s->buf].cell[i];
 		uint64_t end = (c->page + 1ull) * z->g->page_bytes;
 
@@ -140,7 +140,7 @@ void zns_buf_take_away(struct zns *z, struct zns_zone *s)
 			s->filled = end;
 	}
 	s->dropped_seq = zns_buf_first(z, s);
-	z->lost += s->dropped_seq != 0;
+	z->count.lost += s->dropped_seq != 0;
 	set_buf(z, s, ZNS_NONE);
 }
 
@@ -163,7 +163,7 @@ uint32_t zns_buf_take(struct zns *z, uint32_t zone)
 
 bool zns_is_drained(const struct zns *z, const struct zns_zone *s)
 {
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++)
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->shape.slots; i++)
 		if (z->buf[s->buf].cell[i].state != ZNS_EMPTY)
 			return false;
 	return true;
@@ -186,7 +186,7 @@ void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot)
 void zns_cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
 {
 	c->state = ZNS_READY;
-	z->die[zns_plane_at(z, zone, c->page % z->slots) / z->g->planes_per_die].look = true;
+	z->die[zns_plane_at(z, zone, c->page % z->shape.slots) / z->g->planes_per_die].look = true;
 }
 
 uint32_t zns_cell_write(struct zns *z, struct zns_zone *s, struct zns_cell *c, struct ftl_io *io, uint32_t from)
@@ -196,7 +196,8 @@ uint32_t zns_cell_write(struct zns *z, struct zns_zone *s, struct zns_cell *c, s
 	if (bytes > io->bytes - io->at)
 		bytes = (uint32_t)(io->bytes - io->at);
 	if (z->host.c.payload)
-		host_copy(&z->host, io, io->at, zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
+		host_copy(&z->host, io, io->at,
+			  zns_cell_data(z, &z->buf[s->buf], c->page % z->shape.slots) + from, bytes);
 	zns_cell_takes(c, io->seq);
 	s->last_seq = io->seq;
 	io->at += bytes;

@@ -112,12 +112,12 @@ static bool program(struct zns *z, uint32_t die, uint32_t buf, uint32_t slot)
 static bool program_go(struct zns *z, uint32_t die)
 {
 	struct zns_die *x = &z->die[die];
-	uint32_t per = z->dies / z->groups, place = zns_die_place(z, die);
+	uint32_t per = z->shape.dies / z->shape.groups, place = zns_die_place(z, die);
 
-	for (uint32_t i = 0; i < z->bufs; i++) {
-		uint32_t buf = (x->buf_turn + i) % z->bufs, zone = z->buf[buf].zone;
+	for (uint32_t i = 0; i < z->shape.bufs; i++) {
+		uint32_t buf = (x->buf_turn + i) % z->shape.bufs, zone = z->buf[buf].zone;
 
-		if (zone == ZNS_NONE || zone % z->groups != place / per || z->zone[zone].failed)
+		if (zone == ZNS_NONE || zone % z->shape.groups != place / per || z->zone[zone].failed)
 			continue;
 		if (!program(z, die, buf, place % per * z->g->planes_per_die))
 			continue;
@@ -157,7 +157,7 @@ static bool erase_zone(struct zns *z, uint32_t die, uint32_t zone, uint32_t slot
 	struct zns_die *x = &z->die[die];
 	uint32_t block[NAND_PLANES_MAX];
 
-	for (uint32_t part = 0; part < z->parts; part++) {
+	for (uint32_t part = 0; part < z->shape.parts; part++) {
 		x->planes = 0;
 		for (uint32_t p = 0; p < z->g->planes_per_die; p++) {
 			block[p] = *zns_block_at(z, zone, part, slot + p);
@@ -176,10 +176,10 @@ static bool erase_zone(struct zns *z, uint32_t die, uint32_t zone, uint32_t slot
 
 static bool erase_go(struct zns *z, uint32_t die)
 {
-	uint32_t per = z->dies / z->groups, place = zns_die_place(z, die);
+	uint32_t per = z->shape.dies / z->shape.groups, place = zns_die_place(z, die);
 
 	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
-		if (zone % z->groups == place / per &&
+		if (zone % z->shape.groups == place / per &&
 		    erase_zone(z, die, zone, place % per * z->g->planes_per_die))
 			return true;
 	return false;
@@ -223,7 +223,7 @@ static void run(struct zns *z)
 
 	while (again) {
 		again = false;
-		for (uint32_t die = 0; die < z->dies; die++) {
+		for (uint32_t die = 0; die < z->shape.dies; die++) {
 			struct zns_die *x = &z->die[die];
 
 			if (!x->look || x->cmd != ZNS_IDLE)

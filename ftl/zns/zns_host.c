@@ -33,14 +33,14 @@ static enum ssd_err state_error(const struct zns *z, const struct zns_zone *s)
 
 static enum ssd_err write_error(struct zns *z, struct zns_zone *s, const struct ftl_io *io)
 {
-	uint64_t at = io->offset % z->size;
+	uint64_t at = io->offset % z->shape.size;
 	enum ssd_err err = state_error(z, s);
 
 	if (!err && s->window)
 		err = zns_window_write(z, s, io);
 	else if (!err && (io->zone == FTL_ZONE_APPEND ? at != 0 : at != s->wp))
 		err = io->zone == FTL_ZONE_APPEND ? SSD_E_INVAL : SSD_E_ZONE_WP;
-	else if (!err && io->bytes > z->capacity - s->wp)
+	else if (!err && io->bytes > z->shape.capacity - s->wp)
 		err = SSD_E_ZONE_BOUNDARY;
 	return err ? err : zns_open_zone(z, s, FTL_ZONE_IMPLICIT);
 }
@@ -59,13 +59,13 @@ static void submit_write(struct zns *z, uint32_t zone, struct ftl_io *io)
 		return;
 	}
 	z->host.stats.zone_appends += io->zone == FTL_ZONE_APPEND;
-	io->placed = zone * z->size + s->wp;
+	io->placed = zone * z->shape.size + s->wp;
 	io->seq = ++z->seq;
 	io->window = s->window;
-	io->wp = s->window ? zns_window_wp(z, s, io->offset % z->size + io->bytes) : s->wp + io->bytes;
+	io->wp = s->window ? zns_window_wp(z, s, io->offset % z->shape.size + io->bytes) : s->wp + io->bytes;
 	z->host.stats.zone_implicit_commits += s->window && io->wp > s->wp;
 	s->wp = io->wp;
-	if (s->wp == z->capacity)
+	if (s->wp == z->shape.capacity)
 		zns_set_state(z, s, FTL_ZONE_FULL);
 	zns_join(z, zone, io);
 }
@@ -125,7 +125,7 @@ void zns_submit_zone(struct zns *z, struct ftl_io *io)
 	uint32_t zone = zns_zone_of(z, io->offset);
 	enum ssd_err err;
 
-	if (zone >= z->zones) {
+	if (zone >= z->shape.zones) {
 		host_refuse(&z->host, io, SSD_E_INVAL);
 		return;
 	}

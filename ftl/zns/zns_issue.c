@@ -16,7 +16,7 @@ void zns_put_erased(struct zns *z, uint32_t block, bool failed)
 
 void zns_look_zone(struct zns *z, uint32_t zone)
 {
-	for (uint32_t k = 0; k < z->dies / z->groups; k++)
+	for (uint32_t k = 0; k < z->shape.dies / z->shape.groups; k++)
 		z->die[zns_die_at(z, zone, k)].look = true;
 }
 

@@ -46,8 +46,8 @@ static bool oldest_needed(const struct zns *z, const struct want *now)
 {
 	if (z->stuck)
 		return true;
-	for (uint32_t i = 0; i < z->bufs; i++)
-		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->slots; s++)
+	for (uint32_t i = 0; i < z->shape.bufs; i++)
+		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->shape.slots; s++)
 			if (in_oldest(z, &z->buf[i].cell[s]) && !is_part(now, i, s))
 				return true;
 	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
@@ -65,8 +65,8 @@ static bool oldest_needed(const struct zns *z, const struct want *now)
 /* Will a record of the oldest block be needed no more, without another record? */
 static bool oldest_empties(const struct zns *z)
 {
-	for (uint32_t i = 0; i < z->bufs; i++)
-		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->slots; s++)
+	for (uint32_t i = 0; i < z->shape.bufs; i++)
+		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->shape.slots; s++)
 			if (in_oldest(z, &z->buf[i].cell[s]) && z->buf[i].cell[s].state != ZNS_FILLING &&
 			    !z->zone[z->buf[i].zone].failed)
 				return true;
@@ -83,8 +83,8 @@ static uint32_t choose_plane(const struct zns *z)
 
 	if (z->log.count == ZNS_LOG_BLOCKS)
 		return ZNS_NONE;
-	for (uint32_t i = 1; i <= z->planes; i++) {
-		uint32_t plane = (z->log.plane + i) % z->planes, spare = zns_spare(z, plane);
+	for (uint32_t i = 1; i <= z->shape.planes; i++) {
+		uint32_t plane = (z->log.plane + i) % z->shape.planes, spare = zns_spare(z, plane);
 
 		if (!z->pool.plane[plane].free_count || spare <= z->plane[plane].logs + most)
 			continue;
@@ -134,10 +134,10 @@ typedef bool part_fn(const struct zns *z, const struct zns_buf *b, const struct 
 
 static bool find_part(const struct zns *z, part_fn *wanted, struct want *w)
 {
-	for (uint32_t i = 0; i < z->bufs; i++) {
-		const struct zns_buf *b = &z->buf[(z->log.turn + i) % z->bufs];
+	for (uint32_t i = 0; i < z->shape.bufs; i++) {
+		const struct zns_buf *b = &z->buf[(z->log.turn + i) % z->shape.bufs];
 
-		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++)
+		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->shape.slots; s++)
 			if (wanted(z, b, &b->cell[s])) {
 				*w = (struct want){ .buf = (uint32_t)(b - z->buf), .slot = s, .zone = ZNS_NONE,
 						    .chunk = ZNS_NONE };
@@ -201,7 +201,7 @@ void zns_states_of(const struct zns *z, uint32_t chunk, struct zns_oob *o)
 	o->kind = ZNS_STATES;
 	o->zone = chunk * ZNS_CHUNK;
 	o->gen = o->page = 0;
-	for (uint32_t i = 0; i < ZNS_CHUNK && o->zone + i < z->zones; i++) {
+	for (uint32_t i = 0; i < ZNS_CHUNK && o->zone + i < z->shape.zones; i++) {
 		const struct zns_zone *s = &z->zone[o->zone + i];
 
 		o->gen |= (uint32_t)(s->state == FTL_ZONE_READONLY && s->phase != ZNS_LEAVING) << i;

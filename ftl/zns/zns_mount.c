@@ -20,9 +20,9 @@ struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, co
 {
 	struct zns_mount *t = ssd_carve(m, 1, sizeof(*t));
 	struct zns_found *block = ssd_carve(m, geo_blocks(g), sizeof(*block));
-	struct zns_found_zone *zone = ssd_carve(m, z->zones, sizeof(*zone));
+	struct zns_found_zone *zone = ssd_carve(m, z->shape.zones, sizeof(*zone));
 	struct zns_found_chunk *chunk = ssd_carve(m, z->chunks, sizeof(*chunk));
-	struct zns_found_page *window = ssd_carve(m, (size_t)z->zones * z->slots, sizeof(*window));
+	struct zns_found_page *window = ssd_carve(m, (size_t)z->shape.zones * z->shape.slots, sizeof(*window));
 	uint8_t *page = ssd_carve(m, c->payload ? g->page_bytes : 0, 1);
 
 	if (t) {
@@ -43,8 +43,8 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	struct zns_found_zone *s = &z->mount->zone[o->zone];
 	uint32_t place = (uint32_t)(zns_block_of(z, o->zone, o->page) - z->table);
 
-	if (zns_plane_at(z, o->zone, o->page % z->slots) != geo_plane_of(z->g, (pbn_t){ block }) ||
-	    o->page / z->slots % z->g->pages_per_block != page || b->log ||
+	if (zns_plane_at(z, o->zone, o->page % z->shape.slots) != geo_plane_of(z->g, (pbn_t){ block }) ||
+	    o->page / z->shape.slots % z->g->pages_per_block != page || b->log ||
 	    (b->gen && (b->gen != o->gen || b->place != place)))
 		return SSD_E_CORRUPT;
 	b->zone = o->zone;
@@ -79,7 +79,7 @@ static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 
 		if (!read_only && !offline)
 			continue;
-		if (o->zone + i >= z->zones || (read_only && offline))
+		if (o->zone + i >= z->shape.zones || (read_only && offline))
 			return SSD_E_CORRUPT;
 		t->zone[o->zone + i].read_only |= read_only;
 		t->zone[o->zone + i].offline |= offline;
@@ -99,7 +99,7 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 	struct zns_found *b = &t->block[block];
 	bool states = (o->kind & ZNS_KIND_MASK) == ZNS_STATES;
 
-	if (b->gen || (o->zone >= z->zones && (states || o->zone != ZNS_NONE)))
+	if (b->gen || (o->zone >= z->shape.zones && (states || o->zone != ZNS_NONE)))
 		return SSD_E_CORRUPT;
 	if (!b->log || o->serial < b->serial)
 		b->serial = o->serial;
@@ -142,7 +142,7 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 		return SSD_E_CORRUPT;
 	if (kind == ZNS_RECORD || kind == ZNS_STATES || kind == ZNS_WINDOW)
 		return see_record(z, block, &o);
-	if (kind != ZNS_DATA || o.zone >= z->zones || o.page >= z->slots * z->rows || !o.gen)
+	if (kind != ZNS_DATA || o.zone >= z->shape.zones || o.page >= z->shape.slots * z->shape.rows || !o.gen)
 		return SSD_E_CORRUPT;
 	return see_data(z, block, page, &o);
 }
@@ -195,7 +195,7 @@ static void claim_all(struct zns *z)
 	for (uint32_t i = 0; i < geo_blocks(z->g); i++)
 		if (z->pool.block[i].state != POOL_BAD)
 			claim(z, i);
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		if (z->mount->zone[i].note > z->zone[i].gen)
 			z->zone[i].gen = z->mount->zone[i].note;
 }
@@ -208,16 +208,16 @@ static uint32_t highest(const struct zns *z, uint32_t zone, bool *any)
 	uint32_t most = 0;
 
 	*any = false;
-	for (uint32_t part = 0; part < z->parts; part++)
-		for (uint32_t slot = 0; slot < z->slots; slot++) {
+	for (uint32_t part = 0; part < z->shape.parts; part++)
+		for (uint32_t slot = 0; slot < z->shape.slots; slot++) {
 			uint32_t b = *zns_block_at(z, zone, part, slot), high;
 
 			if (b == ZNS_NONE)
 				continue;
 			*any = true;
 			high = z->mount->block[b].high;
-			if (high && (part * z->g->pages_per_block + high - 1) * z->slots + slot + 1 > most)
-				most = (part * z->g->pages_per_block + high - 1) * z->slots + slot + 1;
+			if (high && (part * z->g->pages_per_block + high - 1) * z->shape.slots + slot + 1 > most)
+				most = (part * z->g->pages_per_block + high - 1) * z->shape.slots + slot + 1;
 		}
 	return most;
 }
@@ -225,7 +225,7 @@ static uint32_t highest(const struct zns *z, uint32_t zone, bool *any)
 /* Returns the first page of the last stripe that cannot be read. */
 static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 {
-	uint32_t page = most > z->slots ? most - z->slots : 0;
+	uint32_t page = most > z->shape.slots ? most - z->shape.slots : 0;
 	struct zns_oob o;
 
 	for (; page < most; page++) {
@@ -258,8 +258,8 @@ static bool new_log_block(struct zns *z)
 {
 	struct zns_log *l = &z->log;
 
-	for (uint32_t i = 0; l->count < ZNS_LOG_BLOCKS && i < z->planes; i++) {
-		uint32_t plane = (l->plane + 1 + i) % z->planes, b = zns_found_fresh(z, plane);
+	for (uint32_t i = 0; l->count < ZNS_LOG_BLOCKS && i < z->shape.planes; i++) {
+		uint32_t plane = (l->plane + 1 + i) % z->shape.planes, b = zns_found_fresh(z, plane);
 
 		if (b == ZNS_NONE)
 			continue;
@@ -298,10 +298,10 @@ static bool write_record(struct zns *z, struct zns_oob *o, const uint8_t *data)
 
 static bool write_parts(struct zns *z)
 {
-	for (uint32_t i = 0; i < z->bufs; i++) {
+	for (uint32_t i = 0; i < z->shape.bufs; i++) {
 		struct zns_buf *b = &z->buf[i];
 
-		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++) {
+		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->shape.slots; s++) {
 			struct zns_cell *cell = &b->cell[s];
 			struct zns_oob o = { .kind = cell->window ? ZNS_WINDOW : ZNS_RECORD, .zone = b->zone,
 					     .gen = z->zone[b->zone].gen,
@@ -326,7 +326,7 @@ static bool has_left(const struct zns_zone *s)
 
 static bool any_has_left(const struct zns *z)
 {
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		if (has_left(&z->zone[i]))
 			return true;
 	return false;
@@ -344,7 +344,7 @@ static bool write_states(struct zns *z)
 			return false;
 		z->chunk[i] = (struct zns_chunk){ .serial = o.serial };
 	}
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		z->zone[i].noted = has_left(&z->zone[i]);
 	return true;
 }
@@ -389,7 +389,7 @@ static bool renew_log(struct zns *z)
 static void take_offline(struct zns *z, uint32_t zone)
 {
 	z->zone[zone].state = FTL_ZONE_OFFLINE;
-	z->online[zone % z->groups]--;
+	z->count.online[zone % z->shape.groups]--;
 }
 
 static void set_state(struct zns *z, uint32_t zone)
@@ -408,16 +408,16 @@ static void set_state(struct zns *z, uint32_t zone)
 	else if (s->filled || f->windows)
 		s->state = FTL_ZONE_CLOSED;
 	s->window = s->state == FTL_ZONE_CLOSED && f->windows;
-	z->windows += s->window;
+	z->areas.count += s->window;
 	s->failed = s->state == FTL_ZONE_READONLY;
 	if (s->failed && !s->noted)
 		zns_tell(z, s);
-	z->active += zns_is_active(s);
+	z->count.active += zns_is_active(s);
 }
 
 static bool lacks_blocks(const struct zns *z, uint32_t group)
 {
-	for (uint32_t slot = 0; slot < z->slots; slot++)
+	for (uint32_t slot = 0; slot < z->shape.slots; slot++)
 		if (zns_spare(z, zns_plane_at(z, group, slot)) + 1 < ZNS_SPARE)
 			return true;
 	return false;
@@ -426,8 +426,8 @@ static bool lacks_blocks(const struct zns *z, uint32_t group)
 /* Take the highest empty zones offline, as many as lack blocks. */
 static void set_offline(struct zns *z)
 {
-	for (uint32_t i = z->zones; i-- > 0;) {
-		if (z->zone[i].state != FTL_ZONE_EMPTY || !lacks_blocks(z, i % z->groups))
+	for (uint32_t i = z->shape.zones; i-- > 0;) {
+		if (z->zone[i].state != FTL_ZONE_EMPTY || !lacks_blocks(z, i % z->shape.groups))
 			continue;
 		take_offline(z, i);
 		zns_tell(z, &z->zone[i]);
@@ -439,15 +439,15 @@ static void restore(struct zns *z)
 	struct zns_found_zone *f = z->mount->zone;
 
 	claim_all(z);
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		end_zone(z, i);
 	zns_parts_find(z);
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		f[i].broken = (f[i].read_only && !f[i].offline) ||
 			      (!zns_found_full(z, &z->zone[i]) && !zns_found_repair(z, i));
 	zns_parts_limit(z);
 	zns_parts_load(z);
-	for (uint32_t i = 0; i < z->zones; i++) {
+	for (uint32_t i = 0; i < z->shape.zones; i++) {
 		z->zone[i].on_flash &= z->zone[i].filled || z->zone[i].ended || f[i].windows;
 		set_state(z, i);
 	}

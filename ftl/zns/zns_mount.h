@@ -50,7 +50,7 @@ struct zns_mount {
 
 static inline bool zns_found_full(const struct zns *z, const struct zns_zone *s)
 {
-	return s->ended || s->filled == z->capacity;
+	return s->ended || s->filled == z->shape.capacity;
 }
 
 /* ---- zns_repair.c ---- */

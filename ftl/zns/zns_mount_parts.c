@@ -9,7 +9,7 @@
 
 static struct zns_found_page *window_at(const struct zns *z, uint32_t zone, uint32_t page)
 {
-	return &z->mount->window[(size_t)zone * z->slots + page % z->slots];
+	return &z->mount->window[(size_t)zone * z->shape.slots + page % z->shape.slots];
 }
 
 static void count_live(struct zns *z, uint32_t ppn, int by)
@@ -45,7 +45,8 @@ static void see_window(struct zns *z, uint32_t ppn, const struct zns_oob *o)
 	struct zns_found_page *w = window_at(z, o->zone, o->page);
 	uint32_t end = end_page(z, o->zone);
 
-	if (o->page < end || o->page - end >= z->slots || o->page >= z->slots * z->rows || o->serial < w->serial)
+	if (o->page < end || o->page - end >= z->shape.slots || o->page >= z->shape.slots * z->shape.rows ||
+	    o->serial < w->serial)
 		return;
 	if (w->serial)
 		count_live(z, w->ppn, -1);
@@ -56,7 +57,7 @@ static void see_window(struct zns *z, uint32_t ppn, const struct zns_oob *o)
 
 static void drop_windows(struct zns *z, uint32_t zone)
 {
-	for (uint32_t slot = 0; slot < z->slots; slot++) {
+	for (uint32_t slot = 0; slot < z->shape.slots; slot++) {
 		struct zns_found_page *w = window_at(z, zone, slot);
 
 		if (w->serial)
@@ -71,7 +72,7 @@ static void find_in(struct zns *z, uint32_t ppn)
 	struct zns_oob o;
 	bool window;
 
-	if (!zns_found_oob(z, ppn, &o) || o.zone >= z->zones || !o.sectors || o.serial < z->log.floor)
+	if (!zns_found_oob(z, ppn, &o) || o.zone >= z->shape.zones || !o.sectors || o.serial < z->log.floor)
 		return;
 	window = (o.kind & ZNS_KIND_MASK) == ZNS_WINDOW;
 	if ((!window && o.kind != ZNS_RECORD) || z->mount->zone[o.zone].offline || o.gen != z->zone[o.zone].gen ||
@@ -87,13 +88,13 @@ void zns_parts_find(struct zns *z)
 {
 	uint32_t ppb = z->g->pages_per_block;
 
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		z->mount->zone[i].part_ppn = ZNS_NONE;
 	for (uint32_t b = 0; b < geo_blocks(z->g); b++)
 		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++)
 			find_in(z, b * ppb + page);
 	/* If the log has the incomplete page at the end, the zone got its area later, with no durable data yet. */
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		if (z->mount->zone[i].part_ppn != ZNS_NONE && z->mount->zone[i].windows)
 			drop_windows(z, i);
 }
@@ -105,7 +106,7 @@ static uint32_t window_end(const struct zns *z, uint32_t zone)
 {
 	uint32_t end = 0;
 
-	for (uint32_t slot = 0; slot < z->slots; slot++) {
+	for (uint32_t slot = 0; slot < z->shape.slots; slot++) {
 		const struct zns_found_page *w = window_at(z, zone, slot);
 
 		if (w->serial && w->page + 1 > end)
@@ -143,7 +144,7 @@ static bool program_page(struct zns *z, uint32_t zone, uint8_t flags)
 	struct nand_cmd c;
 
 	if (*at == ZNS_NONE)
-		*at = zns_found_fresh(z, zns_plane_at(z, zone, page % z->slots));
+		*at = zns_found_fresh(z, zns_plane_at(z, zone, page % z->shape.slots));
 	if (*at == ZNS_NONE)
 		return false;
 	o.sectors = (uint16_t)collect(z, zone);
@@ -202,14 +203,14 @@ static uint32_t find_surplus(const struct zns *z)
 {
 	uint32_t count = 0, most = ZNS_NONE;
 
-	for (uint32_t i = 0; i < z->zones; i++) {
+	for (uint32_t i = 0; i < z->shape.zones; i++) {
 		if (!is_unfinished(z, i))
 			continue;
 		count++;
 		if (most == ZNS_NONE || z->zone[i].filled > z->zone[most].filled)
 			most = i;
 	}
-	return count > z->active_max ? most : ZNS_NONE;
+	return count > z->shape.active_max ? most : ZNS_NONE;
 }
 
 static void finish(struct zns *z, uint32_t zone)
@@ -238,10 +239,10 @@ void zns_parts_limit(struct zns *z)
 
 	while ((zone = find_surplus(z)) != ZNS_NONE)
 		finish(z, zone);
-	for (zone = 0; zone < z->zones; zone++) {
+	for (zone = 0; zone < z->shape.zones; zone++) {
 		if (!z->mount->zone[zone].windows || !is_unfinished(z, zone))
 			continue;
-		keep_pages(z, zone, windows < z->window_max ? z->window_pages : 0);
+		keep_pages(z, zone, windows < z->areas.max ? z->areas.pages : 0);
 		windows += z->mount->zone[zone].windows != 0;
 	}
 }
@@ -251,16 +252,16 @@ void zns_parts_limit(struct zns *z)
 /* Returns how many broken zones may have a buffer. They count as active then, so each active zone can have one. */
 static uint32_t room_for_broken(const struct zns *z)
 {
-	uint32_t room = z->active_max;
+	uint32_t room = z->shape.active_max;
 
-	for (uint32_t i = 0; i < z->zones; i++)
+	for (uint32_t i = 0; i < z->shape.zones; i++)
 		room -= room && is_unfinished(z, i);
 	return room;
 }
 
 static void load_page(struct zns *z, uint32_t zone, uint32_t ppn, const struct zns_cell *as)
 {
-	uint32_t slot = as->page % z->slots, buf = z->zone[zone].buf;
+	uint32_t slot = as->page % z->shape.slots, buf = z->zone[zone].buf;
 	struct nand_cmd c;
 	uint8_t *to;
 
@@ -279,7 +280,7 @@ static void load_page(struct zns *z, uint32_t zone, uint32_t ppn, const struct z
 
 static void load_windows(struct zns *z, uint32_t zone)
 {
-	for (uint32_t slot = 0; slot < z->slots; slot++) {
+	for (uint32_t slot = 0; slot < z->shape.slots; slot++) {
 		const struct zns_found_page *w = window_at(z, zone, slot);
 
 		if (w->serial)
@@ -321,7 +322,7 @@ void zns_parts_load(struct zns *z)
 {
 	uint32_t room = room_for_broken(z);
 
-	for (uint32_t i = 0; i < 2 * z->zones; i++)	/* broken ones last */
-		if (z->mount->zone[i % z->zones].broken == (i >= z->zones))
-			load(z, i % z->zones, &room);
+	for (uint32_t i = 0; i < 2 * z->shape.zones; i++)	/* broken ones last */
+		if (z->mount->zone[i % z->shape.zones].broken == (i >= z->shape.zones))
+			load(z, i % z->shape.zones, &room);
 }

@@ -19,15 +19,15 @@ struct part {
 /* Returns the part of the I/O from `at` on, up to the end of the page or zone. A zone may end within a page. */
 static struct part part_at(const struct zns *z, const struct ftl_io *io, uint64_t at)
 {
-	uint64_t offset = io->offset + at, in_zone = offset % z->size, left = io->bytes - at;
+	uint64_t offset = io->offset + at, in_zone = offset % z->shape.size, left = io->bytes - at;
 	struct part p = { .zone = zns_zone_of(z, offset), .page = (uint32_t)(in_zone / z->g->page_bytes),
 			  .from = in_zone % z->g->page_bytes };
 	uint64_t filled = z->zone[p.zone].filled;
 	const struct zns_cell *cell;
 
 	p.bytes = (uint32_t)(z->g->page_bytes - p.from);
-	if (left > z->size - in_zone)
-		left = z->size - in_zone;
+	if (left > z->shape.size - in_zone)
+		left = z->shape.size - in_zone;
 	if (p.bytes > left)
 		p.bytes = (uint32_t)left;
 	if (filled > in_zone)
@@ -67,7 +67,7 @@ static void give_now(struct zns *z, struct ftl_io *io, uint64_t at, const struct
 	if (SSD_UNLIKELY(s->state == FTL_ZONE_OFFLINE) && io->status == SSD_OK)
 		io->status = SSD_E_ZONE_OFFLINE;	/* it was not when the read was submitted */
 	if (place == BUFFER) {
-		give(z, io, at, p, zns_cell_data(z, &z->buf[s->buf], p->page % z->slots));
+		give(z, io, at, p, zns_cell_data(z, &z->buf[s->buf], p->page % z->shape.slots));
 		z->host.stats.buffer_hit_units += units;
 	} else {
 		give(z, io, at, p, NULL);
@@ -77,19 +77,19 @@ static void give_now(struct zns *z, struct ftl_io *io, uint64_t at, const struct
 
 static bool queue(struct zns *z, struct ftl_io *io, const struct part *p)
 {
-	uint32_t die = zns_plane_at(z, p->zone, p->page % z->slots) / z->g->planes_per_die, o = z->op_free;
+	uint32_t die = zns_plane_at(z, p->zone, p->page % z->shape.slots) / z->g->planes_per_die, o = z->read.op_free;
 	struct zns_die *x = &z->die[die];
 
 	if (o == ZNS_NONE)
 		return false;
-	z->op_free = z->op[o].next;
-	z->op[o] = (struct zns_op){ .io = io, .at = io->at, .bytes = p->bytes, .next = ZNS_NONE,
+	z->read.op_free = z->read.op[o].next;
+	z->read.op[o] = (struct zns_op){ .io = io, .at = io->at, .bytes = p->bytes, .next = ZNS_NONE,
 				    .gc_mark = die_gc_clock(&x->turn, x->cmd == ZNS_CMD_PREPARE ||
 							    x->cmd == ZNS_CMD_LOG_ERASE, z->host.now_ns) };
 	if (x->read_first == ZNS_NONE)
 		x->read_first = o;
 	else
-		z->op[x->read_last].next = o;
+		z->read.op[x->read_last].next = o;
 	x->read_last = o;
 	x->look = true;
 	io->pending++;
@@ -125,7 +125,7 @@ static bool split(struct zns *z, struct ftl_io *io)
 
 static bool is_offline(const struct zns *z, const struct ftl_io *io)
 {
-	for (uint64_t at = io->offset - io->offset % z->size; at < io->offset + io->bytes; at += z->size)
+	for (uint64_t at = io->offset - io->offset % z->shape.size; at < io->offset + io->bytes; at += z->shape.size)
 		if (z->zone[zns_zone_of(z, at)].state == FTL_ZONE_OFFLINE)
 			return true;
 	return false;
@@ -135,18 +135,18 @@ void zns_submit_read(struct zns *z, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(is_offline(z, io)))
 		host_refuse(&z->host, io, SSD_E_ZONE_OFFLINE);
-	else if (z->reads.first || !split(z, io))
-		io_list_add(&z->reads, io);
+	else if (z->read.line.first || !split(z, io))
+		io_list_add(&z->read.line, io);
 }
 
 static struct zns_op take_op(struct zns *z, struct zns_die *x)
 {
 	uint32_t o = x->read_first;
-	const struct zns_op op = z->op[o];
+	const struct zns_op op = z->read.op[o];
 
 	x->read_first = op.next;
-	z->op[o].next = z->op_free;
-	z->op_free = o;
+	z->read.op[o].next = z->read.op_free;
+	z->read.op_free = o;
 	return op;
 }
 
@@ -196,19 +196,19 @@ bool zns_read_go(struct zns *z, uint32_t die)
 /* Continue with reads that found no room in the pool. Returns true if a part was queued or answered. */
 bool zns_read_on(struct zns *z)
 {
-	struct ftl_io *io = z->reads.first, *next;
+	struct ftl_io *io = z->read.line.first, *next;
 	uint64_t before;
 
-	if (!io || z->op_free == ZNS_NONE)
+	if (!io || z->read.op_free == ZNS_NONE)
 		return false;
 	before = io->at;
 	next = io->next;
-	(void)io_list_take(&z->reads);
+	(void)io_list_take(&z->read.line);
 	if (split(z, io))
 		return true;
 	io->next = next;
-	z->reads.first = io;
+	z->read.line.first = io;
 	if (!next)
-		z->reads.last = io;
+		z->read.line.last = io;
 	return io->at != before;
 }

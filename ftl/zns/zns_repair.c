@@ -81,7 +81,7 @@ static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slo
 			return false;
 		o.serial = ++z->number;
 		for (i = 0; i < count; i++) {
-			o.page = (part * ppb + i) * z->slots + slot;
+			o.page = (part * ppb + i) * z->shape.slots + slot;
 			if (!copy_page(z, *at * ppb + i, to * ppb + i, &o))
 				break;
 		}
@@ -102,7 +102,7 @@ static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slo
 static bool repair_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slot, uint32_t end)
 {
 	uint32_t *at = zns_block_at(z, zone, part, slot), before = part * z->g->pages_per_block;
-	uint32_t rows = (end + z->slots - 1 - slot) / z->slots, count = rows > before ? rows - before : 0;
+	uint32_t rows = (end + z->shape.slots - 1 - slot) / z->shape.slots, count = rows > before ? rows - before : 0;
 
 	if (*at == ZNS_NONE || z->mount->block[*at].used <= count)
 		return true;
@@ -119,8 +119,8 @@ bool zns_found_repair(struct zns *z, uint32_t zone)
 	uint32_t end = (uint32_t)(z->zone[zone].filled / z->g->page_bytes);
 	bool good = true;
 
-	for (uint32_t part = 0; part < z->parts; part++)
-		for (uint32_t slot = 0; slot < z->slots; slot++)
+	for (uint32_t part = 0; part < z->shape.parts; part++)
+		for (uint32_t slot = 0; slot < z->shape.slots; slot++)
 			good &= repair_block(z, zone, part, slot, end);
 	return good;
 }

@@ -10,7 +10,7 @@
 /* Are there enough good blocks for all zones that are not offline? */
 static bool has_spare(const struct zns *z, uint32_t zone)
 {
-	for (uint32_t slot = 0; slot < z->slots; slot++)
+	for (uint32_t slot = 0; slot < z->shape.slots; slot++)
 		if (zns_spare(z, zns_plane_at(z, zone, slot)) + 1 < ZNS_SPARE)
 			return false;
 	return true;
@@ -27,14 +27,14 @@ void zns_zone_erased(struct zns *z, uint32_t zone)
 	s->phase = ZNS_WRITING;
 	s->on_flash = false;
 	if (s->state == FTL_ZONE_OFFLINE) {	/* its blocks are spare ones now */
-		z->online[zone % z->groups]--;
+		z->count.online[zone % z->shape.groups]--;
 		return;
 	}
 	s->dropped_seq = 0;
 	if (has_spare(z, zone))
 		return;
 	s->phase = ZNS_LEAVING;
-	z->online[zone % z->groups]--;
+	z->count.online[zone % z->shape.groups]--;
 	z->chunk[zone / ZNS_CHUNK].due = true;
 }
 
@@ -45,8 +45,8 @@ void zns_erase_zone(struct zns *z, uint32_t zone, uint64_t note)
 	s->phase = ZNS_ERASING;
 	s->note = note;
 	s->erases = 0;
-	for (uint32_t part = 0; part < z->parts; part++)
-		for (uint32_t slot = 0; slot < z->slots; slot++)
+	for (uint32_t part = 0; part < z->shape.parts; part++)
+		for (uint32_t slot = 0; slot < z->shape.slots; slot++)
 			s->erases += *zns_block_at(z, zone, part, slot) != ZNS_NONE;
 	s->next = z->erasing;
 	z->erasing = zone;

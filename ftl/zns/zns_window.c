@@ -16,12 +16,12 @@ enum ssd_err zns_window_open(struct zns *z, struct zns_zone *s)
 {
 	enum ssd_err err;
 
-	if (!s->window && (s->wp % z->g->page_bytes || z->windows >= z->window_max))
+	if (!s->window && (s->wp % z->g->page_bytes || z->areas.count >= z->areas.max))
 		return SSD_E_ZONE_WINDOW;
 	err = zns_open_zone(z, s, FTL_ZONE_EXPLICIT);
 	if (err)
 		return err;
-	z->windows += !s->window;
+	z->areas.count += !s->window;
 	s->window = true;
 	return SSD_OK;
 }
@@ -32,16 +32,16 @@ enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io 
 
 	if (!s->window)
 		return SSD_E_INVAL;
-	if (io->bytes <= s->wp || io->bytes > s->wp + z->window_bytes || io->bytes > z->capacity)
+	if (io->bytes <= s->wp || io->bytes > s->wp + z->areas.bytes || io->bytes > z->shape.capacity)
 		return SSD_E_ZONE_BOUNDARY;
-	if ((io->bytes - s->wp) % z->window_step && io->bytes != z->capacity)
+	if ((io->bytes - s->wp) % z->areas.step && io->bytes != z->shape.capacity)
 		return SSD_E_INVAL;
 	err = zns_open_zone(z, s, FTL_ZONE_IMPLICIT);
 	if (err)
 		return err;
 	io->seq = ++z->seq;
 	io->wp = s->wp = io->bytes;
-	if (s->wp == z->capacity)
+	if (s->wp == z->shape.capacity)
 		zns_set_state(z, s, FTL_ZONE_FULL);
 	return SSD_OK;
 }
@@ -49,20 +49,20 @@ enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io 
 /* A write may end beyond the area by at most the area's size. */
 enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io)
 {
-	uint64_t at = io->offset % z->size;
+	uint64_t at = io->offset % z->shape.size;
 
 	if (io->zone == FTL_ZONE_APPEND)
 		return SSD_E_ZONE_OP;
-	if (at < s->wp || at + io->bytes > s->wp + 2 * z->window_bytes)
+	if (at < s->wp || at + io->bytes > s->wp + 2 * z->areas.bytes)
 		return SSD_E_ZONE_WP;
-	return at + io->bytes > z->capacity ? SSD_E_ZONE_BOUNDARY : SSD_OK;
+	return at + io->bytes > z->shape.capacity ? SSD_E_ZONE_BOUNDARY : SSD_OK;
 }
 
 uint64_t zns_window_wp(const struct zns *z, const struct zns_zone *s, uint64_t end)
 {
-	uint64_t beyond = end > s->wp + z->window_bytes ? end - s->wp - z->window_bytes : 0;
+	uint64_t beyond = end > s->wp + z->areas.bytes ? end - s->wp - z->areas.bytes : 0;
 
-	return s->wp + (beyond + z->window_step - 1) / z->window_step * z->window_step;
+	return s->wp + (beyond + z->areas.step - 1) / z->areas.step * z->areas.step;
 }
 
 /* ---- in the line ---- */
@@ -77,7 +77,7 @@ static struct zns_cell *window_cell(struct zns *z, uint32_t zone, uint32_t page)
 	if (s->buf == ZNS_NONE && zns_buf_take(z, zone) == ZNS_NONE)
 		return NULL;
 	b = &z->buf[s->buf];
-	c = &b->cell[page % z->slots];
+	c = &b->cell[page % z->shape.slots];
 	if (c->state == ZNS_FILLING && c->page == page)
 		return c;
 	if (c->state != ZNS_EMPTY)
@@ -87,7 +87,7 @@ static struct zns_cell *window_cell(struct zns *z, uint32_t zone, uint32_t page)
 	*c = (struct zns_cell){ .state = ZNS_FILLING, .window = true, .page = page,
 				.sectors = z->g->page_bytes / FTL_SECTOR_BYTES };
 	if (z->host.c.payload)
-		memset(zns_cell_data(z, b, page % z->slots), 0, z->g->page_bytes);
+		memset(zns_cell_data(z, b, page % z->shape.slots), 0, z->g->page_bytes);
 	return c;
 }
 
@@ -114,7 +114,7 @@ bool zns_window_move(struct zns *z, uint32_t zone, struct ftl_io *io)
 	struct zns_zone *s = &z->zone[zone];
 
 	while (io->op == FTL_WRITE && io->at < io->bytes) {
-		uint64_t at = io->offset % z->size + io->at, page = at / z->g->page_bytes;
+		uint64_t at = io->offset % z->shape.size + io->at, page = at / z->g->page_bytes;
 		struct zns_cell *c;
 
 		/* First commit what the write commits of the pages before this one. */
@@ -133,7 +133,7 @@ bool zns_window_end(struct zns *z, uint32_t zone)
 	const struct zns_zone *s = &z->zone[zone];
 	uint64_t end = 0;
 
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->shape.slots; i++) {
 		const struct zns_cell *c = &z->buf[s->buf].cell[i];
 
 		if (c->state == ZNS_FILLING && c->window && (c->page + 1ull) * z->g->page_bytes > end)
@@ -147,10 +147,10 @@ void zns_window_release(struct zns *z, uint32_t buf)
 	struct zns_cell *cell = z->buf[buf].cell;
 	uint32_t first = ZNS_NONE;
 
-	for (uint32_t i = 0; i < z->slots; i++)
+	for (uint32_t i = 0; i < z->shape.slots; i++)
 		if ((cell[i].state == ZNS_READY || cell[i].state == ZNS_FLYING) && cell[i].page < first)
 			first = cell[i].page;
-	for (uint32_t i = 0; i < z->slots; i++)
+	for (uint32_t i = 0; i < z->shape.slots; i++)
 		if (cell[i].state == ZNS_KEPT && cell[i].page < first)
 			zns_cell_done(z, buf, i);
 }

@@ -48,7 +48,7 @@ static struct zns_cell *open_cell(struct zns *z, uint32_t zone)
 
 	if (s->buf == ZNS_NONE && zns_buf_take(z, zone) == ZNS_NONE)
 		return NULL;
-	c = &z->buf[s->buf].cell[page % z->slots];
+	c = &z->buf[s->buf].cell[page % z->shape.slots];
 	if (s->filled % z->g->page_bytes)
 		return c;
 	if (c->state != ZNS_EMPTY)
@@ -115,14 +115,14 @@ static bool mark_end(struct zns *z, uint32_t zone)
 
 	if (!zns_window_end(z, zone))
 		return false;
-	s->ended = s->ended || s->filled == z->capacity;
+	s->ended = s->ended || s->filled == z->shape.capacity;
 	if (s->ended)
 		return true;
 	c = open_cell(z, zone);
 	if (!c)
 		return false;
 	if (z->host.c.payload)
-		memset(zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) +
+		memset(zns_cell_data(z, &z->buf[s->buf], c->page % z->shape.slots) +
 		       (size_t)c->sectors * FTL_SECTOR_BYTES, 0,
 		       z->g->page_bytes - (size_t)c->sectors * FTL_SECTOR_BYTES);
 	c->end = s->ended = true;
@@ -160,7 +160,7 @@ static uint64_t first_logged(const struct zns *z, const struct zns_zone *s)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->shape.slots; i++) {
 		const struct zns_cell *c = &z->buf[s->buf].cell[i];
 
 		if (c->state != ZNS_EMPTY && c->logged && c->logged < first)
@@ -175,7 +175,7 @@ static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const stru
 
 	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !zns_buf_is_still(z, &z->buf[s->buf])) || is_wanted(z, s))
 		return false;
-	z->lost -= s->failed && s->dropped_seq;
+	z->count.lost -= s->failed && s->dropped_seq;
 	s->dropped_seq = zns_buf_first(z, s);
 	s->note = first_logged(z, s);
 	zns_buf_drop(z, s);
@@ -248,7 +248,7 @@ static void line_go(struct zns *z, uint32_t zone, const struct zns_die *last)
 
 	while (s->line.first && line_step(z, zone, last))
 		;
-	z->lined -= had && !s->line.first;
+	z->count.lined -= had && !s->line.first;
 	if (zns_is_drained(z, s))
 		zns_buf_drop(z, s);
 }
@@ -262,7 +262,7 @@ void zns_zone_fails(struct zns *z, uint32_t zone)
 	s->failed = z->recheck = true;
 	s->phase = ZNS_WRITING;
 	refuse_line(z, s, SSD_E_ZONE_READONLY);
-	z->lined -= had && !s->line.first;
+	z->count.lined -= had && !s->line.first;
 	if (s->line.first || s->state == FTL_ZONE_READONLY)
 		return;
 	zns_set_state(z, s, FTL_ZONE_READONLY);
@@ -277,7 +277,7 @@ void zns_zone_fails(struct zns *z, uint32_t zone)
  */
 static bool zone_is_durable(const struct zns *z, const struct zns_zone *s, uint64_t seq, bool *failed)
 {
-	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->shape.slots; i++) {
 		const struct zns_cell *c = &z->buf[s->buf].cell[i];
 
 		if (c->state == ZNS_EMPTY || !c->first_seq || c->first_seq > seq)
@@ -292,7 +292,7 @@ static bool zone_is_durable(const struct zns *z, const struct zns_zone *s, uint6
 /* Does a write or commit that was submitted up to seq still wait for room in a buffer? */
 static bool line_has(const struct zns *z, uint64_t seq)
 {
-	for (uint32_t i = 0; z->lined && i < z->zones; i++)
+	for (uint32_t i = 0; z->count.lined && i < z->shape.zones; i++)
 		for (const struct ftl_io *io = z->zone[i].line.first; io; io = io->next)
 			if (io->seq && io->seq <= seq)
 				return true;
@@ -311,7 +311,7 @@ static bool is_told(const struct zns_zone *s, const struct ftl_io *io)
 /* Are data that the flush covers lost with the buffer of a failed zone, and not told? */
 static bool has_lost(const struct zns *z, const struct ftl_io *io)
 {
-	for (uint32_t i = 0; z->lost && i < z->zones; i++) {
+	for (uint32_t i = 0; z->count.lost && i < z->shape.zones; i++) {
 		const struct zns_zone *s = &z->zone[i];
 
 		if (s->failed && s->dropped_seq && s->dropped_seq <= io->seq && !is_told(s, io))
@@ -326,7 +326,7 @@ static bool has_lost(const struct zns *z, const struct ftl_io *io)
  */
 static void tell_lost(struct zns *z, const struct ftl_io *io, uint64_t done_ns)
 {
-	for (uint32_t i = 0; i < z->zones; i++) {
+	for (uint32_t i = 0; i < z->shape.zones; i++) {
 		struct zns_zone *s = &z->zone[i];
 
 		if (s->failed && !s->told_ns && s->last_seq <= io->seq)
@@ -338,7 +338,7 @@ static bool is_durable(const struct zns *z, const struct ftl_io *io, bool *faile
 {
 	if (io->op == FTL_WRITE)
 		return zone_is_durable(z, &z->zone[zns_zone_of(z, io->offset)], io->seq, failed);
-	for (uint32_t i = 0; i < z->bufs; i++) {
+	for (uint32_t i = 0; i < z->shape.bufs; i++) {
 		const struct zns_zone *s = z->buf[i].zone != ZNS_NONE ? &z->zone[z->buf[i].zone] : NULL;
 		bool lost = false;
 
@@ -382,7 +382,7 @@ static void fail_line(struct zns *z, struct zns_zone *s)
 	end_waiting(z, io_list_take(&s->line), NULL, SSD_E_WORNOUT);
 	while (s->line.first)
 		host_refuse(&z->host, io_list_take(&s->line), SSD_E_WORNOUT);
-	z->lined--;
+	z->count.lined--;
 }
 
 /*
@@ -397,11 +397,11 @@ static void fail_resets(struct zns *z)
 		z->log.resets = s->next;
 		fail_line(z, s);
 		s->failed = true;
-		z->lost += s->dropped_seq != 0;
+		z->count.lost += s->dropped_seq != 0;
 		zns_set_state(z, s, FTL_ZONE_READONLY);
 		zns_tell(z, s);
 	}
-	for (uint32_t i = 0; z->lined && i < z->zones; i++)
+	for (uint32_t i = 0; z->count.lined && i < z->shape.zones; i++)
 		if (z->zone[i].phase == ZNS_LEAVING && z->zone[i].line.first->zone == FTL_ZONE_RETIRE) {
 			fail_line(z, &z->zone[i]);
 		} else if (z->zone[i].phase == ZNS_LEAVING) {
@@ -416,10 +416,10 @@ void zns_go_on(struct zns *z, const struct zns_die *last)
 	z->recheck = false;
 	if (z->durable.first)
 		durable_go(z, last);
-	for (uint32_t i = 0; i < z->bufs; i++)
+	for (uint32_t i = 0; i < z->shape.bufs; i++)
 		if (z->buf[i].zone != ZNS_NONE)
 			line_go(z, z->buf[i].zone, last);
-	for (uint32_t i = 0; z->lined && i < z->zones; i++)
+	for (uint32_t i = 0; z->count.lined && i < z->shape.zones; i++)
 		if (z->zone[i].line.first && z->zone[i].buf == ZNS_NONE && !z->zone[i].waits)
 			line_go(z, i, last);
 	while (z->waiting_first != ZNS_NONE && zns_buf_find(z) != ZNS_NONE) {
@@ -444,7 +444,7 @@ void zns_join(struct zns *z, uint32_t zone, struct ftl_io *io)
 	bool alone = !s->line.first;
 
 	io_list_add(&s->line, io);
-	z->lined += alone;
+	z->count.lined += alone;
 	if (alone)
 		line_go(z, zone, NULL);
 }

@@ -8,6 +8,7 @@
 #define SLATE_DAC_RIG_H
 
 #include "dac.h"
+#include "dac_write.h"
 #include "direct_rig.h"
 
 #define UNIT 1024u

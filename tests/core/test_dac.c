@@ -222,7 +222,7 @@ static void links_fill_a_page(void)
 	for (uint32_t unit = 0; unit < 42; unit++)
 		EXPECT_EQ(read_io(unit), READ_NS + IO_NS);	/* every unit has the one object, which needs no
 								 * expansion */
-	EXPECT_EQ(drive()->shared, 1);
+	EXPECT_EQ(drive()->objs.shared, 1);
 	random_page(2);
 	for (uint32_t unit = 0; unit < 41; unit++)
 		fua(unit);
@@ -342,8 +342,8 @@ static void a_delta_is_no_reference(void)
 	in[300] ^= 1;			/* and the second: 2 sub-pages match unit 0, 3 would match unit 1 */
 	fua(2);
 	EXPECT_EQ(s->delta_units, 2);
-	EXPECT_EQ(drive()->obj[drive()->map[2]].ref, drive()->map[0]);
-	EXPECT_EQ(drive()->obj[drive()->map[1]].ref, drive()->map[0]);
+	EXPECT_EQ(drive()->objs.obj[drive()->maps.map[2]].ref, drive()->maps.map[0]);
+	EXPECT_EQ(drive()->objs.obj[drive()->maps.map[1]].ref, drive()->maps.map[0]);
 	rig_free(&r);
 }
 
@@ -360,8 +360,8 @@ static void dedup_takes_equal_units_only(void)
 	fua(2);				/* it equals unit 1: read, compared, linked */
 	EXPECT_EQ(s->link_units, 1);
 	EXPECT_EQ(s->reference_reads, 1);
-	EXPECT_EQ(drive()->map[2], drive()->map[1]);
-	EXPECT_EQ(drive()->shared, 1);
+	EXPECT_EQ(drive()->maps.map[2], drive()->maps.map[1]);
+	EXPECT_EQ(drive()->objs.shared, 1);
 	rig_free(&r);
 }
 
@@ -397,7 +397,7 @@ static void shared_objects_are_limited(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
 
-	EXPECT_EQ(drive()->shared_max, 13);
+	EXPECT_EQ(drive()->objs.shared_max, 13);
 	for (uint32_t i = 0; i < 20; i++) {
 		half_page(i + 1);
 		write_io(2 * i);
@@ -406,7 +406,7 @@ static void shared_objects_are_limited(void)
 	}
 	EXPECT_EQ(s->delta_units, 13);
 	EXPECT_EQ(s->refused_references, 7);
-	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->objs.shared, 13);
 	rig_free(&r);
 }
 
@@ -426,7 +426,7 @@ static void the_worst_case_fits(void)
 	for (uint32_t i = 0; i < 3000; i++)
 		EXPECT_EQ(write_the_worst(i, &dice), SSD_OK);
 	flush();
-	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->objs.shared, 13);
 	EXPECT_EQ(drive()->die[0].live_pages, 61);
 	EXPECT_EQ(s->op[FTL_WRITE].errors, 0);
 	read_the_worst();
@@ -446,23 +446,23 @@ static void a_reference_outlives_its_unit(void)
 	fua(0);
 	in[UNIT - 1] = 7;
 	fua(1);
-	ref = drive()->map[0];
-	was = drive()->obj[ref].ppn;
+	ref = drive()->maps.map[0];
+	was = drive()->objs.obj[ref].ppn;
 	random_page(3);
 	fua(0);
 	overwrite(2, 200);
 	EXPECT(s->gc_runs > 10);
-	EXPECT(drive()->map[0] != ref && drive()->obj[ref].ppn != was);
-	EXPECT_EQ(drive()->obj[ref].refs, 1);
+	EXPECT(drive()->maps.map[0] != ref && drive()->objs.obj[ref].ppn != was);
+	EXPECT_EQ(drive()->objs.obj[ref].refs, 1);
 	half_page(1);
 	in[UNIT - 1] = 7;
 	read_io(1);
 	EXPECT_EQ(rig_again(&r), SSD_OK);	/* a mount finds it as well */
 	read_io(1);
-	EXPECT_EQ(drive()->shared, 1);
+	EXPECT_EQ(drive()->objs.shared, 1);
 	random_page(1);
 	fua(1);					/* the last reference to it is gone */
-	EXPECT_EQ(drive()->shared, 0);
+	EXPECT_EQ(drive()->objs.shared, 0);
 	rig_free(&r);
 }
 

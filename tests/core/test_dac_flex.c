@@ -45,7 +45,7 @@ static const struct ftl_stats *begin(enum ftl_frontiers frontiers, enum ftl_redu
 
 static uint32_t page_of(uint32_t unit)
 {
-	return drive()->obj[drive()->map[unit]].ppn;
+	return drive()->objs.obj[drive()->maps.map[unit]].ppn;
 }
 
 static void expect_pages(uint32_t first, const uint32_t *pages, uint32_t count)
@@ -280,7 +280,7 @@ static void gc_works_in_idle_times(void)
 
 	idle_permille = 500;
 	s = begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);
-	EXPECT_EQ(drive()->idle_blocks, 8);
+	EXPECT_EQ(drive()->gc.idle_blocks, 8);
 	for (uint32_t i = 0; i < 65; i++) {
 		struct rig_io *q = &r.all;
 
@@ -327,7 +327,7 @@ static void tear(uint32_t unit, uint32_t lost)
 	r.ops->submit(r.f, r.now_ns, &r.all.io);
 	while (drive()->die[0].cmd != DAC_CMD_PROGRAM)
 		r.now_ns = r.ops->step(r.f, r.now_ns);
-	EXPECT_EQ(drive()->slot[drive()->die[0].slot].ppn, lost + 1);
+	EXPECT_EQ(drive()->pages.slot[drive()->die[0].slot].ppn, lost + 1);
 	rig_make(&twin, r.shape);
 	for (uint64_t seed = 1; seed <= 40 && !gone; seed++) {
 		test_lose_power(&twin.ta, &r.ta, drive()->die[0].turn.ready_ns - 10000, seed);
@@ -388,7 +388,7 @@ static void a_reference_is_rescued(void)
 	EXPECT_EQ(drive()->host.stats.backup_pages, 1);
 	EXPECT_EQ(drive()->bt.blk[1].state, BLK_FREE);
 	expect_units(4, one_and_its_deltas);
-	EXPECT_EQ(drive()->map[4], DAC_NONE);		/* the torn write was not flushed */
+	EXPECT_EQ(drive()->maps.map[4], DAC_NONE);		/* the torn write was not flushed */
 	rig_free(&r);
 }
 
@@ -406,12 +406,12 @@ static void a_link_is_rescued(void)
 		fua(i);
 	}
 	EXPECT_EQ(drive()->host.stats.link_units, 1);
-	EXPECT_EQ(drive()->link_at[1], 2);
+	EXPECT_EQ(drive()->maps.link_at[1], 2);
 	tear(5, 2);
 	EXPECT_EQ(drive()->die[0].lost, 2);
 	flush();
-	EXPECT_EQ(drive()->link_at[1], 16);
-	EXPECT_EQ(drive()->map[1], drive()->map[0]);
+	EXPECT_EQ(drive()->maps.link_at[1], 16);
+	EXPECT_EQ(drive()->maps.map[1], drive()->maps.map[0]);
 	expect_units(5, all_the_same_but_two);
 	rig_free(&r);
 }

@@ -34,7 +34,7 @@ static void share_all(void)
 		write_io(2 * i + 1);
 	}
 	flush();
-	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->objs.shared, 13);
 }
 
 static void a_failed_block_ends_no_writes(void)
@@ -47,17 +47,17 @@ static void a_failed_block_ends_no_writes(void)
 	nand_array_set_hooks(r.ta.a, &hooks);
 	overwrite(26, 500);
 	EXPECT_EQ(s->retired_blocks, 1);
-	EXPECT_EQ(drive()->shared_max, 5);
-	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->objs.shared_max, 5);
+	EXPECT_EQ(drive()->objs.shared, 13);
 	EXPECT_EQ(rig_again(&r), SSD_OK);	/* a mount adds none either */
-	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->objs.shared, 13);
 	overwrite(26, 500);
 	for (uint32_t i = 0; i < 9; i++) {	/* 4 are left */
 		random_page(i);
 		write_io(2 * i + 1);
 	}
 	flush();
-	EXPECT_EQ(drive()->shared, 4);
+	EXPECT_EQ(drive()->objs.shared, 4);
 	half_page(77);
 	write_io(26);
 	in[0] ^= 1;
@@ -67,7 +67,7 @@ static void a_failed_block_ends_no_writes(void)
 	in[0] ^= 1;
 	write_io(29);
 	flush();
-	EXPECT_EQ(drive()->shared, 5);
+	EXPECT_EQ(drive()->objs.shared, 5);
 	EXPECT_EQ(drive()->host.stats.refused_references, 1);
 	half_page(13);
 	in[UNIT - 1] = 7;
@@ -96,7 +96,7 @@ static void the_worst_case_and_a_failed_block(void)
 	for (uint32_t i = 1000; i < 1500 && err == SSD_OK; i++)
 		err = write_the_worst(i, &dice);
 	EXPECT_EQ(err, SSD_E_WORNOUT);
-	EXPECT_EQ(drive()->room, 56);
+	EXPECT_EQ(drive()->objs.room, 56);
 	EXPECT_EQ(drive()->die[0].live_pages, 61);
 	read_the_worst();
 	EXPECT_EQ(rig_again(&r), SSD_OK);
@@ -158,7 +158,7 @@ static void a_lost_reference_loses_what_refers_to_it(void)
 	start(FTL_REDUCE_DAC, 0);
 	half_page(1);
 	fua(0);
-	bad_page = drive()->obj[drive()->map[0]].ppn;
+	bad_page = drive()->objs.obj[drive()->maps.map[0]].ppn;
 	for (uint32_t i = 1; i < 3; i++) {
 		in[UNIT - 1] = (uint8_t)i;
 		fua(i);
@@ -170,8 +170,8 @@ static void a_lost_reference_loses_what_refers_to_it(void)
 		EXPECT_EQ(try_read(unit), SSD_E_UNCORR);
 	read_io(3);
 	overwrite(4, 200);
-	EXPECT_EQ(drive()->obj[drive()->map[0]].kind, DAC_LOST);
-	EXPECT(drive()->obj[drive()->map[0]].ppn != bad_page);
+	EXPECT_EQ(drive()->objs.obj[drive()->maps.map[0]].kind, DAC_LOST);
+	EXPECT(drive()->objs.obj[drive()->maps.map[0]].ppn != bad_page);
 	bad_page = DAC_NONE;			/* the page would be readable now if it were read */
 	EXPECT_EQ(rig_again(&r), SSD_OK);
 	for (uint32_t unit = 0; unit < 3; unit++)
@@ -208,7 +208,7 @@ static void an_id_used_anew_is_not_the_old_one(enum ftl_reduction reduction)
 
 	half_page(1);
 	fua(0);
-	a = drive()->map[0];
+	a = drive()->maps.map[0];
 	in[UNIT - 1] = reduction == FTL_REDUCE_DAC;
 	fua(1);
 	EXPECT_EQ(s->delta_units + s->link_units, 1);
@@ -216,10 +216,10 @@ static void an_id_used_anew_is_not_the_old_one(enum ftl_reduction reduction)
 	fua(0);
 	random_page(2);
 	fua(1);
-	bad_page = drive()->obj[drive()->map[1]].ppn;
+	bad_page = drive()->objs.obj[drive()->maps.map[1]].ppn;
 	half_page(4);
 	fua(2);
-	EXPECT_EQ(drive()->map[2], a);
+	EXPECT_EQ(drive()->maps.map[2], a);
 	nand_array_set_hooks(r.ta.a, &hooks);
 	EXPECT_EQ(rig_again(&r), SSD_OK);
 	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
@@ -252,7 +252,7 @@ static void what_cannot_be_read_is_no_reference(void)
 	fua(0);
 	in[UNIT - 1] = 7;
 	fua(1);
-	bad_page = drive()->obj[drive()->map[0]].ppn;
+	bad_page = drive()->objs.obj[drive()->maps.map[0]].ppn;
 	nand_array_set_hooks(r.ta.a, &hooks);
 	EXPECT_EQ(try_read(0), SSD_E_UNCORR);
 	read_io(1);			/* served from the reference buffer */
@@ -305,8 +305,8 @@ static void begin_io(struct rig_io *q, enum ftl_op op, uint32_t unit)
 static void read_the_delta(uint64_t *dice)
 {
 	struct dac *d = drive();
-	const struct dac_obj *o = &d->obj[d->map[1]];
-	struct dac_die *die = dac_die_of_page(d, d->obj[o->ref].ppn);
+	const struct dac_obj *o = &d->objs.obj[d->maps.map[1]];
+	struct dac_die *die = dac_die_of_page(d, d->objs.obj[o->ref].ppn);
 	uint32_t k = 0;
 
 	delta.page = o->ppn;
@@ -316,8 +316,8 @@ static void read_the_delta(uint64_t *dice)
 		begin_io(&busy_io[k], FTL_WRITE, 4 + (uint32_t)(rnd(dice) % 68));
 	}
 	for (uint32_t u = 2; u < 72 && k < 20; u++)
-		if (d->map[u] != DAC_NONE && dac_buffered(d, u) == DAC_NONE &&
-		    dac_die_of_page(d, d->obj[d->map[u]].ppn) == die)
+		if (d->maps.map[u] != DAC_NONE && dac_buffered(d, u) == DAC_NONE &&
+		    dac_die_of_page(d, d->objs.obj[d->maps.map[u]].ppn) == die)
 			begin_io(&busy_io[k++], FTL_READ, u);
 	begin_io(&busy_io[k], FTL_READ, 1);
 	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
@@ -326,7 +326,7 @@ static void read_the_delta(uint64_t *dice)
 		if (busy_io[k].reported)
 			delta.was_read = false;
 		else
-			delta.went |= d->obj[d->map[1]].kind == DAC_LOST;
+			delta.went |= d->objs.obj[d->maps.map[1]].kind == DAC_LOST;
 	}
 	EXPECT_EQ(busy_io[k].io.status, SSD_OK);
 	half_page(1);
@@ -387,21 +387,21 @@ static void an_old_link_comes_back(void)
 	fua(1);
 	random_page(500);
 	fua(1);
-	bad_page = drive()->obj[drive()->map[1]].ppn;
+	bad_page = drive()->objs.obj[drive()->maps.map[1]].ppn;
 	for (uint32_t i = 1; i < 14; i++) {
 		half_page(i + 1);
 		write_io(2 * i);
 		write_io(2 * i + 1);
 	}
 	flush();
-	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->objs.shared, 13);
 	nand_array_set_hooks(r.ta.a, &hooks);
 	EXPECT_EQ(rig_again(&r), SSD_OK);
-	EXPECT_EQ(drive()->shared, 14);
+	EXPECT_EQ(drive()->objs.shared, 14);
 	half_page(1);
 	read_io(1);
 	overwrite(28, 500);
-	EXPECT_EQ(drive()->shared, 14);
+	EXPECT_EQ(drive()->objs.shared, 14);
 	EXPECT_EQ(drive()->host.stats.op[FTL_WRITE].errors, 0);
 	half_page(1);
 	read_io(1);
@@ -421,15 +421,15 @@ static void an_older_version_comes_back(void)
 	start(FTL_REDUCE_DAC, 0);
 	half_page(1);
 	fua(0);
-	ref = drive()->map[0];
-	was = drive()->obj[ref].ppn;
+	ref = drive()->maps.map[0];
+	was = drive()->objs.obj[ref].ppn;
 	in[UNIT - 1] = 7;
 	fua(1);
 	random_page(3);
 	fua(0);
 	overwrite(2, 200);
-	EXPECT(drive()->obj[ref].ppn != was);
-	bad_page = drive()->obj[drive()->map[0]].ppn;
+	EXPECT(drive()->objs.obj[ref].ppn != was);
+	bad_page = drive()->objs.obj[drive()->maps.map[0]].ppn;
 	nand_array_set_hooks(r.ta.a, &hooks);
 	EXPECT_EQ(try_read(0), SSD_E_UNCORR);
 	EXPECT_EQ(rig_again(&r), SSD_OK);
@@ -456,7 +456,7 @@ static void numbers_are_given_once(void)
 	fua(0);
 	seq = drive()->seq;
 	serial = drive()->serial;
-	bad_page = drive()->obj[drive()->map[0]].ppn;
+	bad_page = drive()->objs.obj[drive()->maps.map[0]].ppn;
 	nand_array_set_hooks(r.ta.a, &hooks);
 	EXPECT_EQ(rig_again(&r), SSD_OK);
 	half_page(1);
@@ -472,7 +472,7 @@ static void numbers_are_given_once(void)
 
 static uint32_t page_of_unit(uint32_t unit)
 {
-	return drive()->obj[drive()->map[unit]].ppn;
+	return drive()->objs.obj[drive()->maps.map[unit]].ppn;
 }
 
 /*

@@ -221,7 +221,7 @@ static void rest(uint64_t ns)
 	(void)slate_step(dev, now);
 }
 
-/* Read everything. Each unit must have a version from the durable to the newest one, which is the newest from now on. */
+/* Read everything. Each unit must have a version from the durable to the newest one; it is the newest from now on. */
 static void verify(void)
 {
 	for (uint32_t unit = 0; unit < units; unit += IO_UNITS) {

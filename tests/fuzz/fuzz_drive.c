@@ -488,7 +488,7 @@ static void change_setting(void)
 	if (!count)
 		return;
 	k = ftl_online_knob(dev->ftl->ops, (uint32_t)(roll() % count));
-	snprintf(text, sizeof(text), "ftl.%s=%llu", k->name, (unsigned long long)(roll() % (k->high < 64 ? k->high : 64)));
+	snprintf(text, sizeof(text), "ftl.%s=%u", k->name, (uint32_t)(roll() % (k->high < 64 ? k->high : 64)));
 	(void)!slate_set(dev, now_ns, text);
 }
 
