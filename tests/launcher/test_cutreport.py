@@ -122,6 +122,21 @@ class Report(unittest.TestCase):
         self.assertEqual([(row["request"], row["fua"], row["done_ns"]) for row in found],
                          [(2, False, 3500), (3, True, None), (4, False, None)])  # fmt: skip
 
+    def test_numbers_of_requests(self) -> None:
+        """The rows of --csv and the list of --unflushed call a request by the same number."""
+        folder = self.log.parent
+        trace, drive = folder / "t", folder / "d.slate"
+        trace.write_text("# slate-trace 1\n0 0 write 0 4096\n1000 0 write 8192 4096\n9000 0 write 512 512\n",
+                         encoding="utf-8")  # fmt: skip
+        moment, profile = cuts.Moment("1:0", Plan(at_ns=9100)), ROOT / "nand-emu" / "profiles" / "small.ini"
+        cuts.replayed(moment, "--profile", profile, "--set", "ftl.payload=yes", "--drive", drive, "--json", "-",
+                      "gen:rand4k,foot=4KiB,n=1,read=1000")  # fmt: skip
+        found = cuts.Campaign.requests(mock.Mock(folder=folder, origin=drive), mock.Mock(trace=trace), moment)
+        power = cuts.replayed(moment, "--drive", drive, "--open", "--cut-at", 9100, "--unflushed", "--json", "-", trace)
+        listed = [{key: one[key] for key in ("request", "offset", "submit_ns")} for one in power["power"]["unflushed"]]
+        self.assertEqual([{key: one[key] for key in listed[0]} for one in found], listed)
+        self.assertEqual([one["request"] for one in listed], [0, 1, 2])
+
     def test_refused(self) -> None:
         other = self.log.with_name("other.jsonl")
         for text, why in (("", "is no log of"), ('{"x": 1}\n', "is no log of"), ("no json\n", "is no log of"),
