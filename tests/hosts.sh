@@ -194,6 +194,6 @@ for name in "${hosts[@]}"; do
 	same "$root/slate/out/first" "$name" "$log" || code=1
 	result $code "$name: fio.json and device.json are those of this machine" "$log"
 	[ $failed = 1 ] || rm -rf --one-file-system "$root"
-	rm -rf --one-file-system "$build/hosts"/podman{,-run}
+	[ "$name" != container ] || rm -rf --one-file-system "$build/hosts"/podman{,-run}
 done
 exit $status

@@ -72,11 +72,11 @@ static int announce(char **words, int n)
 	at += (size_t)snprintf(line + at, sizeof(line) - at, "%llu\n", __builtin_ia32_rdtsc());
 	fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 	written = fd < 0 ? -1 : (int)write(fd, line, at);
-	if (written != (int)at) {
+	if (written != (int)at)
 		perror(name);
-		return 1;
-	}
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	return written != (int)at;
 }
 
 int main(int argc, char **argv)

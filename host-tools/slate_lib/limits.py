@@ -235,7 +235,8 @@ def _busiest(series: Series | None, what: str, account: JobAccount) -> float | N
     total = sum(length for _, length in inside)
     if len(inside) < MIN_ROWS or not total:
         return None
-    return max((math.fsum(one[row] * length for row, length in inside) / total for one in series.busy(what)), default=None)
+    shares = (math.fsum(one[row] * length for row, length in inside) / total for one in series.busy(what))
+    return max(shares, default=None)
 
 
 # ---- in flight
