@@ -25,6 +25,7 @@ TURNS: tuple[dict[str, tuple[str, ...]], ...] = (
         "qemu": ("test_rate.Quantum.*",),
         "guest": (
             "test_soak.Guests.*",
+            "test_kernels.PackagedKernel.test_suites",
             "test_suites.Suites.test_nftl_xfs",
             "test_placement.*",
             "test_zoned.Zones.test_cut_under_load",

@@ -3,14 +3,16 @@
 
 import json
 import re
+import shutil
 import struct
 import subprocess
+import sys
 import unittest
 import zlib
 from pathlib import Path
 from typing import Any
 
-from support import HERE, JOBS, SLATE, SMALL, GuestTest
+from support import HERE, JOBS, ROOT, SLATE, SMALL, GuestTest
 
 from slate_lib import paths
 
@@ -34,6 +36,14 @@ number_ios=20
 stonewall
 filename=/dev/nvme1n1
 number_ios=30
+"""
+
+# A checkout of blktests as suites.py knows one, with a ./check of two tests: of the kernel, and of the drive.
+CHECK = """#!/bin/bash
+. ./config
+test_it() {{ local name=$1; shift; "$@" && echo "$name  [passed]" || echo "$name  [failed]"; }}
+test_it block/001 [ "$(uname -r)" = {release} ]
+test_it block/002 [ "$(blockdev --getsize64 "${{TEST_DEVS[0]}}")" = {size} ]
 """
 
 INIT = """#!/bin/sh
@@ -177,6 +187,24 @@ class PackagedKernel(GuestTest):
         self.assertEqual(head["kernel"], next((self.folder / "usr/lib/modules").iterdir()).name)
         self.assertEqual([line["verdict"] for line in lines], ["good", "good"])
         self.assertTrue(all(line["operations"] > 0 for line in lines))
+
+    def test_suites(self) -> None:
+        """A suite in the Debian image runs on this kernel."""
+        suite, out = self.folder / "blktests", self.folder / "suites"
+        for name in ("common", "src", "tests/block", "tests/nvme"):
+            (suite / name).mkdir(parents=True)
+        (suite / "common" / "rc").touch()
+        shutil.copy("/bin/true", suite / "src")
+        release = next((self.folder / "usr/lib/modules").iterdir()).name
+        (suite / "check").write_text(CHECK.format(release=release, size=256 << 20), encoding="utf-8")
+        (suite / "check").chmod(0o755)
+        words = (ROOT / "tests/suites/suites.py", suite, *self.words, "--profile", "small", "--out", out)
+        command = [sys.executable, *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = json.loads((out / "results.json").read_text(encoding="utf-8"))["slate"]
+        self.assertEqual([(one["name"], one["status"]) for one in found],
+                         [("block/001", "pass"), ("block/002", "pass")])  # fmt: skip
 
     def test_an_image(self) -> None:
         """Slate's initramfs loads the modules, puts them into the image and starts its init."""
