@@ -25,6 +25,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import format as layout
+import imports
 import rooms
 import shape
 
@@ -155,6 +156,10 @@ def circles() -> str:
     return rooms.check(ROOT, files())
 
 
+def cycles() -> str:
+    return imports.check(ROOT, files())
+
+
 def clang_format() -> str:
     sources = [path for path in files() if path.suffix in (".c", ".h") and path.parts[0] in C_FOLDERS]
     with ProcessPoolExecutor(JOBS) as pool:
@@ -180,6 +185,7 @@ LINTERS = (
     Linter("clang-format", "the C code's indentation, spaces and braces", clang_format),
     Linter("shape", "lengths of functions and files", shapes),
     Linter("rooms", "circles of calls in the core, labels of invariants", circles),
+    Linter("imports", "cycles of imports in slate_lib", cycles),
 )
 
 

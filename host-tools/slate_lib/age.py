@@ -11,7 +11,7 @@ from pathlib import Path
 from . import drivefile, paths
 from .drives import check_profile
 from .errors import OK, SlateError
-from .options import add_set_argument, check_settings, number, share
+from .values import add_set_argument, check_settings, number, share
 
 PROGRAM = "slate-age"
 AGE_EXAMPLES = """\

@@ -20,7 +20,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from . import fioresult, paths, processors, run, units
+from . import fioresult, launch, paths, processors, units
 from .errors import MACHINE_FAILED, OK, SlateError
 from .shape import Json
 
@@ -143,7 +143,7 @@ def guest(rate: str) -> float:
         job, out = Path(folder) / "calibrate.sh", Path(folder) / "run"
         job.write_text(script(JOB.read_text(encoding="utf-8")), encoding="utf-8")
         words = ["--cmd", str(job), "--out", str(out), "--profile", str(paths.PROFILES / "small.ini")]
-        run.quietly([*words, "--fill", "0", "--cpu-rate", rate])
+        launch.quietly([*words, "--fill", "0", "--cpu-rate", rate])
         try:
             return read(out / "fio.json")
         except SlateError as error:  # the server is not the cause

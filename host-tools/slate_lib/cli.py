@@ -6,16 +6,15 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import re
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import cast
 
-from . import age, calibrate, cuts, fit, guests, names, options, paths, profiles, reports, runfiles
+from . import age, calibrate, cuts, fit, fitsheet, guests, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
+from .parsing import Parser
 from .study import arguments as study
 
-_CHOICE = re.compile(r"^argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)$")
 EXAMPLES = """\
 examples:
   slate run                                              the job quick on the default drive
@@ -44,34 +43,6 @@ examples:
   slate profiles show spread                             one profile: command times, rates, memory
 """
 RUN_EXAMPLES = "".join(line for line in EXAMPLES.splitlines(True) if line.startswith(("examples", "  slate run")))
-
-
-class Parser(argparse.ArgumentParser):
-    """Parses arguments; its errors name the fault, the probable intention, and the fix.
-
-    Abbreviated options are refused: of another program's option they would make one of this program.
-    """
-
-    def __init__(self, *args: Any, **named: Any):
-        super().__init__(*args, **{"allow_abbrev": False, **named})
-
-    def error(self, message: str) -> NoReturn:
-        choice = _CHOICE.search(message)
-        if choice:
-            known = [word.strip("'") for word in choice[3].split(", ")]  # Python 3.12 and later: without quotes
-            wrong = choice[2]
-            command = choice[1] == "COMMAND"
-            what = f"{wrong}: there is no such command" if command else f"{choice[1]}: there is no {wrong}"
-            message = f"{what}{names.nearest(wrong, known)}"
-            raise SlateError(message, f"use one of: {', '.join(known)}; see '{self.prog} --help'")
-        raise SlateError(message, f"see '{self.prog} --help'")
-
-    def unknown(self, words: list[str]) -> None:
-        """Report the first of the arguments that no option takes."""
-        option = words[0].partition("=")[0]
-        known = [name for name in self._option_string_actions if name.startswith("--")]
-        what = "there is no such option" if option.startswith("-") else "nothing takes this argument"
-        self.error(f"{words[0]}: {what}" + (names.nearest(option, known) if option.startswith("-") else ""))
 
 
 def _add_report(again: argparse.ArgumentParser) -> None:
@@ -172,6 +143,13 @@ def become(name: str, words: list[str]) -> int:
     os.execv(program, [str(program), *words])
 
 
+def _fit_in_guest(sheet: fitsheet.Sheet, args: argparse.Namespace) -> int:
+    """Execute 'slate fit --guest'."""
+    from . import fitguest
+
+    return fitguest.run_command(sheet, args)
+
+
 def _report(args: argparse.Namespace) -> int:
     """Run 'slate report': print text, write a page, or both."""
     wanted = Path(args.run) if args.run else None
@@ -222,7 +200,7 @@ def _main(argv: list[str]) -> int:
         if args.command == "calibrate":
             return calibrate.run_command(args)
         if args.command == "fit":
-            return fit.run(args)
+            return fit.run(args, _fit_in_guest)
         if args.command == "profiles":
             return profiles.run(args)
         if args.command == "guests":
@@ -231,9 +209,9 @@ def _main(argv: list[str]) -> int:
             return guests.run(args)
         if args.command == "jobs":
             return names.jobs(args)
-        from . import run
+        from . import launch
 
-        return run.run(options.from_arguments(args))
+        return launch.run(options.from_arguments(args))
     except SlateError as error:
         sys.stdout.flush()
         print(f"slate: {error}", file=sys.stderr)

@@ -54,9 +54,10 @@ from . import (
 from .boot import Boot, boot
 from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError, plain, quoted
-from .options import APPS_MEM_MIN, RunOptions, add_set_argument, check_settings, number, set_kernel, share
+from .options import APPS_MEM_MIN, RunOptions, set_kernel
 from .powercut import CUT, ENDED, Plan
 from .shape import Json
+from .values import add_set_argument, check_settings, number, share
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
 GROUP = 64

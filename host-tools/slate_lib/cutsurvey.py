@@ -20,7 +20,7 @@ from pathlib import Path
 from . import paths
 from .drives import check_profile
 from .errors import OK, MachineError, SlateError
-from .options import check_settings, number
+from .values import check_settings, number
 from .shape import Json
 
 CLASSES = ("none", "all", "prefix", "prefix, and part of the next", "other")

@@ -625,8 +625,8 @@ def _row(key: str, value: str, sheet: Sheet, fit: Fit) -> str:
 # ---- the command
 
 
-def run(args: argparse.Namespace) -> int:
-    """Execute 'slate fit'. Returns the exit code."""
+def run(args: argparse.Namespace, in_guest: Callable[[Sheet, argparse.Namespace], int]) -> int:
+    """Execute 'slate fit', with --guest by in_guest() (fitguest.py). Returns the exit code."""
     _check_options(args)
     if args.list:
         print(listing(), end="")
@@ -640,9 +640,7 @@ def run(args: argparse.Namespace) -> int:
     if wrong := fitsheet.contradictions(sheet):
         raise SlateError(f"{sheet.path}: " + "; ".join(wrong), "correct the sheet, or leave one of the numbers out")
     if args.guest:
-        from . import fitguest  # which imports this
-
-        return fitguest.run_command(sheet, args)
+        return in_guest(sheet, args)
     output = Path(args.output or f"{sheet.name}.ini")
     if output.resolve() == sheet.path.resolve():
         raise SlateError(f"{output} is the sheet itself", "name another file with -o")

@@ -32,13 +32,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import fioresult, fit, fitfio, fitsheet, names, options, paths, run, runfiles
+from . import fioresult, fit, fitfio, fitsheet, launch, names, options, paths, runfiles
 from .errors import MachineError, SlateError
 from .fit import SEQ_BYTES, Drive
 from .fitsheet import IO_BYTES, MB, Sheet
 from .report import Report
 from .rundir import RunDir
 from .shape import Json
+from .values import number
 
 SMP = "4"
 # A window of reads has at least so many ms, I/Os and full queues. fio's window ends with the last I/O in flight, when
@@ -249,7 +250,7 @@ def csv_text(made: list[Json]) -> str:
 def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
     """Execute 'slate fit --guest'. Returns the exit code."""
     profile = _profile(sheet, args.profile)
-    guest = Guest(int(options.number("smp", args.smp or SMP, 1, options.SMP_MAX)), args.polled)
+    guest = Guest(int(number("smp", args.smp or SMP, 1, options.SMP_MAX)), args.polled)
     drive = Drive(profile, {"ftl.payload": "no"})
     _check_caches(sheet, drive, profile)
     folder = RunDir(Path(args.out) if args.out else None, f"fit-{sheet.name}")
@@ -262,7 +263,7 @@ def run_command(sheet: Sheet, args: argparse.Namespace) -> int:
                 words = [*words, "--job", str(job), *guest.words(), "--out", str(folder.path / state)]
                 if args.timeout is not None:
                     words += ["--timeout", args.timeout]
-                run.quietly(["--profile", str(profile), "--set", "ftl.payload=no", *words])
+                launch.quietly(["--profile", str(profile), "--set", "ftl.payload=no", *words])
                 found += results(sheet, state, folder.path / state)
     except (SlateError, KeyboardInterrupt) as error:
         if not found and not isinstance(error, MachineError):  # which leaves the guest's console

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from . import names, ownkernel, paths, profiles, units
 from .errors import SlateError
 from .shape import Json
+from .values import number
 
 if TYPE_CHECKING:
     from .options import RunOptions
@@ -383,8 +384,6 @@ def _ask_qemu_img(image: Path) -> Json:
 
 def _port(given: str | None) -> int:
     """Return the requested port if it is free, else any free port."""
-    from .options import number
-
     port = 0 if given is None else int(number("ssh-port", given, 1, 65535))
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -576,10 +576,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", type=Path, metavar="PROFILE", help="the profile to make, such as mine.ini")
 
 
-def run(file: Path, out: Path) -> int:
-    """Make a profile that slate-profile accepts, print the report, and return the exit code."""
-    from . import profiles  # which offers this command
-
+def run(file: Path, out: Path, derive: Callable[[Path, list[str]], object]) -> int:
+    """Make a profile that derive() accepts (profiles.py), print the report, and return the exit code."""
     drive = read(file)
     if out.exists():
         raise SlateError(f"{out}: is there already", "name another file, or remove it")
@@ -588,7 +586,7 @@ def run(file: Path, out: Path) -> int:
         made.write(text)
         made.flush()
         try:
-            profiles.derive(Path(made.name), [])
+            derive(Path(made.name), [])
         except SlateError as error:
             told = error.message.replace(made.name, out.name)
             raise SlateError(f"{file}: its drive cannot be made here: {told}", "change the configuration") from None

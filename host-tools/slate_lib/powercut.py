@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from . import jobfile, paths
 from .errors import MachineError, SlateError
 from .shape import Json
+from .values import number
 
 if TYPE_CHECKING:
     from .drives import Drive
@@ -146,8 +147,6 @@ def _time(text: str) -> tuple[int, str]:
 
 def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts | None:
     """Check the options; None: no cut is requested."""
-    from .options import number
-
     if not args.cut_at and args.cut_after_commands is None:
         for name in ("cut_seed", "cut_then", "cut_drive", "after_cut"):
             if getattr(args, name) is not None:
@@ -196,8 +195,6 @@ def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts
 
 def _drive(args: argparse.Namespace, drives: int) -> int | None:
     """Return which of several drives loses its power; None: all of them, and the machine."""
-    from .options import number
-
     if drives == 1:
         if args.cut_drive is not None:
             raise SlateError(f"--cut-drive {args.cut_drive}: this run has one drive", "leave it out")

@@ -14,10 +14,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import drives, options, paths, peers, units
+from . import drives, paths, peers, units
 from .errors import OK, SlateError
 from .names import PROFILE, files
 from .shape import Json
+from .values import add_set_argument, check_settings
 
 INVALID = 1  # exit code of 'slate profiles' if a profile is invalid
 _ABOUT = re.compile(r"^; \S+\.ini - (.*?)\.?$", re.MULTILINE)
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     show = actions.add_parser("show", help="a profile's settings, and what follows from them")
     show.add_argument("profile", metavar="NAME", help="a shipped profile's name, or a path")
-    options.add_set_argument(show)
+    add_set_argument(show)
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
     peers.add_arguments(actions.add_parser("import", help="make a profile of another simulator's configuration"))
 
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "show":
         return show(args.profile, args.set, args.json)
     if args.action == "import":
-        return peers.run(args.file, args.out)
+        return peers.run(args.file, args.out, derive)
     return list_all(args.json)
 
 
@@ -166,7 +167,7 @@ def table(rows: list[Json]) -> str:
 
 def show(name: str, settings: list[str], as_json: bool) -> int:
     """Print settings and derived values."""
-    options.check_settings(settings)
+    check_settings(settings)
     facts = derive(drives.check_profile(name), settings)
     print(json.dumps(facts, indent=1) if as_json else Sheet(facts).text(), end="\n" if as_json else "")
     return OK

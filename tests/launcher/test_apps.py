@@ -11,7 +11,7 @@ from unittest import mock
 import support  # noqa: F401  (the path of slate_lib)
 
 import test_options
-from slate_lib import apps, command, facts, paths, report, run
+from slate_lib import apps, command, facts, launch, paths, report
 from slate_lib.errors import MACHINE_FAILED, MachineError
 
 SYSBENCH = b"""\
@@ -143,7 +143,7 @@ class Arguments(test_options.Case):
             for name in ("root.lz4", "modules.lz4", "firmware"):
                 (self.folder / name).touch()
             with self.assertRaisesRegex(Exception, "(?s)apps.img is not there.*make guest-apps"):
-                run.run(some)
+                launch.run(some)
 
 
 class Readers(unittest.TestCase):

@@ -14,7 +14,7 @@ from unittest import mock
 
 from support import ROOT
 
-from slate_lib import cli, fit, fitguest, fitsheet, jobcheck, paths, run
+from slate_lib import cli, fit, fitguest, fitsheet, jobcheck, launch, paths
 from slate_lib.errors import MachineError, SlateError
 
 GOLDEN = ROOT / "tests" / "launcher" / "golden"
@@ -178,7 +178,7 @@ class Command(unittest.TestCase):
         self.runs = runs or RUNS
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
         with (
-            mock.patch.object(run, "quietly", self.run_one),
+            mock.patch.object(launch, "quietly", self.run_one),
             contextlib.redirect_stdout(streams[0]),
             contextlib.redirect_stderr(streams[1]),
         ):

@@ -16,7 +16,7 @@ from unittest import mock
 
 from support import ROOT
 
-from slate_lib import cli, jobcheck, jobfile, names, paths
+from slate_lib import cli, jobcheck, jobfile, names, parsing, paths
 from slate_lib.errors import USAGE, SlateError
 
 SLATE = ROOT / "host-tools" / "slate"
@@ -54,8 +54,8 @@ class Abbreviations(unittest.TestCase):
                 self.assertEqual(told.get("allow_abbrev"), "False", f"{path}:{call.lineno}")
 
     def test_the_launchers_own_parsers(self) -> None:
-        self.assertFalse(cli.Parser().allow_abbrev)
-        self.assertFalse(cli.Parser(description="x").allow_abbrev)
+        self.assertFalse(parsing.Parser().allow_abbrev)
+        self.assertFalse(parsing.Parser(description="x").allow_abbrev)
 
 
 class Find(unittest.TestCase):

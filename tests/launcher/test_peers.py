@@ -183,7 +183,7 @@ class Import(unittest.TestCase):
     def refused(self, text: str, *words: str) -> None:
         (self.folder / "theirs").write_text(text, encoding="utf-8")
         with self.assertRaises(SlateError) as caught:
-            peers.run(self.folder / "theirs", self.folder / "mine.ini")
+            peers.run(self.folder / "theirs", self.folder / "mine.ini", profiles.derive)
         for word in ("theirs", *words):
             self.assertIn(word, caught.exception.message)
         self.assertTrue(caught.exception.fix)
@@ -352,10 +352,10 @@ class Import(unittest.TestCase):
         (self.folder / "mine.ini").write_text("mine", encoding="utf-8")
         (self.folder / "theirs").write_text(FEMU, encoding="utf-8")
         with self.assertRaisesRegex(SlateError, "is there already"):
-            peers.run(self.folder / "theirs", self.folder / "mine.ini")
+            peers.run(self.folder / "theirs", self.folder / "mine.ini", profiles.derive)
         self.assertEqual((self.folder / "mine.ini").read_text(encoding="utf-8"), "mine")
         with self.assertRaisesRegex(SlateError, "No such file"):
-            peers.run(self.folder / "nowhere", self.folder / "other.ini")
+            peers.run(self.folder / "nowhere", self.folder / "other.ini", profiles.derive)
 
 
 if __name__ == "__main__":

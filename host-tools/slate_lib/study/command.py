@@ -20,7 +20,7 @@ from pathlib import Path
 
 from .. import facts, paths, signals
 from ..errors import INTERRUPTED, JOB_FAILED, OK, SlateError
-from ..options import number
+from ..values import number
 from . import arguments, cluster, figures, file, jobs, pool, stats, store
 from .jobs import Job
 from .outputs import Outputs, write

@@ -28,6 +28,7 @@ from .. import age, command, drives, names, options, paths, profiles
 from .. import run as running
 from ..errors import SlateError
 from ..options import RunOptions
+from ..parsing import Parser
 from ..shape import Json
 from .file import SEED, Given, Point, Study, shown, words
 
@@ -356,8 +357,6 @@ def _guest(study: Study, given: Asked) -> Job:
 
 def _options(line: list[str]) -> RunOptions:
     """Return the options of 'slate run' with these arguments."""
-    from ..cli import Parser
-
     parser = Parser(prog="slate run")
     options.add_run_arguments(parser)
     found, unknown = parser.parse_known_args(line)

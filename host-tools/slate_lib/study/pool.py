@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from ..options import memory_available
+from ..values import memory_available
 from ..shape import clean
 from .jobs import DRIVE, SAID, Job
 from .store import Store, no_room
