@@ -59,5 +59,6 @@ def check(root: Path, files: Iterable[Path]) -> str:
     """Return what was found in the files of the tree."""
     folder = Path(PACKAGE)
     texts = {".".join(path.relative_to(folder).with_suffix("").parts): (root / path).read_text(encoding="utf-8")
-             for path in files if path.suffix == ".py" and folder in path.parents and path.name != "__init__.py"}  # fmt: skip
+             for path in files
+             if path.suffix == ".py" and folder in path.parents and path.name != "__init__.py"}  # fmt: skip
     return "".join(cycles(arrows(texts, folder.name)))

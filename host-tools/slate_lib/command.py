@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apps, content, fioseed, jobcheck, load, namespaces, paths
+from . import fioseed, namespaces, paths
 from .drives import Drive
 from .errors import SlateError
 from .options import RunOptions
@@ -78,8 +78,7 @@ def check_built(options: RunOptions) -> None:
     ]
     if options.apps:
         needed.append((paths.APPS_IMAGE, "guest-apps"))
-    if options.content:
-        needed.append((paths.CONTENT_IMAGE, "guest-content"))
+    needed += [(path, "guest-content") for path in options.work.images()]
     for path, phase in needed:
         if not path.exists():
             everything = "make run KERNEL=small" if small else "make run"
@@ -109,9 +108,8 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
         f"SLATE_DEV={options.device}",
         f"SLATE_SEED={options.seed}",
         f"SLATE_FIO_SEED={fioseed.of(options.seed, fioseed.JOB)}",
-        *(f"{name}={shlex.quote(value)}" for name, value in options.environment.items()),
+        *(f"{name}={shlex.quote(value)}" for name, value in (options.environment | options.work.environment()).items()),
     ]
-    environment += [f"APP_{name.upper()}={shlex.quote(value)}" for name, value in options.app_values.items()]
     if options.more:
         devices = " ".join(f"/dev/{drive.block}" for drive in options.drives)
         environment += [f"SLATE_DEVS='{devices}'", ". ./drives.sh"]
@@ -120,20 +118,9 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
             ("job/slate-mark", script, paths.guest_program(MARKS).read_bytes()),
         ]
     entries.append(("job/env", text, "".join(line + "\n" for line in environment).encode()))
-    if options.job:
-        job = jobcheck.for_guest(options.job.text).replace("/dev/nvme0n1", options.device)
-        entries.append(("job/job.fio", text, job.encode()))
-    if options.script:
-        entries.append(("job/run.sh", script, options.script_text.encode()))
-    entries += [(f"job/{name}", script, data) for name, data in options.programs.items()]
-    if options.content:
-        entries += [(f"job/{name}", text, data) for name, data in content.files(options.content)]
-    if options.load:
-        sent = load.files(options.load, options.load_args, options.device)
-        entries += [(f"job/{name}", text, data) for name, data in sent]
-    if options.app:
-        for name in ("app.sh", *options.app.files):
-            entries.append((f"job/{name}", text, (apps.SCRIPTS / name).read_bytes()))
+    own = [(f"job/{name}", mode, data) for name, mode, data in options.work.files(options.device)]
+    handed = [(f"job/{name}", script, data) for name, data in options.programs.items()]
+    entries += [*own[:1], *handed, *own[1:]]  # the job or script first
     if options.precondition == "device" and (options.fill or options.age):
         entries.append(("job/precondition.fio", text, precondition_job(options).encode()))
     return entries
@@ -183,8 +170,7 @@ class Image:
 
 def image_files(options: RunOptions) -> list[Path]:
     """Return the images of applications and of the data of content workloads."""
-    wanted = ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content))
-    return [path for path, here in wanted if here]
+    return [*([paths.APPS_IMAGE] if options.apps else []), *options.work.images()]
 
 
 def has_pmem(options: RunOptions) -> bool:
@@ -243,8 +229,8 @@ def append_line(options: RunOptions) -> str:
         words += ["slate.mods=virtio_pci,virtio_blk", "slate.wait=vda"]
     if options.shell:
         words.append("slate.sh")
-    if options.script_args:
-        words.append("slate.arg=" + ",".join(options.script_args))
+    if options.work.script_args:
+        words.append("slate.arg=" + ",".join(options.work.script_args))
     words += [f"memmap={image.bytes:#x}!{image.start:#x}" for image in images(options)]
     words += options.kernel_args
     return " ".join(words)

@@ -58,6 +58,7 @@ from .options import APPS_MEM_MIN, RunOptions, set_kernel
 from .powercut import CUT, ENDED, Plan
 from .shape import Json
 from .values import add_set_argument, check_settings, number, share
+from .work import Script
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
 GROUP = 64
@@ -203,8 +204,7 @@ class Campaign:
         return dataclasses.replace(
             self.base,
             drive=drive,
-            script=script,
-            script_text=script.read_text(encoding="utf-8"),
+            work=Script(script, script.read_text(encoding="utf-8")),
             programs=self.workload.programs | files,
             environment=self.workload.environment | {key: str(value) for key, value in environment.items()},
         )

@@ -20,8 +20,8 @@ from pathlib import Path
 from . import paths
 from .drives import check_profile
 from .errors import OK, MachineError, SlateError
-from .values import check_settings, number
 from .shape import Json
+from .values import check_settings, number
 
 CLASSES = ("none", "all", "prefix", "prefix, and part of the next", "other")
 

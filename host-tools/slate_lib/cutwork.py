@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from . import cutready, options, ownkernel, paths
 from .errors import SlateError
 from .shape import Json
+from .values import number
 
 FILE_SYSTEMS = {"ext4": "ext4|.*e2fs.*", "xfs": ".*xfs_.*|.*[.]xfs", "f2fs": ".*f2fs.*"}  # and their programs
 VERDICTS = ("good", "lost", "torn", "inconsistent")  # by the exit status of a check
@@ -80,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def from_arguments(args: argparse.Namespace) -> Workload:
     """Return the work that the arguments name."""
-    per_boot = int(options.number("per-boot", args.per_boot or "64", 1, 64))
+    per_boot = int(number("per-boot", args.per_boot or "64", 1, 64))
     given = [name for name in (*_OWN, "file", "apps") if getattr(args, name)]
     if args.ready:
         if args.fs or given:

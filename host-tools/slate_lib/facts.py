@@ -10,10 +10,15 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from . import command, load, ownguest, paths
+from . import command, ownguest, paths
 from .drives import Drive
 from .options import RunOptions
 from .shape import Json
+from .work import App, Content
+
+# These settings have a value in run.json, whatever the work is.
+_NO_WORK: Json = {"job": None, "script": None, "script_args": [], "content": None, "load": None, "load_args": [],
+                  "app": None, "app_parameters": {}}  # fmt: skip
 
 
 def sha256(path: Path) -> str:
@@ -34,12 +39,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
     inputs |= {path.stem: path for path in sorted(paths.firmware().glob("*.bin"))}
     if options.apps:
         inputs["apps"] = paths.APPS_IMAGE
-    if options.content:
-        inputs["content"] = paths.CONTENT_IMAGE
-    if options.job:
-        inputs["job"] = options.job.path
-    if options.script:
-        inputs["script"] = options.script
+    inputs |= {path.stem: path for path in options.work.images()} | options.work.inputs()
     inputs |= {f"file {path.name}": path for path in options.files}
     if options.cuts and options.cuts.script:
         inputs["after-cut"] = options.cuts.script
@@ -122,20 +122,7 @@ def _drive_words(options: RunOptions) -> list[str]:
 
 def _work_words(options: RunOptions) -> list[str]:
     """Return the options that say what the guest does."""
-    words = ["--job", paths.short(options.job.path)] if options.job else []
-    if options.app:
-        words += ["--app", options.app.name]
-        words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
-    elif options.load:
-        words += [
-            "--load",
-            options.load if options.load.startswith(load.GENERATED) else paths.short(Path(options.load)),
-        ]
-        words += [f"--load-arg={word}" for word in options.load_args]
-    elif options.script and not options.content:
-        words += ["--cmd", paths.short(options.script)]
-    for word in [] if options.content else options.script_args:
-        words += [f"--cmd-arg={word}"]
+    words = options.work.words()
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
     return [*words, *(f"--file={paths.short(path)}" for path in options.files)]
 
@@ -186,8 +173,7 @@ def repeat_command(options: RunOptions) -> str:
     words += [*_state_words(options), "--frontend", options.frontend]
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
     words += ["--shell"] if options.shell and not options.own else []
-    words += ["--content", options.content] if options.content else []
-    words += ["--apps"] if options.apps and not (options.app or options.content) else []
+    words += ["--apps"] if options.apps and not isinstance(options.work, App | Content) else []
     words += options.cuts.words() if options.cuts else []
     return shlex.join([*words, *_time_words(options), *_repeated_words(options)])
 
@@ -197,16 +183,10 @@ def settings(options: RunOptions) -> Json:
     return {
         "profile": paths.short(options.profile) if options.profile else None,
         "drive": drive_file(options),
-        "job": paths.short(options.job.path) if options.job else None,
-        "script": paths.short(options.script) if options.script else None,
-        "script_args": options.script_args,
+        **_NO_WORK,
+        **options.work.facts(),
         "environment": options.environment,
         "apps": options.apps,
-        "content": options.content,
-        "load": options.load,
-        "load_args": options.load_args,
-        "app": options.app.name if options.app else None,
-        "app_parameters": options.app_values,
         **({"own_guest": shlex.join(ownguest.words(options.own))} if options.own else {}),
         "kernel": str(options.own.kernel or "") if options.own else options.kernel,
         **({"modules": _modules(options)} if options.own_kernel else {}),

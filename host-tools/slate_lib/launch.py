@@ -48,16 +48,8 @@ def run(options: RunOptions) -> int:
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
         )
-    path = options.job.path if options.job else options.script
-    say = options.app.name if options.app else paths.short(path) if path else "a shell"
-    if options.content:
-        say = f"content {options.content}"
-    if options.load:
-        say = f"slate-load {options.load}"
-    if options.own:
-        say = f"a guest of your own, {options.own.name},"
     print(
-        f"{'slate':<9} {say} on {', '.join(paths.short(drive.drive_path) for drive in options.drives)}, "
+        f"{'slate':<9} {options.work.said} on {', '.join(paths.short(drive.drive_path) for drive in options.drives)}, "
         f"{_kernel_words(options)}"
         f"{options.smp} vCPU{'s' * (options.smp != 1)}{'' if options.realtime else f' at {options.cpu_rate} GIPS'}, "
         f"{units.size(options.mem)}, seed {options.seed}, "

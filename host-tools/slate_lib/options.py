@@ -30,6 +30,7 @@ from . import (
 from .drives import Drive
 from .errors import SlateError
 from .values import check_settings, memory_available, number, share
+from .work import App, Content, Job, Load, Own, Script, Work
 
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
@@ -53,22 +54,13 @@ class RunOptions(Drive):
     """Holds the options of one run. Attributes of Drive are read from the first drive."""
 
     more: list[Drive] = field(default_factory=list)  # the other drives
-    job: jobfile.JobFile | None = None
-    script: Path | None = None
-    script_text: str = ""
-    script_args: list[str] = field(default_factory=list)
+    work: Work = field(default_factory=Work)
     programs: dict[str, bytes] = field(default_factory=dict)  # files beside the script, by name
     files: list[Path] = field(default_factory=list)  # those that were asked for
     root: Path | None = None  # the guest's files, in place of the guest's own initramfs
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
-    app: apps.App | None = None
-    app_values: dict[str, str] = field(default_factory=dict)
-    own: ownguest.OwnGuest | None = None  # a guest of the user's; None: Slate's
     apps: bool = False  # the image of applications is in the guest
-    content: str | None = None  # a content workload: its name
-    load: str | None = None  # slate-load: a trace's file, or a generator
-    load_args: list[str] = field(default_factory=list)
     out: Path | None = None
     kernel: str = "debian"
     own_kernel: ownkernel.OwnKernel | None = None  # a kernel of the user's for Slate's guest
@@ -96,6 +88,16 @@ class RunOptions(Drive):
         return [self, *self.more]
 
     @property
+    def job(self) -> jobfile.JobFile | None:
+        """Return fio's job, if the work is one."""
+        return self.work.job if isinstance(self.work, Job) else None
+
+    @property
+    def own(self) -> ownguest.OwnGuest | None:
+        """Return the user's own guest; None: Slate's."""
+        return self.work.guest if isinstance(self.work, Own) else None
+
+    @property
     def device(self) -> str:
         """Return the name of the first drive in the guest."""
         return "/dev/nvme0n1" if self.frontend == "nvme" else "/dev/vda"
@@ -103,18 +105,14 @@ class RunOptions(Drive):
     @property
     def name(self) -> str:
         """Return the name of the run's directory."""
-        script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
-        what = self.app.name if self.app else self.job.name if self.job else script
-        what = self.own.name if self.own else what
         stems = list(dict.fromkeys(drive.drive_path.stem for drive in self.drives))
-        return "-".join([what, *stems])
+        return "-".join([self.work.name, *stems])
 
     @property
     def guest_control(self) -> str:
         """Return the value of guest-control. Marks need only logs; the user's own programs may control the drive."""
-        ours = self.app or self.content or self.load
-        own = self.shell or (self.script and not ours) or (self.cuts and self.cuts.script)
-        return "on" if own or (self.job and "exec_" in self.job.text) else "logs"
+        own = self.work.controls_drive(self.shell) or (self.cuts and self.cuts.script)
+        return "on" if own else "logs"
 
 
 @dataclass(frozen=True)
@@ -358,8 +356,10 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     check_settings([drives.without_address(line) for line in args.set])
     options = RunOptions(**vars(drives.first(args)))
     options.more = drives.others(args)
-    options.own, options.shell = own, args.shell or own is not None
+    options.shell = args.shell or own is not None
     _work(options, args)
+    if own:
+        options.work = Own(own)
     hints = options.job.hints if options.job else {}
 
     def asked(name: str, default: Default) -> str | Default:
@@ -382,19 +382,19 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
     what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
     if len(what) > 1:
         raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
-    options.apps = args.apps
-    options.content = args.content
-    options.load, options.load_args = args.load, args.load_arg
+    options.apps = args.apps or bool(args.app)
     options.environment = _environment(args.env)
     options.files, options.programs = [Path(word) for word in args.file], files(args.file)
-    _app(options, args)
-    if args.cmd:
-        options.script = Path(args.cmd)
-        options.script_text = jobfile.read(options.script)
-    elif args.job or not (options.shell or args.app):
-        options.job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
-    options.script_args = args.cmd_arg
-    _check_script_args(options)
+    if args.app_arg and not args.app:
+        raise SlateError("--app-arg without --app", "name the application with --app")
+    if args.app:
+        options.work = _app(args)
+    elif args.cmd:
+        options.work = _script(args)
+    elif args.job or not options.shell:
+        job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
+        options.work = Job(job)
+    _check_script_args(options, args.cmd_arg)
 
 
 def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
@@ -491,16 +491,21 @@ def _records(options: RunOptions, args: argparse.Namespace) -> None:
         raise SlateError("two recordings (--record, --record-content) name one file", "name two files")
 
 
-def _app(options: RunOptions, args: argparse.Namespace) -> None:
-    """Make the script and its parameters from an application."""
-    if not args.app:
-        if args.app_arg:
-            raise SlateError("--app-arg without --app", "name the application with --app")
-        return
-    options.app, options.apps = apps.find(args.app), True
-    options.app_values = options.app.values(args.app_arg)
-    options.script = options.app.script
-    options.script_text = jobfile.read(options.script)
+def _app(args: argparse.Namespace) -> App:
+    app = apps.find(args.app)
+    values = app.values(args.app_arg)
+    return App(app.script, jobfile.read(app.script), args.cmd_arg, app=app, values=values)
+
+
+def _script(args: argparse.Namespace) -> Script:
+    """Return the user's script, or ours for a content workload or a trace, which prepare() has named."""
+    path = Path(args.cmd)
+    text = jobfile.read(path)
+    if args.content:
+        return Content(path, text, args.cmd_arg, workload=args.content)
+    if args.load:
+        return Load(path, text, args.cmd_arg, trace=args.load, load_args=args.load_arg)
+    return Script(path, text, args.cmd_arg)
 
 
 def _record(option: str, name: str | None) -> Path | None:
@@ -559,10 +564,10 @@ def files(words: list[str]) -> dict[str, bytes]:
     return found
 
 
-def _check_script_args(options: RunOptions) -> None:
-    if options.script_args and not options.script:
+def _check_script_args(options: RunOptions, words: list[str]) -> None:
+    if words and not isinstance(options.work, Script):
         raise SlateError("--cmd-arg without --cmd", "name the script with --cmd")
-    for word in options.script_args:
+    for word in words:
         if not re.fullmatch(r"[A-Za-z0-9._/:=@%+-]+", word):
             raise SlateError(
                 f"--cmd-arg '{word}': it travels on the kernel's command line",

@@ -128,7 +128,7 @@ class OwnKernel:
 
     def names(self, options: RunOptions) -> list[str]:
         """Return the modules that a run may need."""
-        texts = [options.script_text, options.job.text if options.job else ""]
+        texts = options.work.texts()
         texts += [data.decode(errors="replace") for data in options.programs.values()]
         texts += [options.cuts.script_text] if options.cuts else []
         found = {word for text in texts for match in _MODPROBE.findall(text) for word in match.split()}
@@ -167,9 +167,9 @@ def check(options: RunOptions) -> None:
     if not kernel:
         return
     needs = [*ALWAYS, *(NVME if options.frontend == "nvme" else VIRTIO)]
-    if options.apps or options.content:
+    if options.apps or options.work.images():
         needs += [*IMAGES, *(() if kernel.has_pmem else LOOP)]
-    if (fs := options.app_values.get("fs")) in FILE_SYSTEMS:
+    if (fs := options.work.file_system) in FILE_SYSTEMS:
         needs.append(FILE_SYSTEMS[fs])
     if options.smp > 1:
         needs.append(Need("SMP", None, f"--smp {options.smp}"))

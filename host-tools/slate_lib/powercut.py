@@ -23,6 +23,7 @@ from . import jobfile, paths
 from .errors import MachineError, SlateError
 from .shape import Json
 from .values import number
+from .work import Script
 
 if TYPE_CHECKING:
     from .drives import Drive
@@ -222,12 +223,8 @@ def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
     if cuts.script:
         after = dataclasses.replace(
             options,
-            job=None,
-            app=None,
-            content=None,
-            script=cuts.script,
-            script_text=cuts.script_text,
-            script_args=[],
+            work=Script(cuts.script, cuts.script_text),
+            environment=options.environment | options.work.environment(),
             precondition="instant",
         )
         found += [(after, plan) for plan in (*cuts.plans[1:], None)]
@@ -262,10 +259,10 @@ def add_mount(cut: Json, power: Json) -> None:
 def text(cuts: list[Json]) -> str:
     """Return the report's lines: commands in flight, and the cost of mounting."""
     lines = []
-    for number, power in enumerate(cuts, 1):
+    for nth, power in enumerate(cuts, 1):
         of = f" of {power['drive']}" if "drive" in power else ""
         lines.append(
-            f"power cut {number}{of}  at {power['cut-ns'] / 1e6:.6f} ms: {power['lost-requests']} requests in flight, "
+            f"power cut {nth}{of}  at {power['cut-ns'] / 1e6:.6f} ms: {power['lost-requests']} requests in flight, "
             f"{power['torn-programs']} programs and {power['torn-erases']} erases torn, "
             f"{power['undone']} commands not begun"
         )

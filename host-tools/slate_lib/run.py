@@ -14,7 +14,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from . import (
-    apps,
     command,
     device,
     drivefile,
@@ -23,7 +22,6 @@ from . import (
     fioresult,
     jobcheck,
     jobfile,
-    load,
     namespaces,
     ownkernel,
     paths,
@@ -452,12 +450,8 @@ class Run:
 
     def _app(self, files: dict[str, bytes]) -> Json | None:
         """Return the application's own results."""
-        options = self.options
-        if options.load:
-            found = load.results(options.load, options.load_args, files)
-        elif options.app:
-            found = apps.results(options.app, options.app_values, files)
-        else:
+        found = self.options.work.results(files)
+        if found is None:
             return None
         self.run_dir.write("app.json", json.dumps(found, indent=1) + "\n")
         return found
@@ -481,16 +475,8 @@ class Run:
     def _verdict(self, status: int, files: dict[str, bytes]) -> int:
         if status == 0:
             return OK
-        log = files.get("app.log" if self.options.app else "fio.log", b"").decode(errors="replace").splitlines()
-        what = (
-            self.booted.app.name
-            if self.booted.app
-            else f"the job {paths.short(self.booted.job.path)}"
-            if self.booted.job
-            else f"slate-load {self.booted.load}"
-            if self.booted.load
-            else f"the script {self.booted.script}"
-        )
+        log = files.get(self.options.work.log, b"").decode(errors="replace").splitlines()
+        what = self.booted.work.failed
         tail = quoted(log[-12:])
         if not tail:
             tail = self.watcher.last_words()

@@ -30,6 +30,7 @@ from slate_lib import command, paths
 from slate_lib.boot import boot
 from slate_lib.errors import SlateError
 from slate_lib.options import RunOptions
+from slate_lib.work import Script
 
 MODULES = paths.BUILD / "kunit"
 KEEP = paths.BUILD / "test" / "kunit"
@@ -67,9 +68,7 @@ def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[s
         profile=PROFILE if not (drive and drive.exists()) else None,
         drive=drive,
         fill=100 if drive and not drive.exists() else None,
-        script=script,
-        script_text=script.read_text(encoding="utf-8"),
-        script_args=what,
+        work=Script(script, script.read_text(encoding="utf-8"), what),
         programs={f"{name}.ko": (MODULES / f"{name}.ko").read_bytes() for name in ("kunit", module)},
         kernel_args=["log_buf_len=2M", "printk.time=1"],
         timeout=LIMIT_S,

@@ -48,8 +48,8 @@ class Arguments(test_options.Case):
         some = self.parse("--app", "kv", "--app-arg", "keys=7", "--app-arg", "memtable=1M", job=False)
         self.assertEqual(some.name, "kv-drive")
         self.assertTrue(some.apps)
-        self.assertEqual((some.app_values["keys"], some.app_values["memtable"]), ("7", "1048576"))
-        self.assertEqual((some.app_values["fs"], some.app_values["value"]), ("ext4", "1000"))
+        self.assertEqual((some.work.values["keys"], some.work.values["memtable"]), ("7", "1048576"))
+        self.assertEqual((some.work.values["fs"], some.work.values["value"]), ("ext4", "1000"))
 
     def test_each_has_its_script(self) -> None:
         for app in apps.APPS.values():
@@ -78,7 +78,7 @@ class Arguments(test_options.Case):
 
     def test_image_alone(self) -> None:
         some = self.parse("--apps")
-        self.assertTrue(some.apps and some.job and not some.app)
+        self.assertTrue(some.apps and some.job)
         self.assertIn("--apps", facts.repeat_command(some).split())
 
     def test_images_lie_in_memory(self) -> None:

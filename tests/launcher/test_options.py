@@ -327,7 +327,7 @@ class Arguments(Case):
         self.assertIn(f"--load '{trace}' --load-arg=--closed --load-arg=8 ", repeat)
         self.assertNotIn("--cmd", repeat)
         again = parse(*shlex.split(repeat)[2:])
-        self.assertEqual((again.load, again.load_args, again.name), (some.load, some.load_args, some.name))
+        self.assertEqual((again.work, again.name), (some.work, some.name))
         entries = {name: data for name, _, data in command.job_entries(parse("--load", "gen:rand4k,foot=1M,n=1"))}
         self.assertEqual(entries["job/load.args"], b"/dev/nvme0n1\ngen:rand4k,foot=1M,n=1\n")
         self.assertNotIn("job/trace", entries)
@@ -345,7 +345,7 @@ class Arguments(Case):
             return options.from_arguments(cli.parser().parse_args(["run", "--content", "iot", *words]))
 
         some = parse()
-        self.assertEqual((some.content, some.apps, some.script_args, some.fill), ("iot", True, ["iot"], 0))
+        self.assertEqual((some.work.name, some.apps, some.work.script_args, some.fill), ("iot", True, ["iot"], 0))
         self.assertEqual((some.mem, some.profile.name, some.name), (2 << 30, "small.ini", "iot-small"))
         names = [name for name, _, _ in command.job_entries(some)]
         self.assertEqual(

@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from ..values import memory_available
 from ..shape import clean
+from ..values import memory_available
 from .jobs import DRIVE, SAID, Job
 from .store import Store, no_room
 
