@@ -79,7 +79,7 @@ class Boots(unittest.TestCase):
     def test_several(self) -> None:
         boots = powercut.boots(parsed("--cut-at", "1s,2s", "--after-cut", SCRIPT))
         self.assertEqual([plan and plan.at_ns for _, plan in boots], [10**9, 2 * 10**9, None])
-        self.assertEqual(boots[1][0].work.text, Path(SCRIPT).read_text(encoding="utf-8"))
+        self.assertEqual(boots[1][0].work.texts(), [Path(SCRIPT).read_text(encoding="utf-8")])
 
     def test_again(self) -> None:
         words = parsed("--cut-at", "1s,2s", "--after-cut", SCRIPT).cuts.words()
