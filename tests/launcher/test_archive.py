@@ -4,6 +4,8 @@ archive of our own (archive.py), and Python's packages of an index of our own.""
 
 from __future__ import annotations
 
+import atexit
+import functools
 import hashlib
 import os
 import re
@@ -351,17 +353,17 @@ class Nothing(unittest.TestCase):
         )  # fmt: skip
 
 
+@functools.cache
+def empty_environment() -> Path:
+    """Make an environment of which each test has a copy, because to make one takes seconds."""
+    folder = tempfile.mkdtemp(prefix="slate-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run(["/usr/bin/python3", "-m", "venv", f"{folder}/venv"], check=True, timeout=300)
+    return Path(folder, "venv")
+
+
 class Wheels(unittest.TestCase):
     """A list's package is gone from the index, or is another file there."""
-
-    empty: Path  # an environment of which each test has a copy, because to make one takes seconds
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        found = tempfile.TemporaryDirectory(prefix="slate-")
-        cls.addClassCleanup(found.cleanup)
-        cls.empty = Path(found.name) / "venv"
-        subprocess.run(["/usr/bin/python3", "-m", "venv", cls.empty], check=True, timeout=300)
 
     def setUp(self) -> None:
         found = tempfile.TemporaryDirectory(prefix="slate-")
@@ -375,7 +377,7 @@ class Wheels(unittest.TestCase):
         text = venv.read_text(encoding="utf-8")
         self.assertIn("python=/usr/bin/python3\n", text)
         venv.write_text(text.replace("python=/usr/bin/python3\n", f"python={python}\n"), encoding="utf-8")
-        make = f'mkdir -p "${{3%/*}}" && cp -a {self.empty} "$3"'
+        make = f'mkdir -p "${{3%/*}}" && cp -a {empty_environment()} "$3"'
         python.write_text(f'#!/bin/sh\n[ "$2" != venv ] || {{ {make}; exit; }}\nexec /usr/bin/python3 "$@"\n')
         python.chmod(0o755)
 
@@ -455,7 +457,7 @@ class Wheels(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
     def test_a_full_disk(self) -> None:
         """While the environment is made, and while a package is installed: nothing of it stays."""
-        kib = sum(path.lstat().st_blocks for path in self.empty.rglob("*")) // 2
+        kib = sum(path.lstat().st_blocks for path in empty_environment().rglob("*")) // 2
         self.lists("a\n", a="x" * 9_000_000)
         self.wheel("a", "1.0", "x" * 9_000_000)
         why = "slate: pip could not install what host-tools/python/x.txt names: the disk is full"

@@ -318,7 +318,8 @@ def _traces(given: Asked, seed: int | None, profile: str) -> tuple[list[str], di
 @functools.cache
 def _check_generator(name: str) -> None:
     """Refuse a generator that slate-replay refuses; of one that is right it makes the first request."""
-    command = [paths.program("slate-replay"), "--profile", str(paths.PROFILES / "small.ini"), "--limit=1", name]
+    profile = paths.PROFILES / "small.ini"
+    command: list[str | Path] = [paths.program("slate-replay"), "--profile", profile, "--limit=1", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wrong, _, fix = done.stderr.strip().removeprefix("slate-replay: ").partition("; ")
     if done.returncode and wrong.startswith("generator "):
