@@ -125,8 +125,7 @@ typedef enum NandSsdCutWhen {           /* enum slate_cut_when */
 
 typedef struct NandSsdCut {
     NandSsdCutWhen when;
-    uint64_t value;                     /* commands; ns of the drive's clock, or
-                                         * after the mark */
+    uint64_t value;                     /* commands, or ns of clock or mark */
     uint64_t seed;                      /* what torn cells hold */
     char mark[NAND_SSD_LABEL_BYTES];    /* NAND_SSD_CUT_AFTER_MARK: label */
 } NandSsdCut;
