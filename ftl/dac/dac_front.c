@@ -28,7 +28,10 @@ uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x)
 
 /* ---- free blocks ---------------------------------------------------------------- */
 
-/* Erase the die's first free block, which may be half erased. */
+/*
+ * Erase the first free block of the die once more before it is used: power may have failed during its erase, and cells
+ * that are half erased must not be programmed.
+ */
 static void prepare(struct dac *d, struct dac_die *x)
 {
 	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
@@ -61,6 +64,15 @@ bool dac_prepared(struct dac *d, struct dac_die *x)
 
 /* ---- parity pages ---------------------------------------------------------------- */
 
+void dac_program_backup(struct dac *d, struct dac_die *x, struct nand_cmd *c, enum dac_cmd cmd)
+{
+	die_command(d->host.n, d->host.now_ns, c, 1);
+	x->parity = c->ppn.v;
+	x->parity_failed = c->status == NAND_PROG_FAIL;
+	d->host.stats.backup_pages++;
+	dac_die_start(d, x, cmd, c->done_ns);
+}
+
 bool dac_backup_turn(struct dac *d, struct dac_die *x)
 {
 	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_BACKUP, .oob = d->oob };
@@ -76,11 +88,7 @@ bool dac_backup_turn(struct dac *d, struct dac_die *x)
 		dac_gc_wanted(d, x);
 	}
 	c.data = front_backup(&d->fr, dac_plane_of(d, x), p->debt_slot, &what, &c.ppn.v, d->oob);
-	die_command(d->host.n, d->host.now_ns, &c, 1);
-	x->parity = c.ppn.v;
-	x->parity_failed = c.status == NAND_PROG_FAIL;
-	d->host.stats.backup_pages++;
-	dac_die_start(d, x, DAC_CMD_BACKUP, c.done_ns);
+	dac_program_backup(d, x, &c, DAC_CMD_BACKUP);
 	return true;
 }
 

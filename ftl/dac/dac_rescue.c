@@ -153,11 +153,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	o.collected = DAC_NONE;		/* the named block has been erased since */
 	dac_set_oob(d, &o);
 	front_cover(&d->fr, dac_plane_of(d, x), c.ppn.v, c.data, d->oob);
-	die_command(d->host.n, d->host.now_ns, &c, 1);
-	x->parity = c.ppn.v;
-	x->parity_failed = c.status == NAND_PROG_FAIL;
-	d->host.stats.backup_pages++;
-	dac_die_start(d, x, DAC_CMD_RESCUE, c.done_ns);
+	dac_program_backup(d, x, &c, DAC_CMD_RESCUE);
 	return true;
 }
 
