@@ -742,20 +742,6 @@ class Bad(Case):
         self.refused("--profile", TINY, self.file("a", "# slate-trace 2\n"), words=("another version",))
         self.refused("--profile", TINY, self.file("a", "fio version 1 iolog\n"), words=("newer fio",))
 
-    def test_generators(self) -> None:
-        for spec, word in (
-            ("gen:", "randSIZE"),
-            ("gen:walk4k,foot=1M", "randSIZE"),
-            ("gen:rand4k,n=1", "foot"),
-            ("gen:rand4k,foot=1M", "n=N"),
-            ("gen:rand4k,foot=1M,n=1,x=1", "'x'"),
-            ("gen:rand4k,foot=1M,n=1,read=1001", "'read'"),
-            ("gen:rand4k,foot=1Q,n=1", "'foot'"),
-            ("gen:rand100,foot=1M,n=1", "whole sectors"),
-            ("gen:rand4k,foot=1M,n=1,seed=0", "'seed'"),
-        ):
-            self.refused("--profile", TINY, spec, words=(spec, word, "--help"))
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -95,6 +95,15 @@ class Generators(Case):
 
     def test_refusals(self) -> None:
         for spec, word in (
+            ("", "randSIZE"),
+            ("walk4k,foot=1M", "randSIZE"),
+            ("rand4k,n=1", "foot"),
+            ("rand4k,foot=1M", "n=N"),
+            ("rand4k,foot=1M,n=1,x=1", "'x'"),
+            ("rand4k,foot=1M,n=1,read=1001", "'read'"),
+            ("rand4k,foot=1Q,n=1", "'foot'"),
+            ("rand100,foot=1M,n=1", "whole sectors"),
+            ("rand4k,foot=1M,n=1,seed=0", "'seed'"),
             ("zipf4k,foot=1M,n=1,hot=20:80", "contradict each other"),
             ("seq4k,foot=1M,hot=20:80", "hot= is for rand"),
             ("rand4k,foot=1M,n=1,hot=20", "'hot'"),
