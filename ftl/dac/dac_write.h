@@ -7,7 +7,8 @@
 
 /* Returns the newest buffered version of a unit that reads may use, or DAC_NONE. */
 uint32_t dac_buffered(const struct dac *d, uint32_t lpn);
-void dac_write_line(struct dac *d);		/* Move waiting I/Os into the buffer. */
+/* Move the host's waiting writes into the write buffer, as far as it has room. */
+void dac_write_line(struct dac *d);
 void dac_merged(struct dac *d, uint32_t unit, const uint8_t *base);	/* content: NULL if it is lost */
 void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool expanded);
 void dac_engine(struct dac *d);

@@ -226,7 +226,7 @@ struct page_turn {			/* the command of each die, and when it ends */
 	uint32_t *stripe;		/* die numbers in stripe order */
 	uint32_t stripe_at;
 	uint64_t *idle, *idle_stripe;	/* a bit for each idle die, by number and by place in the stripe */
-	struct die_due ends;		/* end times of the busy dies */
+	struct die_due ends;		/* the dies that execute a command, by when it ends */
 	uint32_t *due;
 	bool kick;			/* an idle die has new work */
 	bool changed;			/* the result of begin_all() was changed from outside */

@@ -20,7 +20,10 @@ void read_bases_arrived(struct page_ftl *f, struct die *d);
 void uread_put(struct page_ftl *f, uint32_t r);	/* return uread r to the pool */
 /* The map has looked up uread r: queue it on the unit's die, end it, or leave it waiting, as the answer says. */
 void read_answer(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum map_answer answer);
-/* Read the map page whose first unit has this LPN. map_arrived() and map_loaded() follow. */
+/*
+ * Begin to read the page of the map whose first entry is of this LPN. When the die has read it, map_arrived() is called
+ * with its content, and then map_loaded().
+ */
 void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
 
 #endif

@@ -299,7 +299,10 @@ struct unflushed *unflushed_open(void);
 void unflushed_close(struct unflushed *u);
 /* A request is submitted: append it if it is a write or trim. number: that of the request in the trace, from 0 on. */
 void unflushed_submit(struct unflushed *u, uint64_t now_ns, uint64_t number, const struct request *q);
-/* A request has completed: remove what is durable now. cached: the drive has a volatile write cache. */
+/*
+ * A request has completed: remove from the list the writes and trims that are durable by it. cached: the drive has a
+ * volatile write cache, so that only a flush or FUA makes them so.
+ */
 void unflushed_done(struct unflushed *u, const struct request *q, bool cached);
 /*
  * Mount the drive after the cut, and count the sectors of each write in the list that have the write's content. Returns

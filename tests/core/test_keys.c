@@ -113,7 +113,7 @@ static uint32_t units, unit_bytes, busy, zone_now;
 static uint32_t newest[UNITS_MAX], durable[UNITS_MAX];	/* versions; 0: never written, or reset */
 static bool content, failed;		/* the drive keeps data; it had a fault */
 static struct request request[IOS];
-static char drive[4096];		/* the settings drawn, for messages */
+static char drive[4096];		/* the profile that was drawn; a failure prints it */
 
 static uint32_t roll(uint32_t n)
 {
@@ -433,7 +433,10 @@ static void all_were_drawn(const struct keys *k)
 	}
 }
 
-/* Change a key that may change; a value may be refused, with a sentence. */
+/*
+ * Set one of the keys that may change while the drive runs to a drawn value. The drive may refuse the value, but must
+ * say why.
+ */
 static void change_a_key(const struct keys *k, uint64_t *rng)
 {
 	uint32_t n = 0, i = 0;

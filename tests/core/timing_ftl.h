@@ -17,7 +17,7 @@ static struct ftl *f;
 static void *mem;
 static uint64_t now, next;
 static struct ftl_io done_io[64];
-static uint32_t reads_in_row;	/* setting of the next drive; 0: the default, eight */
+static uint32_t reads_in_row;	/* ftl.reads_in_row of the drive that is opened next; 0: its default, 8 */
 static bool capacitors;		/* setting of the next drive */
 static uint32_t done_count;
 

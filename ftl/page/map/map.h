@@ -45,7 +45,10 @@ static inline uint32_t *map_entry(const struct page_ftl *f, uint32_t lpn)
 	return map_is_cached(f) ? map_cached(f, lpn) : &f->map.l2p[lpn];
 }
 
-/* Returns the unit's address, perhaps with OOB_LOST, or NONE. The entry is in memory. */
+/*
+ * Returns where the LPN's data are on flash, with the bit OOB_LOST if they were lost, or NONE if the host never wrote
+ * them. Call it only while map_holds(lpn).
+ */
 static inline uint32_t map_get(const struct page_ftl *f, uint32_t lpn)
 {
 	return *map_entry(f, lpn);

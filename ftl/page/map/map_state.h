@@ -89,7 +89,8 @@ struct map_above {
 	void (*read)(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);	/* the map page with this first LPN */
 	/* The uread has waited, and now has an answer. */
 	void (*answer)(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum map_answer answer);
-	void (*lacks_room)(struct page_ftl *f, uint32_t plane);	/* GC may have work in the plane */
+	/* The map cannot write in the plane before it has more free blocks: let GC look whether it can free some. */
+	void (*lacks_room)(struct page_ftl *f, uint32_t plane);
 	/*
 	 * Take a free block that the host could take, and put it into state VICTIM. Returns false if there is none, or
 	 * if the block must be erased first, which has begun then.

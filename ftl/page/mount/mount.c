@@ -226,7 +226,11 @@ static int sort_blocks(struct page_mount *s)
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		struct blk *k = &f->bt.blk[b];
 
-		if (s->read_only)	/* rescue_frontiers(), which counts parity pages in blk.live, is not called */
+		/*
+		 * rescue_frontiers() counts the parity pages of blocks in blk.live. A mount that only reads does not
+		 * call it, so there a block names no parity page.
+		 */
+		if (s->read_only)
 			k->parity = 0;
 		if (f->host.n->ops->is_bad(f->host.n, (pbn_t){ b })) {
 			k->state = BLK_BAD;
