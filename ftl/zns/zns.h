@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * zns.h - a zoned FTL: zones of whole blocks, written in order, erased by resets. DESIGN.md beside this file has
- * the layout, what is durable, and the mount.
+ * the layout and what is durable.
  *
  * This header has the state. Each file has a header of its own, and calls only files that stand above it here:
  *

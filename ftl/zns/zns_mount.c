@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * zns_mount.c - what flash holds. DESIGN.md beside this file argues why this is right. The steps:
+ * zns_mount.c - what flash holds. Each step leaves what the same steps find again, so power may be cut in any of them:
  *
- *   survey   every spare area: of each block whose it is, of each zone its generation
- *   claim    blocks of each zone's generation enter its table; what is older, or a copy that was not
- *            completed, is erased
- *   ends     where each zone ends
- *   parts    records that have the first sectors of the page at the end, or pages of a random write area
- *   repair   blocks with pages beyond the end are replaced (zns_repair.c)
- *   limit    zones beyond the maximum of active ones are ended, areas beyond their maximum are committed
- *   states   which zones are read-only and offline
- *   log      parts in buffers and states are written to a new block; old blocks of the log are erased
+ *   survey   Every spare area is read: of each block whose it is, of each zone its generation, the highest one of its
+ *            blocks and records.
+ *   claim    Blocks of each zone's generation enter its table. What is older (a half-done reset), or a copy that was
+ *            not completed (a half-done repair), is erased.
+ *   ends     Let m be the zone's highest readable page. Pages up to m - slots were on flash before m was issued (Z3).
+ *            The zone ends at the first later page that cannot be read; an unreadable page before it is lost, an
+ *            error to its readers.
+ *   parts    What records have of the page at the end, or of a random write area that begins there, returns to the
+ *            buffer. The zone is closed; or full, if the page before the end has ZNS_END or the end is the capacity;
+ *            or read-only or offline, if a record says so.
+ *   repair   A block with programmed or torn pages beyond the end cannot be written on: it is replaced
+ *            (zns_repair.c). An offline zone stays as it is, and so does a read-only one, unless a record has a part
+ *            of its last page. Then it is repaired and the part programmed as its end, so that the zone needs neither
+ *            buffer nor record, and is not active.
+ *   limit    A host relies on zone_active_max at all times. A zone that was written to its end, finished or reset is
+ *            at once not active for the host, while flash may still have a zone to continue, so a cut can leave too
+ *            many. The surplus is ended, zones with most data first, since those that were filled are among them: the
+ *            page at the end is programmed with its part, padded, with ZNS_END and ZNS_BY_DRIVE, as NVMe lets a
+ *            controller do. This costs no data, but the rest of the capacity until the reset. For the same reason, or
+ *            with a smaller setting, areas can be more or larger than the settings allow: the rest is committed.
+ *   states   Records say which zones are read-only and offline. Zones for which blocks are missing become offline,
+ *            the highest empty ones first.
+ *   log      Parts in buffers and states are written to a new block, then a record with a new floor; then old blocks
+ *            of the log are erased.
+ *
+ * Blocks that the mount found blank are erased before use.
  */
 #include "zns_mount.h"
 #include "zns_log.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * zns_repair.c - blocks that a mount replaces: one that has pages beyond its zone's end cannot be written on, so its
- * pages before the end are copied to an erased block, and it is erased (DESIGN.md beside this file, step 5). What else
- * a mount does is in zns_mount.c and zns_mount_parts.c, which call these functions.
+ * pages before the end are copied to an erased block, and it is erased. What else a mount does is in zns_mount.c and
+ * zns_mount_parts.c, which call these functions.
  *
- * Cost: a read and a program for each page that is copied. A copy counts once its last page is there, so a cut leaves
- * a block to be erased.
+ * Cost: a read and a program for each page that is copied. A copy counts, by its higher serial, once its last page is
+ * there, so a cut leaves a block to be erased.
  */
 #include "zns_mount.h"
 
