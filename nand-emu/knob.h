@@ -16,7 +16,7 @@ enum knob_type {
 	KNOB_BOOL,		/* names[1] is true */
 	KNOB_NOT,		/* names[0] is true */
 	KNOB_CHOICE,		/* an enum, stored as unsigned int, in the order of names */
-	KNOB_GC_POLICY,		/* a pointer to one of the gc_policies (ftl/common/blk.h) */
+	KNOB_GC_POLICY,		/* a pointer to one of the gc_policies (ftl/common/gc_policy.h) */
 	KNOB_TOLERANCE,		/* uint32_t, or 'off': KNOB_NEVER */
 	/* Types used by shells only: */
 	KNOB_COEFFICIENT,	/* double, 0 or 1e-30 .. 1 */

@@ -79,7 +79,7 @@ enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_STATES = 3, ZNS_WINDOW = 32, Z
  *   sectors   sectors with data                          sectors of the page that are here; resets: 0
  *
  * STATES is a RECORD of a chunk of zones: zone is the first of them, bit i of gen says that zone + i is
- * read-only, bit i of page that it is offline. No zone leaves these states.
+ * read-only, bit i of page that it is offline. A zone leaves read-only for offline alone, and offline never.
  *
  * WINDOW is a RECORD of a whole page, which is or was in the zone's random write area.
  */
