@@ -242,9 +242,9 @@ struct ftl_ops {
 	/* Returns NULL, or a sentence that names a knob and says which value it must have. */
 	const char *(*fault)(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 	/*
-	 * Returns the largest size of writes that are atomic, a power of two times unit_bytes: after a loss of power
-	 * all of the write is found or nothing, and a read sees all of it or nothing. If the member is NULL, a write
-	 * that touches one unit is atomic.
+	 * Returns the largest size of writes that are atomic, unit_bytes or a power of two above it: after a loss of
+	 * power all of the write is found or nothing, and a read sees all of it or nothing. If the member is NULL or
+	 * returns unit_bytes, a write that touches one unit is atomic.
 	 */
 	uint32_t (*atomic_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
 	/*

@@ -35,19 +35,24 @@ static uint32_t pages_of_write(const struct ftl_config *c, uint32_t units, uint3
 /*
  * With capacitors a write is atomic if the buffer accepts it as a whole. It may take a quarter of the buffer, so that
  * waiting for its room costs little, and what can be free while pages are open: one, or one of each handle. A write
- * that does not begin with a unit touches one more.
+ * that does not begin with a unit touches one more. The size is a power of two also where a unit is none: Linux makes
+ * no atomic writes of a drive with another.
  */
 uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	uint32_t upp = g->page_bytes / c->unit_bytes, pages = c->buffer_units / upp;
-	uint32_t open = c->placement_handles ? c->placement_handles : 1, units = 1;
+	uint32_t unit = c->unit_bytes, upp = g->page_bytes / unit, pages = c->buffer_units / upp;
+	uint32_t open = c->placement_handles ? c->placement_handles : 1, bytes = 0;
 
 	if (!c->power_protected)
-		return c->unit_bytes;
-	while (2 * units * c->unit_bytes <= ATOMIC_MAX_BYTES && 2 * units <= c->buffer_units / 4 &&
-	       pages_of_write(c, 2 * units + 1, upp) + open <= pages)
-		units *= 2;
-	return units * c->unit_bytes;
+		return unit;
+	for (uint32_t next = FTL_SECTOR_BYTES; next <= ATOMIC_MAX_BYTES; next *= 2) {
+		uint32_t units = (next + unit - 1) / unit;
+
+		if (units > c->buffer_units / 4 || pages_of_write(c, units + 1, upp) + open > pages)
+			break;
+		bytes = next;
+	}
+	return bytes > unit ? bytes : unit;
 }
 
 /* Do both have two units in common? One of them might then be read before, and one after, a change of both. */

@@ -5,7 +5,7 @@
 
 #include "page_state.h"
 
-/* Returns the size of the largest atomic write, in bytes: a unit without capacitors, else a power of two of units. */
+/* Returns the size of the largest atomic write, in bytes: a unit, or with capacitors a power of two above a unit. */
 uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g);
 /*
  * May the write at the head of the line begin? An atomic write of several units waits until the buffer has room for all

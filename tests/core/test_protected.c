@@ -268,6 +268,25 @@ static void atomic_writes(void)
 	}
 }
 
+/* A page has two units. The size of atomic writes is a power of two also where a unit is none. */
+static void atomic_writes_of_odd_units(void)
+{
+	static const struct { uint32_t unit, buffer_units, bytes; } want[] = {
+		{ 512, 8, 1024 }, { 1536, 4, 1536 }, { 1536, 8, 2048 }, { 6144, 11, 8192 }, { 6144, 12, 16384 },
+		{ 6144, 32, 32768 }, { 6144, 87, 65536 }, { 6144, 88, 131072 }, { 6144, 4096, 131072 },
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		struct ftl_config c = { .unit_bytes = want[i].unit, .buffer_units = want[i].buffer_units,
+					.power_protected = true };
+		struct nand_geometry g = { .page_bytes = 2 * want[i].unit };
+
+		EXPECT_EQ(ftl_list[0]->atomic_bytes(&c, &g), want[i].bytes);
+		c.power_protected = false;
+		EXPECT_EQ(ftl_list[0]->atomic_bytes(&c, &g), want[i].unit);
+	}
+}
+
 /* Make the profile, and a name for a drive file. */
 static void begin_file(void)
 {
@@ -482,6 +501,7 @@ int main(void)
 	RUN(nothing_to_save);
 	RUN(energy_is_used_up);
 	RUN(atomic_writes);
+	RUN(atomic_writes_of_odd_units);
 	RUN(closed_without_a_flush);
 	RUN(closed_at_once);
 	RUN(closed_with_too_little_energy);

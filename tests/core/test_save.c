@@ -56,6 +56,8 @@ static const struct shape large[] = {
 	{ "atomic", { 2, 1, 1, 1, 18, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 80, 16, FTL_GC_SLICED, false, 0 },
 	{ "atomic, units of two sectors", { 2, 1, 1, 1, 18, 4, 2048, 64, 25, 2048, 0, 1, 1 }, 1024, 80, 16,
 	  FTL_GC_BLOCKING, false, 0 },
+	{ "atomic, units of three sectors", { 2, 1, 1, 1, 18, 4, 3072, 64, 25, 3072, 0, 1, 1 }, 1536, 80, 16,
+	  FTL_GC_SLICED, false, 0 },
 	{ "atomic, handles", { 2, 1, 1, 1, 18, 4, 1024, 64, 26, 1024, 0, 1, 1 }, 512, 80, 16, FTL_GC_SLICED, false, 0,
 	  HANDLES },
 	{ "atomic, controller and cache", { 2, 1, 1, 1, 18, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 80, 16,
