@@ -240,29 +240,34 @@ class Drive:
     def sustained_write_iops(self, qd: dict[str, int]) -> float:
         """Measure the rate of random 4 KiB writes to a full drive that was overwritten twice at random.
 
-        Thirds of more writes are measured until the rates of the last two are equal. The first does not count.
+        Thirds of more writes are measured until the rates of the last two are equal. The first does not count. All are
+        parts of one replay, because ageing the drive takes most of its time.
         """
         first, count = self.window("sustained_write_iops")
         third = count // 2
         warm = first - third
+        trace = f"gen:rand4k,n={warm + 3 * MOST_THIRD_IOS},foot={self.exported_mib()}MiB"
         words = ["--fill", "100", "--age", "2", "--closed", str(qd["write_qd"]), "--interval", str(SERIES_MS)]
+        rows = self.replay([*words, trace])["series"]["rows"]
+        ios = [row["write"]["ios"] if "write" in row else 0 for row in rows]
         while True:
-            trace = f"gen:rand4k,n={warm + 3 * third},foot={self.exported_mib()}MiB"
-            rows = self.replay([*words, trace])["series"]["rows"]
-            before, last = last_thirds([row["write"]["ios"] if "write" in row else 0 for row in rows], warm)
+            before, last = last_thirds(ios, warm, third)
             if abs(last - before) <= STEADY * before or third >= MOST_THIRD_IOS:
                 return (before + last) / 2 * (1000 / SERIES_MS)
             third *= 2
 
 
-def last_thirds(ios: list[int], warm: int) -> tuple[float, float]:
-    """Return the means of the last two thirds of the rows behind those with the first I/Os, without the last row."""
+def last_thirds(ios: list[int], warm: int, third: int) -> tuple[float, float]:
+    """Return the mean I/Os of the rows in the second and the last third of 3 * third I/Os after the first `warm`.
+
+    Rows that these I/Os fill only in part are left out.
+    """
     done = list(itertools.accumulate(ios))
-    rows = ios[bisect.bisect_left(done, warm) + 1 : -1]
-    third = len(rows) // 3
-    if not third:
+    rows = ios[bisect.bisect_left(done, warm) + 1 : bisect.bisect_left(done, warm + 3 * third)]
+    length = len(rows) // 3
+    if not length:
         raise SlateError("the drive is too small to measure random writes", "raise 'geometry.blocks_per_plane'")
-    return statistics.fmean(rows[-2 * third : -third]), statistics.fmean(rows[-third:])
+    return statistics.fmean(rows[-2 * length : -length]), statistics.fmean(rows[-length:])
 
 
 @functools.cache
