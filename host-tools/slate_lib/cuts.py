@@ -603,7 +603,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     """Check the arguments, then what is built, and return the campaign."""
     seed = int(number("seed", args.seed, 0, 2**31 - 1))
     span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
-    at = times_of(args)
+    at, states = times_of(args), states_of(args)
     if args.guest is not None:
         guests.choose(args.guest)
     kind = cutkinds.given(args.take) if args.take else cutkinds.find(args.kind)
@@ -629,7 +629,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
         )
     command.check_built(base)
     return Campaign(base, workload, seed, span, folder, folder / "origin.slate", at, kind, tuple(words),
-                    states_of(args))  # fmt: skip
+                    states)  # fmt: skip
 
 
 def states_of(args: argparse.Namespace) -> int:
