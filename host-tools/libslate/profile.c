@@ -117,7 +117,7 @@ static void unknown_key(struct parse *s, int from, const char *section, const ch
 			used += (size_t)snprintf(known + used, sizeof(known) - used, " %s",
 						 profile_key_at(i)->knob->name);
 		else
-			more = " ... (all: slate-profile --keys)";
+			more = " ... (all: slate profiles keys)";
 	}
 	if (near.best)
 		snprintf(meant, sizeof(meant), "did you mean %s.%s? ", section, near.best);

@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from . import drives, paths, peers, units
@@ -49,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("profile", metavar="NAME", help="a shipped profile's name, or a path")
     add_set_argument(show)
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
+    listed = actions.add_parser("keys", help="every key of profiles: values, default, FTLs that read it, meaning")
+    listed.add_argument("words", metavar="WORD", nargs="*", help="only keys that have all these words in their line")
+    listed.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
     peers.add_arguments(actions.add_parser("import", help="make a profile of another simulator's configuration"))
 
 
@@ -56,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     """Returns the exit code."""
     if args.action == "show":
         return show(args.profile, args.set, args.json)
+    if args.action == "keys":
+        return list_keys(args.words, args.json)
     if args.action == "import":
         return peers.run(args.file, args.out, derive)
     return list_all(args.json)
@@ -160,6 +166,32 @@ def table(rows: list[Json]) -> str:
     if any(row.get("runs") is False for row in rows):
         lines.append("* no FTL: the profile describes the array, 'slate run' refuses it")
     return "\n".join(lines) + "\n"
+
+
+# ---- the keys
+
+
+def list_keys(words: list[str], as_json: bool) -> int:
+    """Print the keys whose row has all the words, with the keys' sections and FTLs as headings."""
+    done = subprocess.run([paths.program("slate-profile"), "--keys"], capture_output=True, text=True, check=True)
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    rows = [row for row in rows if all(word.lower() in "\t".join(row).lower() for word in words)]
+    if not rows:
+        raise SlateError(f"no key has {' and '.join(words)} in its line", "'slate profiles keys' lists all keys")
+    if as_json:
+        print(json.dumps([dict(zip(("key", "values", "default", "ftls", "meaning"), row)) for row in rows], indent=1))
+        return OK
+    before = ""
+    for key, values, default, ftls, meaning in rows:
+        section, _, name = key.partition(".")
+        heading = f"[{section}]{f', only {ftls}' if ftls else ''}"
+        if heading != before:
+            print(f"\n{heading}" if before else heading)
+            before = heading
+        given = default if default == "must be given" else f"default {default or '(empty)'}"
+        print(textwrap.fill(f"{name} = {values}; {given}", 100, initial_indent="  ", subsequent_indent="    "))
+        print(textwrap.fill(meaning, 100, initial_indent="      ", subsequent_indent="      "))
+    return OK
 
 
 # ---- one profile

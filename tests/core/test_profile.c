@@ -33,7 +33,7 @@ static void bad_overrides_are_named(void)
 	expect_error(small, "ftl.gc_mode=often", "ftl.gc_mode = 'often': must be blocking or sliced");
 	expect_error(small, "ftl.nothing=1", "no such key: ftl.nothing; [ftl] has: type unit_bytes");
 	expect_error(small, "ftl.opp=1", "no such key: ftl.opp; did you mean ftl.op_permille? [ftl] has: type");
-	expect_error(small, "ftl.nothing=1", " ... (all: slate-profile --keys)");
+	expect_error(small, "ftl.nothing=1", " ... (all: slate profiles keys)");
 	expect_error(small, "link.nothing=1", "no such key: link.nothing; [link] has: ");
 	EXPECT(!strstr(err, " ..."));
 	expect_error(small, "ftl.bufer_units=1", "did you mean ftl.buffer_units? ");

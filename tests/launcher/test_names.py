@@ -134,7 +134,7 @@ class DidYouMean(unittest.TestCase):
             (("run", "--profle=x"), "--profle=x: there is no such option; did you mean --profile?"),
             (("rnu",), "slate: rnu: there is no such command; did you mean run?\n  fix: use one of: run, report, "),
             (("run", "--kernel", "smal"), "--kernel: there is no smal; did you mean small?"),
-            (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show, import; see 'slate profiles --help'"),
+            (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show, keys, import; see 'slate profiles "),
             (("run", "extra"), "extra: nothing takes this argument\n  fix: see 'slate run --help'"),
             (("run", "--set", "buffer_units=0"), "not SECTION.KEY=VALUE; did you mean ftl.buffer_units?\n  fix: "),
             (("run", "--set", "seed=2"), "did you mean reliability.seed or precondition.seed?\n"),

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -20,7 +19,6 @@ import support  # noqa: F401  (sets the path)
 from slate_lib import cli, paths, profiles
 
 TOOL = paths.BUILD / "core" / "slate-profile"
-README = paths.PROFILES / "README.md"
 MIB, GIB = 1 << 20, 1 << 30
 
 
@@ -400,50 +398,41 @@ class Showing(Case):
         self.assertIn("small: 256 MiB for tests", out)
 
 
-def table(rows: Any) -> list[str]:
-    """Return the README's table of one section, made from 'slate-profile --keys'."""
-    lines, before = ["| key | value | default | |", "|---|---|---|---|"], ""
-    for key, values, default, owners, says in rows:
-        if owners != before:
-            lines.append(f"| **only {owners}** | | | |")
-            before = owners
-        values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
-        values = re.sub(r", or up to (\d) with commas between", r"; up to \1 values", values)
-        default = "-" if default == "must be given" else default
-        lines.append("".join(f"| {cell} " for cell in (key.partition(".")[2], values, default, says)) + "|")
-    return lines
+class Keys(Case):
+    """Test 'slate profiles keys'."""
 
+    def test_lines_with_all_the_words(self) -> None:
+        said = """\
+[geometry]
+  copyback = yes or no; default no
+      pages move within a plane without the bus
 
-def with_tables(text: str) -> str:
-    """Return the README with new tables."""
-    done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
-    by_section: dict[str, list[list[str]]] = {}
-    for line in done.stdout.splitlines():
-        row = line.split("\t")
-        by_section.setdefault(row[0].partition(".")[0], []).append(row)
-    out, section, in_table = [], "", False
-    for line in text.splitlines():
-        if line.startswith("## ["):
-            section = line[4:-1]
-        if section in by_section and line.startswith("| key | value"):
-            out += table(by_section.pop(section))
-            in_table = True
-        in_table = in_table and line.startswith("|")
-        if not in_table:
-            out.append(line)
-    if by_section:
-        missing = ", ".join(f"[{name}]" for name in by_section)
-        raise AssertionError(f"no table of {missing} in the README: write its heading, and '| key | value |'")
-    return "\n".join(out) + "\n"
+[ftl], only page, nftl, superblock, parity, rtf, flex
+  gc_copyback = yes or no; default no
+      GC copies inside the chip (needs geometry.copyback)
+"""
+        self.assertEqual(slate("keys", "GEOMETRY", "copyback"), (0, said, ""))
 
+    def test_a_key_without_a_default(self) -> None:
+        said = """\
+[geometry]
+  chips_per_channel = a whole number, 1 .. 64; must be given
+      they share the channel's bus
+"""
+        self.assertEqual(slate("keys", "chips_per"), (0, said, ""))
 
-class Documentation(Case):
-    """Test the tables of nand-emu/profiles/README.md. 'python3 tests/launcher/test_profiles.py --record' makes them."""
+    def test_no_line(self) -> None:
+        code, out, err = slate("keys", "zns", "nothing")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("no key has zns and nothing in its line\n  fix: 'slate profiles keys' lists all keys", err)
 
-    def test_every_key_with_its_range_default_ftls_and_sentence(self) -> None:
-        written = README.read_text(encoding="utf-8")
-        self.maxDiff = None
-        self.assertEqual(written, with_tables(written))
+    def test_every_key(self) -> None:
+        done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        _, out, _ = slate("keys")
+        self.assertEqual(re.findall(r"^  (\S+) = ", out, re.MULTILINE), [row[0].partition(".")[2] for row in rows])
+        _, out, _ = slate("keys", "--json")
+        self.assertEqual([[*row.values()] for row in json.loads(out)], rows)
 
     def test_every_key_says_what_it_is(self) -> None:
         done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
@@ -464,7 +453,4 @@ class NotBuilt(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--record"]:
-        README.write_text(with_tables(README.read_text(encoding="utf-8")), encoding="utf-8")
-        sys.exit()
     unittest.main()

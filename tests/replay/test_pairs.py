@@ -32,7 +32,7 @@ ABILITIES = {
     "gc_subpage_reads": ("ftl.gc_subpage_reads=yes", "geometry.subpage=dma", "geometry.ecc_word_bytes=4096"),
 }  # fmt: skip
 # These pairs are refused. In most of them both would decide where pages go, or the chip would copy what the FTL has to
-# change; nand-emu/profiles/README.md, `accounting`, has the reason for suspend.
+# change; the meaning of `ftl.accounting` (slate profiles keys) has the reason for suspend.
 REFUSED = {
     ("placement_handles", "hot_cold"), ("placement_handles", "slc_cache"), ("placement_handles", "gc_frontier"),
     ("hot_cold", "slc_cache"), ("hot_cold", "map_cache_pages"), ("hot_cold", "gc_copyback"),

@@ -131,7 +131,7 @@ def check_keys(study: Study) -> None:
         near = f": an option of {other}s, not of {kind}s" if option in TAKES[other] else near
         raise SlateError(
             f"{where} {key}: there is no such option of a {kind}, and no such setting{near}",
-            f"options: {', '.join(TAKES[kind])}; settings: 'slate-profile --keys' lists them; any other name must "
+            f"options: {', '.join(TAKES[kind])}; settings: 'slate profiles keys' lists them; any other name must "
             "stand in {} in a value",
         )
     if study.warm_up:
@@ -154,7 +154,7 @@ def prepare(study: Study) -> list[Job]:
         try:
             job = (_replay if kind == REPLAY else _guest)(study, Asked(study, point))
         except SlateError as error:
-            fix = error.fix or "nand-emu/profiles/README.md has every setting and its values"
+            fix = error.fix or "'slate profiles keys' lists every setting and its values"
             raise SlateError(f"{study.name}, {words(point)}: {error.message}", fix, error.code) from None
         if job.hash in seen:
             differ = [axis for axis, value in point.items() if seen[job.hash][axis] != value]
