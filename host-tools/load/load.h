@@ -130,7 +130,7 @@ const char *command_error(int status, char *buf, size_t room);
 
 /*
  * The latency file: LATLOG_HEAD bytes of head, then a record of LATLOG_RECORD bytes for
- * each request in the order of completion; little-endian. docs/slate-load.md has the table.
+ * each request in the order of completion; little-endian. latlog.c has the table.
  */
 #define LATLOG_HEAD 64u
 #define LATLOG_RECORD 32u
