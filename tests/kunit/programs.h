@@ -4,8 +4,10 @@
  * line, and those of its cases that are skipped there, for they take seconds even in a
  * process. Each is a suite core-NAME. With "-n" a test does less than in a process, and
  * where it asks test_times() it does `percent` % (a parameter of the module; from 100 on
- * nothing is skipped): the processor is an emulated one. docs/kunit.md says which tests are
- * not here, and why.
+ * nothing is skipped): the processor is an emulated one. Tests that are not here: profile,
+ * control, power and sanitize test libslate; file and kill_points need mmap, fork, kill or
+ * ptrace; odd and the power-cut sweeps of direct take minutes; three cases of fxp and
+ * abilities use floating point; and what choices tests, all other tests use.
  */
 PROGRAM(rules, "", "")
 PROGRAM(fault, "", "either_erase_of_a_pair_may_fail")
