@@ -14,8 +14,9 @@
  * later write of a buffered page, or a merge of its logical block, makes the copy invalid, too.
  *
  * write_buffer_blocks are free for the buffer or in it, so it can always grow to this size
- * (unless blocks fail). After a mount it may have more, if a block returns that an earlier mount
- * could not read; then it takes no block until it has fewer.
+ * (unless blocks fail). It never fills if all L logical blocks of a plane are served before it is full: each is served
+ * once a round, so between a write and its move there are at most about 2 L merges. After a mount it may have more, if
+ * a block returns that an earlier mount could not read; then it takes no block until it has fewer.
  */
 #include "nftl.h"
 

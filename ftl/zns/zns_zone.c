@@ -4,6 +4,10 @@
  * write until all its data are in the buffer, a commit until the data that it commits are there, a finish until the end
  * is on flash, and a reset until the blocks are erased. A reset begins only when nothing of the zone is under way and
  * no flush or FUA write waits for its data.
+ *
+ * Flushes report a loss once: each that covers lost data fails if it was submitted before another one, of all that the
+ * zone had taken, has ended with the error. A later flush ends well if all else is on flash; with controller cores also
+ * one that the controller gets while a core still delivers that error.
  */
 #include "zns_zone.h"
 #include "zns_buf.h"

@@ -10,6 +10,19 @@
  *                    trusted or found in the tail
  *
  * If there is no checkpoint, or it contradicts the flash, the mount reads every spare area.
+ *
+ * Three facts make trust sound:
+ *
+ *   - A map page's version on flash is a snapshot as of t0 at least (Q1), whatever its mark says, and all later changes
+ *     are in the tail.
+ *   - An entry that names a trusted page is right: at t0, or later, it was the LPN's place, and the block was not
+ *     erased since. Only entries that name pages of the tail are looked up. At t0 no trim is due, so of a trusted unit
+ *     with a set bit the bitmap's sequence alone tells which is newer.
+ *   - Whatever the directory named must be trusted or found in the tail. A version that is in neither was erased, so a
+ *     later one exists; if it is not found, the checkpoint contradicts the flash.
+ *
+ * Trust goes by the block's erase count. A torn erase leaves it as it was, but then no unit of the block is mapped any
+ * more, since later versions were durable before the erase began (4a in gc.c). An erased first page excludes the block.
  */
 #include "ckpt.h"
 #include "mount_state.h"

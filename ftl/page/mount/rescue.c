@@ -10,6 +10,25 @@
  * torn page is a parity page, no MSB page was torn. All pages that it covers, and those that the
  * parity page of its word line covers, can be read, and get new parity pages.
  *
+ * So an LSB page and its parity page are not lost together. It takes four more facts:
+ *
+ *   1  An LSB page of the group that was lost earlier is not in the parity page. A mount that finds one missing
+ *      rewrites it, covers the rest again, and only then continues the block. The number of pages that a parity page
+ *      leaves out also identifies an older parity page of the group.
+ *   2  In fixed order a torn parity page may damage an older one, in two-phase order not: it uses only LSB pages of
+ *      backup blocks.
+ *   3  A parity page is void when the last MSB page of its group is taken. Its backup block is erased, or marked bad,
+ *      by a later command of the same die. With backup_ahead another die erases; there the parity page is void when
+ *      the plane takes its next page (front_plane.spent), and by then the program that needed it has ended.
+ *   4  A backup block is erased only without a valid parity page. Such a page is valid again at a later mount if the
+ *      younger one, which leaves a rewritten page out, was erased first. The page is then rebuilt once more, but no
+ *      unit of it is mapped. So a mount continues a backup block only if it has a parity page of a block that is not
+ *      held, or of a held block whose rebuilt page has a mapped unit. Any other may be half erased.
+ *
+ * With backup_ahead a plane waits for its last LSB page and the parity page (P4), so no MSB page is torn while a torn
+ * parity page may damage an older one. The parity page may be complete and the last LSB page torn, so a mount reads
+ * complete groups, and does not trust the parity page's count.
+ *
  *   rebuild    after the survey. If the last page of a block is a torn MSB page and the LSB page of
  *              that word line is lost, the LSB page is rebuilt: the XOR of the rest of its group
  *              and the parity page. Until it has been written again, mount_read() returns the
