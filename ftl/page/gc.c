@@ -39,6 +39,14 @@
  * the first block is collected alone, and if room runs out during the collection, the other block
  * is released (`release_other`).
  *
+ * Groups (gc_multiplane). Commands of one kind of a die's collectors start together, in the order of enum gc_op.
+ * Collectors that can issue none (they wait for 4a, a parity page or map pages) do not count, so no collector waits for
+ * one that cannot go on. 4a and 4b are checked for each block before each group. Two blocks that are erased together
+ * cannot both rely on the other's mark (4b): a carrier found by search is FULL or OPEN, so it is not being erased, and
+ * only one carrier is noted (log.carrier). If the noted one is in the group, its own erase needs another block, whose
+ * mark is at or past the noted one's last sequence, and so serves both. A power cut may tear a page or an erase in each
+ * plane; each has its own reserve, and the victims still have all units.
+ *
  * Copyback (gc_copyback). A page of which every unit is valid is copied inside the chip, unless a
  * drained block waits for its last units: one command in place of steps 3 and 2. The copy needs its own
  * OOB, because a mount distinguishes it from its source by order, mark and kind, and the chip does
