@@ -9,7 +9,11 @@
  *
  *   W4  of two versions of a unit, in the order of acceptance, the later one has the higher sequence,
  *       or is the later slot of the same page. The same holds for a version and the bitmap that
- *       trims it, and for a bitmap without the unit's bit and the version that ended the trim
+ *       trims it, and for a bitmap without the unit's bit and the version that ended the trim. So a write
+ *       first closes another handle's open page that has its unit, or any page that has its trim bit. A
+ *       trim closes all other pages with units of its region (the units of one bitmap): a bitmap without
+ *       the bit of a trimmed and rewritten unit must not become durable before the rewritten unit, else
+ *       the version before the trim would come back
  *   W5  a handle's open page is W_OPEN, is not in the queue, and has room
  *   W6  buf.open is the open page of handle `current`, whose place in open[] is not used
  *
@@ -22,7 +26,9 @@
  * A reclaim unit is what the host sees of a round: it ends when the host has written as many bytes as a
  * round of blocks has, whether they are on flash or in the buffer, or when the host ends it. Padded pages
  * take a part of the blocks and not of the unit, and units overwritten in the buffer the reverse, so a
- * unit that the host fills may end within a block. One that the host ends takes its open blocks along.
+ * unit that the host fills may end within a block. One that the host ends takes its open blocks along: its
+ * buffer page is closed, and the last of its pages to be issued (wpage.ends) closes the blocks. A mount counts
+ * the pages of the round, padding included.
  */
 #ifndef SLATE_HANDLES_H
 #define SLATE_HANDLES_H

@@ -26,6 +26,10 @@
  *       the block that it frees. (No test fails without this limit.) In a dynamic cache a fold frees
  *       pages like any collection, since a full block in SLC mode holds at most half of a block.
  *
+ * A new drive written in order is fast for exactly planes * slc_blocks * pages_per_block / bits_per_cell pages
+ * (dynamic: if that many blocks are free beyond gc_stop_blocks): a die programs `planes` pages in planes * (cmd_ns +
+ * transfer) + slc_program_ns, then with program_ns (to the ns in test_slc.c).
+ *
  * Cost: nothing for each page beyond a few comparisons; no memory but counts.
  */
 #include "dies.h"

@@ -11,6 +11,9 @@
  *   a reset that finds too few good blocks -> OFFLINE
  *   READONLY -> OFFLINE (retire)
  *
+ * An empty zone that is opened explicitly and closed stays active, as in NVMe (ZAC would make it empty again). A power
+ * cut makes it empty, since flash has nothing of it.
+ *
  * All but the last three happen in submit(). Then writes, commits, finishes and resets stand in the zone's line
  * (zns_zone.c).
  */

@@ -5,7 +5,10 @@
  * are programmed like other pages, and the write pointer follows them. DESIGN.md has what is durable.
  *
  * The area has whole pages, at most one for each slot. So each of its pages has a cell, and only needs to wait
- * until the page one stripe before it is on flash (Z3), which has been committed by then.
+ * until the page one stripe before it is on flash (Z3), which has been committed by then. A page that was never
+ * written is committed as zeroes. A write beyond the area commits in steps, each when the pages before it are
+ * complete. A commit moves the write pointer and ends at once; the programs follow. A closed zone keeps its area; a
+ * full, empty or read-only one has none.
  */
 #include "zns_window.h"
 #include "zns_buf.h"

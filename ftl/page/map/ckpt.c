@@ -15,7 +15,8 @@
  *   Q2  a page that the image counts as written has ended its program before t0. What is programmed later is in another
  *       page, or in a block with another erase count;
  *   Q3  the last page is issued when all others were programmed and `stable` has passed what was issued at t1. So a
- *       complete checkpoint names no host page that a power cut can take away;
+ *       complete checkpoint names no host page that a power cut can take away (in the tests no host page
+ *       that was issued before t1 ends after the last page, unless it fails);
  *   Q4  blocks of a checkpoint are VICTIM and on no list, and no collector has them. ckpt_give_up() and ckpt_yield()
  *       close them, without a valid unit, so that GC erases them. A checkpoint that waits for a block holds up nothing.
  *
