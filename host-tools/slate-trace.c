@@ -196,7 +196,7 @@ static struct volume *volume_of(struct info *f, uint64_t device)
 	return v;
 }
 
-/* A time before the newest one counts as that one. */
+/* Add a time of the trace. If it is before the newest one, it counts as that one. */
 static void add_time(struct info *f, uint64_t at_ns)
 {
 	if (!f->rows++) {

@@ -274,13 +274,13 @@ static inline uint32_t pb_level(uint32_t pb)
 	return 31u - (uint32_t)__builtin_clz(pb);
 }
 
-/* Returns its number of pages. */
+/* Returns the number of pages of partial block pb. */
 static inline uint32_t pb_span(const struct nand_array *a, uint32_t pb)
 {
 	return a->base.geo.pages_per_block >> pb_level(pb);
 }
 
-/* Returns its first page in the block. */
+/* Returns the first page of partial block pb, counted in the block. */
 static inline uint32_t pb_first(const struct nand_array *a, uint32_t pb)
 {
 	return (pb - (1u << pb_level(pb))) * pb_span(a, pb);
@@ -371,8 +371,8 @@ void page_copy_content(struct nand_array *dst, uint32_t to, const struct nand_ar
  */
 bool page_matches(const struct nand_array *a, uint32_t ppn, bool content);
 /*
- * Make each unit of a FORM page the byte that format 2 kept for it. A page that did not match its checksum
- * still does not.
+ * Upgrade an image of format 2: give each unit of a FORM page the form of the byte that format 2 kept for the page. A
+ * page that did not match its checksum still does not.
  */
 void page_upgrade(struct nand_array *a, uint32_t ppn);
 /* Compute the checksums of a page that is GOOD or FORM. */

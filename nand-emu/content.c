@@ -87,7 +87,7 @@ static bool any_form(const struct nand_array *a, uint32_t ppn)
  * separately and change no checksum.
  */
 
-/* The page's place is part of its checksum, so that the content of another page is detected. */
+/* Returns what is XORed into a page's checksums for its place, so that the content of another page is detected. */
 static uint32_t sum_place(uint32_t ppn)
 {
 	return ppn * 0x9e3779b1u;
@@ -100,7 +100,10 @@ static uint32_t sum_of_oob(const struct nand_array *a, uint32_t ppn)
 	return ssd_crc32c(0, a->oob + (size_t)ppn * kept, kept) ^ sum_place(ppn);
 }
 
-/* Of the units that are stored, and then, if a unit is not, of the page's forms. */
+/*
+ * Returns the checksum of a page's content: of the units that are stored and then, if a unit is not, of the page's
+ * forms.
+ */
 static uint32_t sum_of_content(const struct nand_array *a, uint32_t ppn)
 {
 	const uint64_t *form = forms_of(a, ppn);

@@ -32,7 +32,7 @@ static inline uint32_t fxp_quotient(struct fxp_div by, uint32_t n)
 	return (uint32_t)((fxp_wide)by.m * ((uint64_t)n + 1) >> 64);
 }
 
-/* log2(x) in Q16; x >= 1. */
+/* Returns log2(x) in Q16; x >= 1. */
 int32_t fxp_log2(uint64_t x);
 /* Returns 2^(q / 65536) in Q`frac_bits`, frac_bits <= 62; larger results become UINT64_MAX. */
 uint64_t fxp_exp2(int64_t q, unsigned int frac_bits);

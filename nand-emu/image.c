@@ -157,7 +157,7 @@ static void *part(struct ssd_arena *m, uint64_t count, size_t size)
 	return ssd_carve(m, count, size);
 }
 
-/* Content is kept in units of 4096 bytes, or of the largest power of two that divides a page. */
+/* Returns the size of a unit of content: 4096 bytes, or the largest power of two that divides a page. */
 static uint32_t unit_bytes(const struct nand_geometry *g)
 {
 	uint32_t power = g->page_bytes & -g->page_bytes;

@@ -145,7 +145,10 @@ static uint32_t lowest_next(const struct nand_array *a, uint32_t s)
 	return lowest;
 }
 
-/* I1 and I3 use erased() for pages at or after `next`; I2 uses programmed() for the page before it. */
+/*
+ * Is the page erased, or may a power cut make it so? I1 and I3 ask this of pages at or after `next`; I2 asks
+ * programmed() of the page before it.
+ */
 static bool erased(const struct nand_array *a, uint32_t ppn)
 {
 	struct place p;

@@ -388,8 +388,8 @@ static inline void nand_copy_levels(struct nand_stats *to, const struct nand_sta
 }
 
 /*
- * Set the inputs one by one. An initialiser would clear the outputs too, and compilers use an
- * instruction for it (rep stos) that costs as much as half the command.
+ * Fill in a read. The inputs are set one by one, because an initialiser would clear the outputs too, and compilers use
+ * an instruction for it (rep stos) that costs as much as half the command.
  */
 static inline void nand_fill_read(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
 				  uint32_t ecc_words, void *oob)
@@ -404,7 +404,7 @@ static inline void nand_fill_read(struct nand_cmd *c, enum nand_source source, u
 	c->oob = oob;
 }
 
-/* Used without payload: there are no data. */
+/* Fill in a program without data, for arrays without payload. */
 static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
 				     void *oob)
 {

@@ -45,7 +45,7 @@ static inline ppn_t geo_ppn(const struct nand_geometry *g, pbn_t b, uint32_t pag
 	return (ppn_t){ b.v * g->pages_per_block + page };
 }
 
-/* Planes are numbered over the whole device. */
+/* Returns the block's plane. Planes are numbered over the whole device. */
 static inline uint32_t geo_plane_of(const struct nand_geometry *g, pbn_t b)
 {
 	return b.v / g->blocks_per_plane;

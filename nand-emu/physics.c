@@ -95,7 +95,7 @@ void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c
 		c->status = NAND_CORRECTED;
 }
 
-/* Weibull: endurance * (-ln(1 - u))^(1/shape), 1 - u = v. */
+/* Returns the erases after which the block fails, by Weibull: endurance * (-ln(1 - u))^(1/shape), 1 - u = v. */
 static uint64_t wear_limit(const struct nand_array *a, uint32_t block, enum nand_op op)
 {
 	const struct nand_physics *f = &a->c.physics;

@@ -4,7 +4,7 @@
 
 #include "port.h"
 
-/* A program that uses libgcrypt itself has initialised it already. */
+/* Prepare libgcrypt, unless the program uses it itself and has done so already. */
 static void prepare(void)
 {
 	if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))

@@ -115,7 +115,10 @@ static enum nand_rule planes_rule(const struct place *at, unsigned int count, un
 	return NAND_NRULES;
 }
 
-/* R11: each `bits` commands are the pages of one word line. */
+/*
+ * R11 of one-shot programs: are each `bits` commands the pages of one word line? Returns the rule that is broken, or
+ * NAND_NRULES.
+ */
 static enum nand_rule one_shot_rule(const struct nand_array *a, const struct place *at,
 				    unsigned int count)
 {

@@ -122,8 +122,8 @@ static inline void add_wait(struct bus_waits *w, enum nand_source source, uint64
 }
 
 /*
- * waits: time for which the command waited for other commands and for its group; own_ns of it is
- * the command's own transfers, which do not count as waiting.
+ * Set the times of a command. waits: time for which it waited for other commands and for its group; own_ns of it is the
+ * command's own transfers, which do not count as waiting.
  */
 static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
 			  uint64_t cell_ns, const struct bus_waits *waits, uint64_t own_ns)

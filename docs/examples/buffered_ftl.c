@@ -67,7 +67,10 @@ static uint32_t fewest(const struct buffered *b, uint32_t least, uint32_t below)
 	return best;
 }
 
-/* ring: for a program, place of the page in the ring; for a read, that of its spare area. */
+/*
+ * Issue a command. ring: the place in the ring of the page that a program writes, or of the spare area that a read
+ * fills.
+ */
 static void issue(struct buffered *b, enum nand_op op, enum nand_source source, uint32_t ppn, uint32_t ring)
 {
 	b->cmd = (struct nand_cmd){ .op = op, .source = source, .ppn = { ppn }, .ecc_words = NAND_WHOLE_PAGE,

@@ -78,7 +78,7 @@ static bool draw(struct rig_shape *s, bool buffered)
 
 static uint64_t collections, fails, retired;
 
-/* Run a drive; spare blocks replace those that fail. */
+/* Run one drive, drawn from the seed, on which blocks fail and are replaced by spare ones. */
 static bool drive(uint64_t seed)
 {
 	struct nand_hooks hooks = { .fault = on_fault, .done = on_commands };
@@ -131,7 +131,7 @@ static void buffered_drives(void)
 	drives_from(BUFFERED + 1, 2 * DRIVES, 20);	/* only erases that fail retire a block */
 }
 
-/* A page is 1024 + 64 bytes at 1 ns a byte; test by hand, to the nanosecond. */
+/* Compare times with those computed by hand, to the nanosecond. A page is 1024 + 64 bytes, at 1 ns a byte. */
 static void times(void)
 {
 	struct rig_shape s = {
@@ -156,7 +156,10 @@ static void times(void)
 	rig_free(&r);
 }
 
-/* A page is 2048 + 64 bytes, of which a write fills half; 10 ns to enter the buffer. By hand, to the nanosecond. */
+/*
+ * Compare times with those computed by hand. A page is 2048 + 64 bytes, of which a write fills half; the buffer takes
+ * 10 ns.
+ */
 static void buffered_times(void)
 {
 	struct rig_shape s = {

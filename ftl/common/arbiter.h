@@ -38,7 +38,7 @@ struct arbiter {
 	uint32_t count;
 };
 
-/* Add a command to its queue (ftl_io.queue). All of a queue's commands have the same priority while it has any. */
+/* Add a command to its queue (ftl_io.queue). It must have the priority of the commands that the queue has already. */
 void arbiter_add(struct arbiter *a, const struct ftl_config *c, struct ftl_io *io);
 /* Take the next command. There must be one (count > 0). */
 struct ftl_io *arbiter_take(struct arbiter *a, const struct ftl_config *c);

@@ -53,7 +53,7 @@ static inline struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
 	return &t->plane[fxp_quotient(t->by_plane_blocks, b)];
 }
 
-/* Branch-free: whether a block is at an end of its list is unpredictable. */
+/* Insert a block at the head of a list, without a branch, because whether the list is empty is unpredictable. */
 static inline void list_push(const struct blk_table *t, uint32_t *head, uint32_t b)
 {
 	uint32_t next = *head;
@@ -75,7 +75,9 @@ static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32
 
 /* ---- FULL blocks: changed ones, buckets ------------------------------------ */
 
-/* Append a FULL block to the list of changed ones, or to that of those in SLC mode. */
+/*
+ * Append a FULL block to the list of changed blocks or, if it is in SLC mode, to the list of FULL blocks in that mode.
+ */
 static inline void append(const struct blk_table *t, struct blk_ends *list, uint32_t b, bool slc)
 {
 	struct blk *k = &t->blk[b];
@@ -173,7 +175,7 @@ static uint32_t merge(const struct blk_table *t, uint32_t a, uint32_t b)
 	return head;
 }
 
-/* Merge sort: sorted[i] is a list of 2^i blocks, or empty. */
+/* Sort a list by the blocks' order, by merging: sorted[i] is a sorted list of 2^i blocks, or empty. */
 static uint32_t sort_by_order(const struct blk_table *t, uint32_t head)
 {
 	uint32_t sorted[32], list = BLK_NONE;
@@ -332,7 +334,7 @@ void blk_retire(struct blk_table *t, uint32_t b)
 	list_push(t, &plane_of(t, b)->retire_head, b);
 }
 
-/* Returns the first settled block without valid units on the rest of a list. */
+/* Returns the first settled block without valid units, in a list from block b on, or BLK_NONE. */
 static uint32_t empty_from(const struct blk_table *t, uint32_t b)
 {
 	while (b != BLK_NONE && (t->blk[b].valid || !blk_settled(t, &t->blk[b])))

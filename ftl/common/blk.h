@@ -153,7 +153,7 @@ void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* sort 
  * O(its length).
  */
 uint32_t blk_empty(const struct blk_table *t, uint32_t plane);
-/* Returns the first settled block of the list of those in SLC mode, or BLK_NONE. */
+/* Returns the block in SLC mode that was closed first, of those that are settled, or BLK_NONE. */
 uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane);
 void blk_check(const struct blk_table *t);
 

@@ -189,7 +189,7 @@ static uint64_t cross(struct controller *k, uint64_t at_ns, uint64_t waits_ns, c
 	return end_ns;
 }
 
-/* The I/O has its answer; a read's data cross the memory. */
+/* The FTL or the cache has answered the I/O: let a read's data cross the memory, then queue its completion. */
 static void answer(struct controller *k, struct ftl_io *io)
 {
 	if (k->memory.mb_s && io->op == FTL_READ && io->bytes && io->status == SSD_OK) {
@@ -204,7 +204,7 @@ static void answer(struct controller *k, struct ftl_io *io)
 
 /* ---- the read cache ---- */
 
-/* The cache answers the read, whose content is in memory at ready_ns. */
+/* End a read that the cache answers. Its content is in memory from ready_ns on. */
 static void hit(struct controller *k, uint64_t now_ns, struct ftl_io *io, uint64_t ready_ns)
 {
 	struct host *h = host_of(k->ftl);
@@ -290,7 +290,7 @@ static void order_wait(struct controller *k, struct ftl_io *io)
 		io->core_others_ns += k->ordered_ns - io->done_ns;
 }
 
-/* A core executes the I/O's command as soon as one is free. */
+/* Let a core execute the I/O's command as soon as one is free, and put the I/O on the list of due commands. */
 static void execute(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t len_ns = k->c.overhead_ns + lookups_ns(k, io);
@@ -470,7 +470,7 @@ static bool read_only(const struct ftl *base)
 	return k->ftl->ops->read_only(k->ftl);
 }
 
-/* Commands and answers of the controller are lost; the FTL's own host is forgotten, so that it tells of no I/O. */
+/* The power has failed: forget the controller's commands and answers, and mute the FTL's own host. */
 static uint64_t save(struct ftl *base, uint64_t now_ns)
 {
 	struct controller *k = controller_of(base);
@@ -570,7 +570,7 @@ static uint64_t renew_handle(struct ftl *base, uint64_t now_ns, uint32_t number)
 	return k->ftl->ops->renew_handle(k->ftl, now_ns, number);
 }
 
-/* Leave out the controller's functions that the FTL does not have. */
+/* Set to NULL those functions of the controller's table that the FTL does not have. */
 static void take_entries(struct controller *k, const struct ftl_ops *of)
 {
 	k->ops = *of;

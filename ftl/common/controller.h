@@ -51,8 +51,8 @@ size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *
 int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,
 		    struct nand *n, const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
 /*
- * Take arbitration_burst and the weights of c, which has the arbitration of before, not FIFO. What is left of a turn or
- * of a class's weight stays: the new numbers hold from the next turn and the next round on.
+ * Take arbitration_burst and the weights from c; the kind of arbitration is as before, and not FIFO. What is left of a
+ * turn or of a class's weight stays: the new numbers hold from the next turn and the next round on.
  */
 void controller_rearbitrate(struct ftl *f, const struct ftl_config *c);
 /* Returns the setting of the arbiter with this name that may change while the drive runs; NULL: there is none. */

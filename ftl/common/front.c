@@ -117,7 +117,7 @@ static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast,
 	return FRONT_NONE;
 }
 
-/* Blocks that a mount put into the spare slots are used first. */
+/* Choose a slot as `page` does, but first blocks that a mount put into the spare slots. */
 static uint32_t parity_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	uint32_t slot = q->mounting ? slot_of_type(fr, plane, true, q) : FRONT_NONE;
@@ -160,13 +160,19 @@ static bool copies_as_host(const struct front *fr)
 	return fr->c.gc_pages == FTL_GC_AS_HOST || fr->c.gc_pages == FTL_GC_AS_HOST_OF_DRIVE;
 }
 
-/* Returns the plane whose last_fast is the type of the last page: the only one, if types alternate over the drive. */
+/*
+ * Returns the plane whose last_fast counts for this one: itself, or plane 0 if page types alternate over the whole
+ * drive.
+ */
 static struct front_plane *turn_of(const struct front *fr, uint32_t plane)
 {
 	return &fr->plane[fr->c.gc_pages == FTL_GC_AS_HOST_OF_DRIVE ? 0 : plane];
 }
 
-/* Section 3.3.2: u and q choose the type for the host; copies in idle times take MSB pages. */
+/*
+ * Is the next page to be an LSB page? u and q decide this for the host (section 3.3.2); copies in idle times take MSB
+ * pages.
+ */
 static bool flex_wants_fast(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	if (q->mounting)

@@ -256,7 +256,10 @@ void front_drop(struct front *fr, uint32_t b);
 
 /* ---- backup ---- */
 
-/* Return the plane that holds this one's parity pages, and the plane whose parity pages this one holds. */
+/*
+ * front_backup_plane() returns the plane that holds this one's parity pages, the other function the plane whose parity
+ * pages this one holds.
+ */
 static inline uint32_t front_backup_plane(const struct front *fr, uint32_t plane)
 {
 	uint32_t planes = geo_planes(fr->g), at = plane + fr->c.backup_ahead;
@@ -288,8 +291,9 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the p
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
 /*
- * The program of block b's parity page has ended. It succeeded; or it failed, which releases its
- * backup block; or it succeeded, but b no longer needs it, because b's last LSB page failed.
+ * The program of block b's parity page has ended. front_backed_up(): it succeeded. front_backup_failed(): it failed,
+ * which releases its backup block. front_backup_unused(): it succeeded, but b no longer needs it, because b's last LSB
+ * page failed.
  */
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
 void front_backup_failed(struct front *fr, uint32_t ppn);
@@ -301,10 +305,13 @@ struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob)
  * its spare area has numbers that front_backup() cannot have written.
  */
 bool front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob) SSD_MUST_CHECK;
-/* XOR the group's spare area, as the parity page keeps it, to rebuild a page's. */
+/* To rebuild a page of the group: XOR into `oob` what the parity page has of the group's spare areas. */
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);
 
-/* Returns the first word line of the group whose MSB pages come next, or whose LSB pages are being written. */
+/*
+ * front_group_of() returns the first word line of the group of this word line, front_group_end() the one behind its
+ * last.
+ */
 uint32_t front_group_of(const struct front *fr, uint32_t word_line);
 uint32_t front_group_end(const struct front *fr, uint32_t word_line);
 

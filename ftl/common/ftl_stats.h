@@ -17,8 +17,8 @@ enum ftl_op { FTL_READ, FTL_WRITE, FTL_TRIM, FTL_FLUSH, FTL_NOPS };
 struct ftl_breakdown { FTL_CAUSES(FTL_FIELD) };
 
 /*
- * Fields are set one by one. They were stored singly a moment ago, and a processor cannot forward two
- * stores to one load, so that loads of two fields would wait.
+ * Copy the parts of a latency one by one. They were stored singly a moment ago, and a processor cannot forward two
+ * stores to one load, so a copy of two fields at once would wait.
  */
 static inline void ftl_breakdown_set(struct ftl_breakdown *to, const struct ftl_breakdown *w)
 {

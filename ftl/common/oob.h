@@ -43,7 +43,7 @@ struct oob_head {
 	enum oob_kind kind;
 };
 
-/* OOB numbers are little-endian. All supported hosts are, too, so memcpy() needs no conversion. */
+/* Store a number of 4 bytes. Numbers are little-endian, as all supported hosts are, so memcpy() needs no conversion. */
 static inline void oob_put4(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &v, 4);

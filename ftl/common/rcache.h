@@ -89,7 +89,7 @@ void rcache_lay_out(struct rcache *c, struct ssd_arena *m, const struct ftl_conf
 void rcache_empty(struct rcache *c);
 
 enum rcache_found { RCACHE_MISS, RCACHE_WAIT, RCACHE_HIT };
-/* RCACHE_HIT: *ready_ns is when all of it is in memory. */
+/* Look a read up in the cache. With RCACHE_HIT *ready_ns is the time from which all of it is in memory. */
 enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, uint64_t *ready_ns);
 /* The read is a hit: copy its content to the host. */
 void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *shell);

@@ -39,7 +39,7 @@ void survey_command(struct survey *s, struct nand_cmd *c);
  */
 enum nand_status survey_read(struct survey *s, uint32_t ppn, uint32_t words, void *oob, const uint8_t **page);
 
-/* Read the spare area in the first pass: sets `anything` and counts unreadable pages. */
+/* Read the spare area in the first pass of a mount. This sets `anything`, and counts unreadable pages. */
 enum nand_status survey_oob(struct survey *s, uint32_t ppn, void *oob);
 
 /*

@@ -170,7 +170,10 @@ static void save_told(void *opaque, struct ftl_io *io)
 	d->save.done = io->status == SSD_OK;
 }
 
-/* The save is a flush of the drive's own. Of what the host has submitted, only accepted writes go on. */
+/*
+ * The power has failed: save as by a flush of the drive's own. Of what the host has submitted, only accepted writes go
+ * on.
+ */
 static uint64_t save(struct ftl *f, uint64_t now_ns)
 {
 	struct dac *d = dac_of(f);
@@ -380,7 +383,10 @@ static struct front_config front_config_of(const struct ftl_config *c)
 	};
 }
 
-/* All planes of a die share their free blocks. The block of parity pages in use and the one before it hold no units. */
+/*
+ * Returns the pages that never have room for the host's data. All planes of a die share their free blocks. The block of
+ * parity pages in use and the one before it hold no units.
+ */
 static struct ftl_kept kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const struct front_config fc = front_config_of(c);

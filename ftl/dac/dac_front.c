@@ -103,7 +103,7 @@ void dac_backup_complete(struct dac *d, struct dac_die *x)
 	dac_gc_wanted(d, x);
 }
 
-/* The spare area of a parity page has the block number in the place where a log page has only ones. */
+/* Does the spare area belong to a parity page? It then has a block number where a page of data has only ones. */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob)
 {
 	return d->fr.group && front_get_parity(&d->fr, oob).block != BLK_NONE;
@@ -148,8 +148,8 @@ uint32_t dac_ask_frontier(const struct dac *d, const struct dac_die *x, enum fro
 }
 
 /*
- * Take a page of a word line. A block that becomes full may be the first victim for GC, because many
- * blocks may be open.
+ * Take the next page of a slot, by word lines. If this fills a block, look for a victim again: with many open blocks it
+ * may be the first full one.
  */
 static uint32_t take_paired(struct dac *d, struct dac_die *x, uint32_t slot, enum frontier who)
 {

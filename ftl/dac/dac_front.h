@@ -22,7 +22,9 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* Retire the b
 
 /* ---- parity pages ---- */
 
-/* Program a page that guards others, for a command of the die: keep where it is and whether it failed, count it. */
+/*
+ * Execute a command of the die that programs a page to guard others: note the page and whether it failed, and count it.
+ */
 void dac_program_backup(struct dac *d, struct dac_die *x, struct nand_cmd *c, enum dac_cmd cmd);
 /* Write the parity page that the die owes. Returns false if there is no block for it. */
 bool dac_backup_turn(struct dac *d, struct dac_die *x);

@@ -110,7 +110,10 @@ static uint32_t need_shared(struct dac *d, uint32_t obj)
 	return need(d, obj);
 }
 
-/* An object with a unit's own sequence belongs to that unit alone. If a second unit names it, tables are damaged. */
+/*
+ * Count what the unit needs. An object with the unit's own sequence belongs to that unit alone: if a second unit names
+ * it, the tables are damaged.
+ */
 static int need_of_unit(struct dac *d, uint32_t lpn)
 {
 	uint32_t obj = d->maps.map[lpn];

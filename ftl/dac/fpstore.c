@@ -124,7 +124,7 @@ static uint32_t take(struct fpstore *s)
 
 /* ---- handles -------------------------------------------------------------- */
 
-/* Multiplicative hashing (Knuth, TAOCP 3, 6.4) mixes the high bits best. */
+/* Returns the bucket of a number, by multiplicative hashing (Knuth, TAOCP 3, 6.4), which mixes the high bits best. */
 static uint32_t bucket_of(const struct fpstore *s, uint32_t number)
 {
 	return (number * 0x9e3779b1u) >> (32 - s->bits);

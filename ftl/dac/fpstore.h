@@ -31,9 +31,12 @@ void fingerprint_of(const void *page, size_t bytes, struct fingerprint *fp);
 
 struct fpstore;
 
-/* limit: the most fingerprints kept, FP_PARTS .. FPSTORE_MAX; a candidate takes FP_PARTS. */
+/*
+ * Returns the bytes of memory that a store of `limit` fingerprints takes, FP_PARTS .. FPSTORE_MAX; a candidate has
+ * FP_PARTS.
+ */
 size_t fpstore_footprint(uint32_t limit);
-/* mem: fpstore_footprint(limit) bytes, aligned to 64, which the store uses for its whole life. */
+/* Make a store in mem, fpstore_footprint(limit) bytes that are aligned to 64 and stay the store's. */
 struct fpstore *fpstore_init(void *mem, uint32_t limit);
 
 /*

@@ -214,7 +214,7 @@ static void append(struct code *c, uint32_t bits, uint32_t count)
 	c->count += count;
 }
 
-/* 0 LOCATION */
+/* Returns the code of a match's location, with the 0 in front of it. */
 static struct code location_code(const struct xmatch *x, uint32_t location)
 {
 	uint32_t k = location_bits(x), shorter = (1u << k) - x->count;
@@ -300,7 +300,7 @@ static uint32_t location_of(const struct xmatch *x, uint32_t slot)
 	}
 }
 
-/* slots is not 0 */
+/* Returns the first location of these slots, of which there is at least one. */
 static uint32_t first_location(const struct xmatch *x, uint64_t slots)
 {
 	uint32_t location = 0;
@@ -439,7 +439,7 @@ static void fill(struct reader *r)
 	}
 }
 
-/* 0 < count <= 32 */
+/* Returns the next `count` bits, 1 to 32, without taking them. */
 static uint32_t peek(const struct reader *r, uint32_t count)
 {
 	return (uint32_t)(r->bits >> (64 - count));

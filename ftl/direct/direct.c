@@ -17,8 +17,8 @@
 /* ---- splitting I/Os into page operations -------------------------------------- */
 
 /*
- * Has a page been reported as written (SSDSim's accounting) but not mapped yet, because its program
- * has not ended?
+ * SSDSim's accounting: has the page been reported as written, although its program has not ended and it is not mapped
+ * yet?
  */
 static bool written_soon(const struct direct *d, uint32_t plane, uint32_t lpn)
 {

@@ -310,7 +310,7 @@ static void read_block(struct direct *d, uint32_t plane, uint32_t block)
 		buffer_of(d, plane)->end = d->g->pages_per_block;
 }
 
-/* The pairs of the plane are known. Blocks without a valid page are leftovers. */
+/* Mount the plane's write buffer, whose pairs are known. Blocks without a valid page are leftovers. */
 void nftl_mount_buffer(struct direct *d, uint32_t plane)
 {
 	struct nftl *s = nftl_of(d);

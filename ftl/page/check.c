@@ -191,7 +191,7 @@ static void check_dies(const struct page_ftl *f)
 	SSD_ASSERT(busy || !f->host.ios || f->full);					/* C9 */
 }
 
-/* Each page issued after `stable` is under way, waits to be issued again, or is marked as ended. */
+/* Check that each page issued after `stable` is under way, waits to be issued again, or is marked as ended. */
 static void check_ended(const struct page_ftl *f)
 {
 	uint64_t ended = 0, open = 0;

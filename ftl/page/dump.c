@@ -19,7 +19,10 @@ uint32_t page_ftl_unsaved(const struct ftl *base)
 	return f->buf.pages - f->buf.free_count;
 }
 
-/* Forget the host's reads: those of a die's queue leave it, those that wait for a map page are read for nobody. */
+/*
+ * Forget the host's reads. Those in a die's queue are removed; those that wait for a map page are still read, for no
+ * I/O.
+ */
 static void forget_reads(struct page_ftl *f)
 {
 	f->read.waiting.first = NULL;

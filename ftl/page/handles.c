@@ -72,7 +72,7 @@ static inline uint32_t *round_of(const struct page_ftl *f, uint32_t plane, uint3
 	return &f->handles.round[plane * f->handles.count + handle];
 }
 
-/* A block's pages are a part of its handle's reclaim unit. */
+/* Count the block's pages as a part of its handle's reclaim unit, and the block as one of the present round. */
 static void count_block(struct page_ftl *f, uint32_t b)
 {
 	const struct blk *k = &f->bt.blk[b];
@@ -261,7 +261,10 @@ void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
 	oob[OOB_BYTES(f->shape.upp)] = (uint8_t)f->bt.blk[b].stream;
 }
 
-/* A drive may have been written with more handles; their blocks then count as those of the first. */
+/*
+ * Note the handle of a page that a mount has found. A drive may have been written with more handles; blocks of those
+ * count as the first one's.
+ */
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 {
 	struct oob_head h = oob_get_head(oob);

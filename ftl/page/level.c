@@ -60,7 +60,7 @@ uint32_t level_flagged(const struct page_ftl *f, uint32_t plane)
 	return BLK_NONE;
 }
 
-/* Returns the plane's most worn free block; of several equal ones, the first on the list. */
+/* Returns the plane's most worn free block, of several equal ones the first on the list. */
 static uint32_t most_worn_free(const struct page_ftl *f, uint32_t plane, uint32_t *erases)
 {
 	uint32_t best = BLK_NONE;

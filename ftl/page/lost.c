@@ -69,7 +69,10 @@ uint32_t lost_bits(const struct page_ftl *f, const uint8_t *unit)
 	return bad && !(bad & ~all) && oob_unit_lpn(unit + 12) == ~bad ? bad : all;
 }
 
-/* Returns where a sector that is not lost is in such a unit, or in any other with bad = 0. */
+/*
+ * Returns where sector i, which is not lost, is in the content of a unit with OOB_LOST and these lost sectors, or (bad
+ * = 0) of any other unit.
+ */
 const uint8_t *lost_sector(const uint8_t *unit, uint32_t bad, uint32_t i)
 {
 	return unit + (size_t)(!i && bad ? first_lost(bad) : i) * SECTOR;

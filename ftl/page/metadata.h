@@ -35,7 +35,10 @@ struct page_metadata {
 };
 
 const char *metadata_fault(const struct front_policy *policy, const struct ftl_config *c);
-/* at->oob_len is set. gc: where to note the memory for the units in hand of all planes. */
+/*
+ * Lay out the memory for metadata; at->oob_len is set already. gc: where to note the memory for the units in hand of
+ * all planes.
+ */
 void metadata_lay_out(struct page_ftl *at, struct ssd_arena *m, const struct ftl_config *c, uint8_t **gc);
 void metadata_begin(struct page_ftl *f);
 

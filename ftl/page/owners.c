@@ -89,7 +89,7 @@ void owners_read(const struct page_ftl *f, uint32_t die, const struct uread *u, 
 
 /* ---- the log ---- */
 
-/* The oldest page that is not on flash has changed, or its owners have. */
+/* The oldest page that is not on flash is another one, or has other owners: let the log's clock have the new holder. */
 void owners_oldest(struct page_ftl *f)
 {
 	uint64_t seq = f->bt.stable + 1, now_ns = f->host.now_ns;

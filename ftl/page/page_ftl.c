@@ -206,7 +206,7 @@ static SSD_HOT SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, u
 		die_dispatch(f, now_ns, f->turn.due[i]);
 }
 
-/* Usually only one die ends. One test for more than one avoids mispredictions. */
+/* End the commands that are due. Usually that is one die's, so one test for more than one avoids mispredictions. */
 static SSD_HOT void end_due(struct page_ftl *f, uint64_t now_ns)
 {
 	uint32_t die = die_due_end(&f->turn.ends);
@@ -366,7 +366,10 @@ static const char *first_broken(const struct page_rule *rules, uint32_t count)
 	return NULL;
 }
 
-/* These rules are checked one by one, because later rules divide by unit_bytes. */
+/*
+ * Returns why units and pages do not suit each other, or NULL. The rules are checked one by one, because later ones
+ * divide by unit_bytes.
+ */
 static const char *units_fault(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	if (c->unit_bytes < 512 || c->unit_bytes > 16384 || c->unit_bytes % FTL_SECTOR_BYTES ||

@@ -369,7 +369,10 @@ static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 	return f->buf.data + (size_t)slot * f->host.c.unit_bytes;
 }
 
-/* Returns NULL without metadata. Integers are added, because arithmetic on a null pointer is undefined. */
+/*
+ * Returns the metadata of a slot; NULL: pages have none. Integers are added, because arithmetic on a null pointer is
+ * undefined.
+ */
 static inline uint8_t *metadata_of_slot(const struct page_ftl *f, uint32_t slot)
 {
 	return (uint8_t *)((uintptr_t)f->metadata.slot + (size_t)slot * f->metadata.bytes);
@@ -392,7 +395,7 @@ static inline size_t metadata_in_page(const struct page_ftl *f, uint32_t i)
 	return f->metadata.at + (size_t)i * f->metadata.bytes;
 }
 
-/* The page has no metadata. */
+/* Set the metadata in a page's spare area to FFh: none of its units has any. */
 static inline void metadata_blank(const struct page_ftl *f, uint8_t *oob)
 {
 	memset(oob + metadata_in_page(f, 0), 0xff, (size_t)f->shape.upp * f->metadata.bytes);

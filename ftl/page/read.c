@@ -133,7 +133,7 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 		read_over(f, io);
 }
 
-/* The most common case: is the unit on flash, and no part of it in the buffer? */
+/* Is the unit on flash, and no part of it in the buffer? This is the most common case. */
 static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 {
 	return wbuf_find(f, lpn) == NONE && unit_may_exist(f, lpn) && !is_trimmed(f, lpn);
@@ -325,7 +325,10 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- base reads --------------------------------------------------------- */
 
-/* unit: its content on flash, of which the sectors `bad` are lost, and its metadata; NULL: there is none. */
+/*
+ * The base of a slot has been read: complete the slot. unit: content on flash, of which the sectors `bad` are lost, and
+ * metadata; NULL: there is none.
+ */
 static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, const uint8_t *metadata, uint32_t bad)
 {
 	struct wslot *s = &f->buf.slot[slot];

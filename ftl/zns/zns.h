@@ -383,7 +383,7 @@ static inline struct zns_cell *zns_cell_of(const struct zns *z, const struct zns
 	return c && c->state != ZNS_EMPTY && c->page == page ? c : NULL;
 }
 
-/* Data with this sequence have come into the cell. */
+/* Note that data with this sequence have come into the cell. */
 static inline void zns_cell_takes(struct zns_cell *c, uint64_t seq)
 {
 	c->first_seq = c->first_seq ? c->first_seq : seq;
@@ -391,7 +391,7 @@ static inline void zns_cell_takes(struct zns_cell *c, uint64_t seq)
 		c->since_seq = seq;
 }
 
-/* The drive itself has changed the zone's state. */
+/* Mark the zone's state as changed by the drive itself, so that the shell can tell the host. */
 static inline void zns_tell(struct zns *z, struct zns_zone *s)
 {
 	s->changed = true;

@@ -176,7 +176,7 @@ static bool may_erase(const struct zns *z)
 	return l->count > 1 && !l->erasing && l->floor >= l->first[1] && !oldest_needed(z, NULL);	/* L2 */
 }
 
-/* Something may have come for the log: let its die look. */
+/* Let the log's die look whether there is something for the log to do. */
 void zns_log_look(struct zns *z)
 {
 	struct want w;

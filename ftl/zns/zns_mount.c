@@ -83,7 +83,10 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	return SSD_OK;
 }
 
-/* A zone leaves these states for offline alone. So if the last one counts, records are true; the newest is complete. */
+/*
+ * Note the states of a record. A zone leaves read-only for offline alone, and offline never, so what any record says
+ * counts; the newest record has all.
+ */
 static int see_states(struct zns *z, uint32_t block, const struct zns_oob *o)
 {
 	struct zns_mount *t = z->mount;
@@ -239,7 +242,7 @@ static uint32_t highest(const struct zns *z, uint32_t zone, bool *any)
 	return most;
 }
 
-/* Returns the first page of the last stripe that cannot be read. */
+/* Returns the zone's first page that cannot be read, of those that Z3 does not guarantee (`ends` above). */
 static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 {
 	uint32_t page = most > z->shape.slots ? most - z->shape.slots : 0;

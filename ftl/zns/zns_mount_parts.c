@@ -291,8 +291,8 @@ static void load_windows(struct zns *z, uint32_t zone)
 }
 
 /*
- * Put the data of the zone that the log has into a buffer. Those of a read-only zone are programmed behind the zone's
- * pages, so that it needs neither a buffer nor the log. If that fails for too many zones, reads of these data fail.
+ * Put into a buffer what the log has of the zone. Data of a read-only zone are programmed behind its pages instead, so
+ * that it needs neither a buffer nor the log. If that fails for too many zones, reads of these data fail.
  */
 static void load(struct zns *z, uint32_t zone, uint32_t *room)
 {

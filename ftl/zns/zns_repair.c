@@ -44,7 +44,7 @@ uint32_t zns_found_fresh(struct zns *z, uint32_t plane)
 	return ZNS_NONE;
 }
 
-/* Copy a page into a copy of its block that will have `copied` pages. */
+/* Copy a page to the block's copy, which will have as->copied pages. */
 static bool copy_page(struct zns *z, uint32_t from, uint32_t to, const struct zns_oob *as)
 {
 	struct zns_oob o = *as;

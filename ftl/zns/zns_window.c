@@ -49,7 +49,10 @@ enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io 
 	return SSD_OK;
 }
 
-/* A write may end beyond the area by at most the area's size. */
+/*
+ * Returns the error of a host's write to the area, or SSD_OK. A write begins in the area, and ends beyond it by at most
+ * the area's size.
+ */
 enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io)
 {
 	uint64_t at = io->offset % z->shape.size;

@@ -5,7 +5,10 @@
 
 #include "zns.h"
 
-/* These return the errors of operations on a zone that has a random write area, or is to get one. */
+/*
+ * Check an operation on a zone that has a random write area, or is to get one. These functions return its error, or
+ * SSD_OK.
+ */
 enum ssd_err zns_window_open(struct zns *z, struct zns_zone *s);
 enum ssd_err zns_window_commit(struct zns *z, struct zns_zone *s, struct ftl_io *io);
 enum ssd_err zns_window_write(const struct zns *z, const struct zns_zone *s, const struct ftl_io *io);

@@ -205,7 +205,10 @@ static void refuse_line(struct zns *z, struct zns_zone *s, enum ssd_err why)
 
 /* ---- retire ---- */
 
-/* The zone keeps what it has until a record has the new state; then its buffer is free, and its blocks are erased. */
+/*
+ * Take a zone offline at the host's order. It keeps what it has until a record has the new state; then its buffer is
+ * free, and its blocks are erased.
+ */
 static bool retire_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
 {
 	struct zns_zone *s = &z->zone[zone];
@@ -257,7 +260,7 @@ static void line_go(struct zns *z, uint32_t zone, const struct zns_die *last)
 		zns_buf_drop(z, s);
 }
 
-/* A program of the zone failed: it is read-only, unless a reset of it waits already. */
+/* A program of the zone failed: make it read-only, unless a reset of it waits already. */
 void zns_zone_fails(struct zns *z, uint32_t zone)
 {
 	struct zns_zone *s = &z->zone[zone];

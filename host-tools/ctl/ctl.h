@@ -108,7 +108,7 @@ struct ctl_entries {
 
 int ctl_identity(struct ctl *c, struct ctl_log *log, struct ctl_identity *out);
 int ctl_counters(struct ctl *c, struct ctl_counters *out);
-/* need: bytes of an entry that this program reads. */
+/* Returns a log of entries, or NULL after an error message. need: bytes of an entry that this program reads. */
 int ctl_entries(struct ctl *c, uint32_t id, uint32_t need, struct ctl_log *log, struct ctl_entries *out);
 
 extern const char *const ctl_op_names[SLATE_WIRE_OPS];
@@ -128,7 +128,7 @@ void ctl_derive(const struct ctl_identity *id, const struct ctl_counters *n, str
 
 /* ---- commands ----------------------------------------------------------------------- */
 
-/* words: the words after the command's name, NULL-terminated. */
+/* Execute a command. words: those after its name, NULL-terminated. */
 typedef int ctl_command(struct ctl *c, char **words);
 
 ctl_command text_info, text_counters, text_latency, text_blocks, text_wear, text_faults;

@@ -96,7 +96,7 @@ def inside(tree: Path, name: str) -> Path | None:
 
 
 def dynamic(head: bytes) -> bool:
-    """Is this the head of a program that a loader starts?"""
+    """Is this the head of a dynamically linked program?"""
     return head.startswith(b"\x7fELF") and b"/lib64/ld-linux-x86-64.so.2\0" in head
 
 

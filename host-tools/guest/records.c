@@ -74,7 +74,7 @@ static uint32_t size_of(uint64_t n)
 	return way >= ATOMIC ? ATOM : 1024 + (uint32_t)(mix(seed ^ n) % (RECORD_MAX - 1023));
 }
 
-/* The first 8 bytes of a record are its number. */
+/* Fill the buffer with record n, whose first 8 bytes are its number. */
 static void fill(uint64_t n, uint8_t *to)
 {
 	uint32_t bytes = size_of(n);
@@ -195,7 +195,7 @@ static _Noreturn void work(const char *where, const char *report)
 	}
 }
 
-/* The last number reported; 0: none. */
+/* Returns the last number that was reported; 0: there is none. */
 static uint64_t last_reported(const char *durable)
 {
 	FILE *in = fopen(durable, "r");
@@ -216,7 +216,7 @@ static bool is_record(uint64_t n, ssize_t bytes)
 	return bytes == (ssize_t)size_of(n) && !memcmp(buf, want, (size_t)bytes);
 }
 
-/* All reported records are in the log, one after another. The one after them may be there in part. */
+/* Check that all reported records are in the log, one after another. The one after them may be there in part. */
 static int check_log(int fd, uint64_t last)
 {
 	for (uint64_t n = 1; n <= last; n++) {
@@ -230,7 +230,9 @@ static int check_log(int fd, uint64_t last)
 	return GOOD;
 }
 
-/* Each file has one whole record, which is at least as new as the one reported, if the way promises that. */
+/*
+ * Check that each file has one whole record, at least as new as the one reported if the way of writing promises that.
+ */
 static int check_files(uint64_t last)
 {
 	for (uint64_t k = 0; k < NAMES; k++) {

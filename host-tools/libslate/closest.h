@@ -16,10 +16,7 @@ struct closest {
  * differ, or if the word leaves letters of it out.
  */
 void closest_see(struct closest *c, const char *name);
-/*
- * A sentence about the option that getopt_long() just refused with '?': `word` is
- * argv[optind - 1].
- */
+/* Write a sentence about the option that getopt_long() just refused with '?': `word` is argv[optind - 1]. */
 const char *closest_complaint(const struct option *options, const char *word, char out[192]);
 /*
  * Find a word of argv that is no option's whole name, though getopt_long() would take it for one that it

@@ -267,7 +267,7 @@ int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]
 
 /* ---- opening -------------------------------------------------------------- */
 
-/* Set f->fd, or errno. Opening must not block at a FIFO, nor create a file through a dangling link. */
+/* Open the file: set f->fd, or errno. Opening must not block at a FIFO, nor create a file through a dangling link. */
 static bool open_path(struct drive_file *f, const char *path)
 {
 	const int flags = O_CLOEXEC | O_NONBLOCK;
@@ -366,7 +366,10 @@ int drive_file_check(const char *path, const struct profile *p, char err[SLATE_E
 	return result ? result : match(path, bytes, &h, p, err);
 }
 
-/* Check the free space first, because a mapped file that the disk cannot hold ends the program with SIGBUS. */
+/*
+ * Check that the disk has room before the file is mapped: a mapped file that the disk cannot hold ends the program with
+ * SIGBUS.
+ */
 static int check_room(const struct drive_file *f, const char *path, const struct profile *p,
 		      uint64_t bytes, char *err)
 {
@@ -388,8 +391,8 @@ static int check_room(const struct drive_file *f, const char *path, const struct
 }
 
 /*
- * Map the file, and behind a file of the old version that is ephemeral memory for what it lacks. (One that
- * is not ephemeral grows before the memory behind its end is used.)
+ * Map the file. An ephemeral file of the old version gets, behind its end, memory for the table that it lacks. (One
+ * that is not ephemeral grows before that memory is used.)
  */
 static bool map_bytes(struct drive_file *f, uint64_t bytes)
 {

@@ -339,7 +339,7 @@ static int32_t q16(double v)
 	return (int32_t)lround(v * 65536);
 }
 
-/* A missing term becomes 2^-1000, which is 0 in the arithmetic. */
+/* Returns log2 of a coefficient in Q16. A coefficient of 0 becomes 2^-1000, which is 0 in the arithmetic. */
 static int32_t q16_log2(double c)
 {
 	return q16(c > 0 ? log2(c) : -1000);
@@ -509,10 +509,9 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 }
 
 /*
- * Each generation carries these Mbit/s of data per lane: 2.5 and 5 GT/s carry 8 bits in 10,
- * 8, 16 and 32 GT/s 128 in 130, 64 GT/s (flits) 236 bytes in 256. Of these,
- * data_permille are payload (PCI Express Base Specification: 256-byte packets with 26
- * bytes of framing, sequence number, header and CRC leave 907).
+ * Derive the link's rate. Each generation carries these Mbit/s of data per lane: 2.5 and 5 GT/s carry 8 bits in 10, 8,
+ * 16 and 32 GT/s 128 in 130, 64 GT/s (flits) 236 bytes in 256. Of these, data_permille are payload (PCI Express Base
+ * Specification: 256-byte packets with 26 bytes of framing, sequence number, header and CRC leave 907).
  */
 static void derive_link(struct parse *s)
 {

@@ -46,8 +46,8 @@ struct profile {
 extern const char *const profile_no_ftl[];
 
 /*
- * Returns 0, or a negative ssd_err with a sentence in err. path NULL: the overrides contain all
- * settings, as profile_print() writes them.
+ * Load a profile and overrides. Returns 0, or a negative ssd_err with a sentence in err. path NULL: the overrides
+ * contain all settings, as profile_print() writes them.
  */
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;

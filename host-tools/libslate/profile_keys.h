@@ -22,10 +22,10 @@ struct profile_key {
 extern const struct knob_table profile_drive_keys, profile_link_keys, profile_type_keys,
 	profile_capacity_keys, profile_reliability_keys, profile_precondition_keys, profile_memory_keys;
 
-/* Counts the rows of all tables; there is no limit. */
+/* Returns the number of keys: the rows of all tables, which have no limit. */
 size_t profile_key_count(void);
 const struct profile_key *profile_key_at(size_t i);
-/* Returns NULL if there is no such key. */
+/* Returns the key of this name in the section, or NULL if there is none. */
 const struct profile_key *profile_key_find(const char *section, const char *name);
 /*
  * Writes a part of a message about a key with a missing or wrong section: "; did you mean
@@ -33,10 +33,7 @@ const struct profile_key *profile_key_find(const char *section, const char *name
  * in all sections that have one. Returns out.
  */
 const char *profile_key_meant(const char *name, char *out, size_t room);
-/*
- * Returns the number of values in text (lists; else 1), or 0 with a description of valid values in
- * why.
- */
+/* Set the key. Returns the number of values in text (lists; else 1), or 0 with a description of valid values in why. */
 unsigned int profile_key_set(const struct profile_key *k, struct profile *p, const char *text,
 			     char *why, size_t room) SSD_MUST_CHECK;
 /*

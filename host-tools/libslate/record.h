@@ -15,8 +15,9 @@
 struct record;
 
 /*
- * Returns NULL with a sentence in err on an error. mounted: the drive existed before. With FIFO arbitration the
- * column STREAM is 0, else the request's submission queue; priorities are recorded with weighted arbitration.
+ * Begin a recording. Returns NULL with a sentence in err on an error. mounted: the drive existed before. With FIFO
+ * arbitration the column STREAM is 0, else the request's submission queue; priorities are recorded with weighted
+ * arbitration.
  */
 struct record *record_open(const char *path, const char *settings, bool mounted, enum ftl_arbitration arbitration,
 			   char err[SLATE_ERR_BYTES]);

@@ -11,15 +11,15 @@
 
 struct record_content;
 
-/* Returns NULL with a sentence in err on an error. settings: lines for the head. */
+/* Begin a recording with content. Returns NULL with a sentence in err on an error. settings: lines for the head. */
 struct record_content *record_content_open(const char *path, const char *settings,
 				    char err[SLATE_ERR_BYTES]);
 /* Call this before the drive gets the request, because it reads the host's data now. */
 void record_content_submit(struct record_content *w, uint64_t now_ns, struct ftl_io *io,
 		    const struct ftl_host *host);
 /*
- * keep: give the file its name; otherwise remove it. Returns false, after a message, if it could
- * not be written.
+ * End the recording. keep: give the file its name; otherwise remove it. Returns false, after a message, if it could not
+ * be written.
  */
 bool record_content_close(struct record_content *w, bool keep);
 

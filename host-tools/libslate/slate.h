@@ -52,9 +52,8 @@ struct slate_options {
 };
 
 /*
- * Returns 0, or a negative ssd_err with one sentence in err that names the
- * file, the key, the value, the range and the fix. A drive that was there before
- * is mounted as after a power cut, and not preconditioned again.
+ * Open a drive. Returns 0, or a negative ssd_err with one sentence in err that names the file, the key, the value, the
+ * range and the fix. A drive that was there before is mounted as after a power cut, and not preconditioned again.
  */
 int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
@@ -120,7 +119,7 @@ bool slate_handles_persist(const struct slate_dev *d);	/* do copies stay apart, 
 struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle);
 uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle);
 
-/* Time is ns; now_ns never decreases. See ftl.h. */
+/* Give the drive a request at now_ns, which never decreases. See ftl.h. */
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io);
 uint64_t slate_step(struct slate_dev *d, uint64_t now_ns);
 uint32_t slate_inflight(const struct slate_dev *d);
@@ -160,7 +159,7 @@ uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nan
 int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	       const char label[SLATE_LABEL_BYTES]);
 uint32_t slate_mark_count(const struct slate_dev *d);
-/* interval: statistics from the previous mark (or the start) to mark i. */
+/* Get mark i. interval: statistics from the previous mark (or the start) to it. */
 void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
 		    struct slate_stats *interval);
 

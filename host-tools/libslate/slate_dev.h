@@ -155,7 +155,7 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 bool slate_guarded(void (*call)(void *), void *arg);
 /* Do the same as slate_guarded() for a drive from a file; after a failed assertion it loses its power permanently. */
 bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), void *arg);
-/* The FTL's memory must be zeroed. Times are the core's. d->ftl is NULL on failure. */
+/* Make an FTL and mount it; its memory must be zeroed. Times are the core's. d->ftl is NULL on failure. */
 int slate_start_ftl(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 const char *slate_mount_fault(const struct slate_dev *d, int result);
 /* slate_fill.c. Run an I/O of the drive's own; returns its status. */
@@ -178,7 +178,7 @@ void slate_series_note(struct slate_series *s, const struct ftl_io *io);
 void slate_series_restart(struct slate_dev *d, uint64_t now_ns);
 void slate_series_free(struct slate_dev *d);
 void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
-/* slate_latency.c. mark: the mark at which the interval ends. */
+/* slate_latency.c. A mark was set: keep what the buckets have counted since the mark before it. */
 void slate_causes_mark(struct slate_causes *c, struct mark *m);
 void slate_causes_restart(struct slate_dev *d);
 void slate_forget_marks(struct slate_dev *d);

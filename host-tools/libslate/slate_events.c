@@ -85,7 +85,7 @@ static struct head head_at(const struct ring *r, uint32_t at)
 	return h;
 }
 
-/* The length that an event of NVMe's log says in its first bytes: those after byte 2, and those after the head. */
+/* Returns an event's length as its first bytes state it: 3 bytes, those after byte 2, and those after the head. */
 static uint32_t own_length(const uint8_t event[EVENT_HEAD])
 {
 	return 3u + event[2] + event[22] + 256u * event[23];

@@ -18,16 +18,16 @@
 #define SLATE_EVENT_BYTES_MAX 1024u
 #define SLATE_EVENTS_BYTES_MAX (64u * 1024 - 512)	/* and 512 of the log's head: 64 KiB, as Identify's PELS says */
 
-/* bytes: 24 .. SLATE_EVENT_BYTES_MAX, and as the event says */
+/* Record an event. bytes: 24 .. SLATE_EVENT_BYTES_MAX, and as the event itself says. */
 void slate_append_event(struct slate_dev *d, const void *event, size_t bytes);
 /*
- * Unsafe shutdowns (SMART's number) without an event yet, since the power is on again after them, or since the drive
- * was opened after a shell that was killed: at most as many as the ring has room for. slate_append_shutdown() appends
- * the event of one of them, and counts it.
+ * slate_untold_shutdowns() returns the number of unsafe shutdowns (SMART's number) without an event yet, since the
+ * power is on again after them, or since the drive was opened after a shell that was killed: at most as many as the
+ * ring has room for. slate_append_shutdown() appends the event of one of them, and counts it.
  */
 uint32_t slate_untold_shutdowns(const struct slate_dev *d);
 void slate_append_shutdown(struct slate_dev *d, const void *event, size_t bytes);
-/* All events, the newest first, one after the other. */
+/* Copy all events, the newest first, one after the other; slate_events_bytes() returns their length. */
 size_t slate_events_bytes(const struct slate_dev *d, uint32_t *count);
 void slate_get_events(const struct slate_dev *d, void *all);
 

@@ -83,7 +83,7 @@ static void renew(void *arg)
 		r->left_bytes = d->ftl->ops->renew_handle(d->ftl, r->now_ns + d->skipped_ns, r->handle);
 }
 
-/* The work that is due is done, too, so an assertion may fail as in a step. */
+/* Begin another reclaim unit of the handle. Work that is due is done first, so an assertion may fail as in a step. */
 uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle)
 {
 	struct renewal r = { .d = d, .now_ns = now_ns, .handle = handle };

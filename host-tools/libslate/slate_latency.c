@@ -38,7 +38,7 @@ int slate_keep_causes(struct slate_dev *d)
 	return d->causes ? SSD_OK : SSD_E_NOMEM;
 }
 
-/* A new table is allocated, because one set to 0 would use all of its memory. */
+/* Set all counts to 0, by a new table: one that is cleared would use all of its memory. */
 void slate_causes_restart(struct slate_dev *d)
 {
 	if (!d->causes)

@@ -201,7 +201,7 @@ static uint64_t save(struct slate_dev *d, uint64_t at_ns)
 	return end_ns;
 }
 
-/* The array does not know when a mount ended after its last command. */
+/* Returns the core's time. The array's own time lacks the end of a mount after its last command. */
 static uint64_t core_now_ns(const struct slate_dev *d)
 {
 	uint64_t mounted_ns = d->ready_ns + d->skipped_ns, now_ns = nand_array_now_ns(nand_array_of(d->nand));

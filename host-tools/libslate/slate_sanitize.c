@@ -53,7 +53,10 @@ bool slate_is_sanitizing(const struct slate_dev *d)
 	return d->sanitizing != SLATE_NOT_SANITIZING;
 }
 
-/* In each row the command cycles of a channel's planes follow each other, and then the channel's last die erases. */
+/*
+ * Returns how long an operation takes. In each row the command cycles of a channel's planes follow each other, and then
+ * the channel's last die erases.
+ */
 static uint64_t duration_ns(const struct slate_dev *d)
 {
 	const struct nand_geometry *g = &d->profile.array.geo;

@@ -51,7 +51,7 @@ static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
 	ftl_breakdown_add(&to->where, &from->where);
 }
 
-/* The counters after op[] are consecutive uint64_t. */
+/* Add counters. In their struct those after op[] are consecutive uint64_t. */
 static void add_counters(uint64_t *to, const uint64_t *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(*to); i++)

@@ -106,7 +106,7 @@ extern volatile sig_atomic_t load_stopped;
 /* Print "slate-load: ..." on stderr and return status. */
 int load_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 uint64_t load_now(const struct load *l);
-/* "read", "write", "trim", "flush" */
+/* Returns the operation's name: "read", "write", "trim" or "flush". */
 const char *load_op_name(unsigned int op);
 
 /* The functions below return 0 or an exit code; in the latter case they have printed the error. */

@@ -514,7 +514,7 @@ static void put_unflushed(const struct replay *r, json_t *power)
 								 unflushed_state(r->unflushed)));
 }
 
-/* Write the cut in the form of QMP's x-nand-ssd-power-query. */
+/* Write what is known of the power cut, in the form of QMP's x-nand-ssd-power-query. */
 static void put_cut(const struct replay *r, json_t *root)
 {
 	struct slate_power p;

@@ -78,7 +78,10 @@ void shadow_close(struct shadow *s)
 	free(s);
 }
 
-/* A faulty sector passes with probability 2^-64. The hash does not protect against a deliberate forgery. */
+/*
+ * Returns the hash of a sector. A faulty sector passes with probability 2^-64. The hash does not protect against a
+ * deliberate forgery.
+ */
 uint64_t shadow_hash(const void *sector)
 {
 	uint64_t h = 0x9e3779b97f4a7c15u, word;

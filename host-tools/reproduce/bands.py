@@ -33,7 +33,10 @@ IPPBE_QUICK_FIGURES = ("fig08",)
 
 
 def variants(traces: tuple[Trace, ...], seeds: int) -> dict[str, tuple[Trace, ...]]:
-    """Return the stand-ins of each group; the first seed is the study's own."""
+    """Return the stand-ins of each group.
+
+    "seeds": the study's own, and the same with other seeds; "fits": with the settings of each real trace.
+    """
     more = tuple(replace(t, settings=(*t.settings, ("seed", n))) for n in range(2, seeds + 1) for t in traces)
     return {"seeds": traces + more, "fits": tuple(replace(t, like=name) for name in fits.load() for t in traces)}
 

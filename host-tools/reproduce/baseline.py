@@ -316,7 +316,7 @@ def row(point: Point, measured: float, computed: float) -> dict[str, str]:
 
 
 def known_as(found: dict[str, str]) -> tuple[str, ...]:
-    """Return what tells a row from others."""
+    """Return the columns that identify a row."""
     return tuple(found[key] for key in KEYS)
 
 

@@ -99,7 +99,7 @@ def wear_by_w() -> Experiment:
 
 
 def varied(volume: str, seeds: int, like: list[str]) -> tuple[Trace, ...]:
-    """Return the stand-in, the same with other seeds, and with the settings fitted to real traces."""
+    """Return a volume's stand-in, the same with other seeds, and stand-ins with the settings fitted to real traces."""
     more = tuple(Trace(volume, (("seed", n),)) for n in range(2, seeds + 1))
     return (Trace(volume), *more, *(Trace(volume, like=name) for name in like))
 
@@ -143,7 +143,7 @@ def superblock_wear() -> Experiment:
 
 
 def least() -> Experiment:
-    """Compare the volumes' gains with a threshold of 64 pages and other localities."""
+    """Compare the volumes' gains: with a threshold of 64 pages, and with other localities."""
     variants = {"greedy": Variant("greedy"), "pair": Variant("ippbe-64")}
     variants |= {f"{name}-quick": Variant(one.config, ("timing.erase_ns=1",)) for name, one in variants.items()}
     traces = tuple(t for volume in NINE for t in varied(volume, 1, SOME_FITS))
@@ -167,7 +167,7 @@ def least() -> Experiment:
 
 
 def references() -> Experiment:
-    """Vary in how many sub-pages a reference must be equal: the choice of references against the content."""
+    """Vary in how many sub-pages a reference must be equal, to tell the choice of references from the content."""
     names = {"dac": "0.5 %", "unlimited": "all fingerprints"}
     variants = {f"{name}{n}": Variant(name, (f"{SETTING}={n}",), PATCH) for name in names for n in MATCHES}
     labels = {f"{name}{n}": f"{label}, {n} equal" for name, label in names.items() for n in MATCHES}

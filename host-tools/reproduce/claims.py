@@ -255,7 +255,10 @@ def check(claim: Claim, tables: Tables) -> str:
 
 
 def of_bands(ref: list[str]) -> list[list[str]]:
-    """Return the rows over seeds and over fits (bands.py) that belong to a row of a study; they need not exist."""
+    """Return the rows of bands.py, over seeds and over fits, of the quantity in a row of a study.
+
+    They need not exist.
+    """
     table, trace, what, *more = ref
     study, _, figure = table.partition("/")
     return [[f"{study}-bands/{figure}", trace, f"{what}, {group}", *more] for group in bands.GROUPS]
@@ -271,7 +274,7 @@ def band(claim: Claim, tables: Tables) -> tuple[float, float] | None:
 
 
 def whole_band_agrees(claim: Claim, tables: Tables) -> bool:
-    """Does the whole band meet a bound? Claims without a bound have no such question."""
+    """Do all values of the band meet the claim's bound? So they do if there is no band or no bound."""
     span = band(claim, tables)
     return span is None or not claim.want or bool(claim.rows) or all(meets(claim.want, value) for value in span)
 

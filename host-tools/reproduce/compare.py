@@ -144,7 +144,7 @@ def absolute(measure: measures.Measure, configs: Labels, unit: str, published: P
 
 
 def breakdown(configs: Labels, published: Published) -> Rows:
-    """Make rows of the write latency by cause, averaged over the traces, and of the share in which GC copies."""
+    """Make rows of the write latency by cause, averaged over the traces, and of the share of it in which GC copies."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         out = []
@@ -163,7 +163,7 @@ def breakdown(configs: Labels, published: Published) -> Rows:
 
 
 def unvaried(trace: str) -> str:
-    """Return the tag without its seed and the trace that it is like."""
+    """Return a trace's tag without its seed, and without the name of the real trace whose settings it has."""
     return re.sub(r",(seed=\d+|like=\w+)", "", trace)
 
 

@@ -56,7 +56,7 @@ def distance(real: Curve, made: Curve) -> float:
 
 
 def shape(settings: dict[str, float]) -> standin.Shape:
-    """Return the settings, on top of those of workloads.toml that hold for every volume."""
+    """Return a stand-in's settings: those of workloads.toml that hold for every volume, and these in their place."""
     return standin.shape("", standin.load(), settings)
 
 
@@ -80,7 +80,7 @@ class Fit:
         return self.known[key]
 
     def off(self, free: dict[str, float]) -> float:
-        """Return the distance between the stand-in's curve and the trace's."""
+        """Return how far the stand-in's curve is from the trace's."""
         return distance(self.real, self.curve(free))
 
     def search(self, rounds: int) -> dict[str, float]:

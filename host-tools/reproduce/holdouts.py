@@ -36,7 +36,7 @@ class Figure:
 
     @property
     def fitted(self) -> bool:
-        """Return whether a sheet has the figure by now."""
+        """Is the figure one that a sheet has by now?"""
         return "fitted since" in self.what
 
     def percent(self) -> float:

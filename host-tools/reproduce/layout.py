@@ -30,7 +30,7 @@ def has_spans(rows: dict[str, list[Row]]) -> bool:
 
 
 def side_by_side(text: str, earlier: Earlier | None = None) -> list[list[str]]:
-    """Return the head and the lines of the table of a CSV, with a pair of columns for each accounting.
+    """Return head and lines of a CSV's table, with two columns for each accounting.
 
     Earlier results are of the first accounting.
     """
@@ -67,8 +67,10 @@ def rows_of(text: str) -> dict[str, list[Row]]:
 
 
 def markdown(head: list[str], lines: list[list[str]]) -> list[str]:
-    """Return a Markdown table. A unit of all lines is in the head; without a published number it needs
-    no columns for papers and ratios.
+    """Return a Markdown table.
+
+    A unit that all lines share is in the head. If no line has a published number, the table has no columns for papers
+    and ratios.
     """
     units, published = {line[2] for line in lines}, any(line[3] for line in lines)
     kept = [i for i, name in enumerate(head)

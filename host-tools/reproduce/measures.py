@@ -177,7 +177,10 @@ def pages_by_gc(result: Result) -> int:
 
 
 def pages_if_split(result: Result) -> float:
-    """Return the pages if contents could go on in the next page; entries have 16 bytes, 25 with a reference."""
+    """Return how many pages the contents would take if they could go on in the next page.
+
+    Entries have 16 bytes, 25 with a reference.
+    """
     one, unit_bytes = result["reduction"], _setting(result, "ftl.unit_bytes")[0]
     entries = 16 * one["comp_units"] + 25 * (one["delta_units"] + one["link_units"])
     found: float = one["raw_units"] + (one["comp_bytes"] + one["delta_bytes"] + entries) / unit_bytes
@@ -205,7 +208,10 @@ def reference_ratio(result: Result) -> float | None:
 
 
 def plain_ratio(result: Result) -> float | None:
-    """Return the share that these units would have if compressed alone (ftl.count_plain)."""
+    """Return the size of units with a reference if compressed alone, as a share of their size.
+
+    This needs ftl.count_plain.
+    """
     return _of_delta_units(result, result["reduction"]["plain_bytes"])
 
 

@@ -28,7 +28,7 @@ SOURCES = ("CMakeLists.txt", "ftl", "nand-emu", "host-tools/replay", "host-tools
 
 
 def done(*command: str, cwd: Path) -> None:
-    """Run a command. Raises TraceError with the end of what it said if it fails."""
+    """Run a command. Raises TraceError with the end of its output if it fails."""
     try:
         ran = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -53,9 +53,9 @@ def save(figure: Drawing, path: Path) -> None:
 
 
 def bars(title: str, rows: dict[str, list[Row]], path: Path) -> None:
-    """Draw a panel for each unit and accounting, with a group of bars for each trace.
+    """Draw a panel for each unit and accounting, with a group of bars for each trace and a bar for each row.
 
-    A bar is a row; lines are the paper's numbers.
+    The paper's numbers are lines.
     """
     panels = [(a, unit) for a, some in rows.items() for unit in dict.fromkeys(row.unit for row in some)]
     drawn, axes = pyplot.subplots(len(panels) or 1, 1, figsize=(9, 2.6 * max(1, len(panels))), squeeze=False)
@@ -129,7 +129,7 @@ def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> 
 
 
 def over_time(title: str, lines: list[dict[str, str]], path: Path) -> None:
-    """Draw the write latency of every interval, a curve for each configuration: lines are a series' CSV."""
+    """Draw the write latency over time, with a curve for each configuration. lines: the CSV of tables.series_csv()."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))
     for n, config in enumerate(name for name in lines[0] if name != "minute"):
         known = [line for line in lines if line[config]]

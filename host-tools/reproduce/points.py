@@ -48,7 +48,7 @@ class Trace:
 
     @property
     def tag(self) -> str:
-        """A name for files."""
+        """Return a name for files."""
         real = "real-" if self.maker == "real" else ""  # a file may be named as a mix
         like = f",like={self.like}" if self.like else ""
         return real + self.volume + like + "".join(f",{key}={value:g}" for key, value in self.settings)
@@ -148,7 +148,7 @@ class Pen:
         self.scale = scale
 
     def blocks(self, blocks: int, lost: int) -> int:
-        """Return the blocks of a plane, rounded."""
+        """Return the blocks of a plane of a drive that lacks `lost` permille of its blocks, rounded."""
         return math.floor(blocks / self.scale * (1000 - lost) / 1000 + 0.5)
 
     def config(self, name: str, *sets: str, blocks: int = 1888, pages: int = 576, levels: int = 6,

@@ -145,7 +145,10 @@ def marginals(requests: list[Request]) -> standin.Marginals:
 
 
 def growth(requests: list[Request], write: int) -> float:
-    """Return beta: half of the requests reach a share of 0.5 ** beta of the coverage; to 1/64."""
+    """Return beta, to 1/64, the growth of coverage.
+
+    The first half of the requests touches a share of 0.5 ** beta of the units that all of them touch.
+    """
     mine = [(first, n) for _, w, first, n in requests if w == write]
     covered: set[int] = set()
     half = 0

@@ -197,14 +197,14 @@ def sums(result: measures.Result, op: str) -> dict[str, float]:
 
 
 def without(choice: Choice) -> Choice:
-    """Return the choice on a drive without GC."""
+    """Return the same choice of an FTL for a drive without GC."""
     order = "reads in order, " if choice.sets else ""
     before = "read pages written before, " if choice.prewritten else ""
     return Choice(f"{order}{before}{NO_GC}", "", choice.prewritten, choice.sets)
 
 
 def gains(some: list[Source], choices: tuple[Choice, ...], accounting: str, op: str) -> list[Row]:
-    """Return the change of the mean response from greedy GC, by choice: IPPBE's, and that of no GC at all.
+    """Return how the mean response differs from that with greedy GC, by choice: with IPPBE, and without any GC.
 
     Threshold 64 has the same greedy GC as 32, and so the same gain without GC.
     """
@@ -255,7 +255,7 @@ def shares(some: list[Source], choices: tuple[Choice, ...], op: str) -> list[Row
 
 
 def fold_rows(requests: list[Request]) -> list[Row]:
-    """Return IPPBE's quantities on web_3 by the exported capacity, at which addresses are folded."""
+    """Return IPPBE's quantities on web_3 for several exported capacities, at which the addresses are folded."""
     out = []
     for mib in FOLDS:
         more = (f"ftl.capacity_mib={mib}",) if mib else ()

@@ -87,7 +87,7 @@ class RpsCauses(Rps):
 
 
 def ways(suffixes: dict[str, str], of: tuple[str, ...]) -> Ways:
-    """Return, by label, the configurations of the four FTLs; those of `of` have the suffix."""
+    """Return the configurations of the four FTLs, by label. Those in `of` have the suffix."""
     return {
         label: {ftl: ftl + (suffix if ftl in of else "") for ftl in FTLS} for label, suffix in suffixes.items()
     }
@@ -136,7 +136,7 @@ def oltp() -> list[Figure]:
 
 
 def of_both(measure: measures.Measure, unit: str, both: dict[str, tuple[str, str]]) -> Rows:
-    """Make rows of pageFTL and flexFTL."""
+    """Make rows of a measure of pageFTL and of flexFTL."""
     return each(together(*(absolute(measure, {page: f"{label}: pageFTL", flex: f"{label}: flexFTL"}, unit)
                            for label, (page, flex) in both.items())))  # fmt: skip
 

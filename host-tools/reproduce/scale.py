@@ -195,7 +195,7 @@ def result(run: Run) -> measures.Result:
 
 
 def value(row: Quantity, scale: int, planes: bool) -> float | None:
-    """Return the quantity at a scale; None if the drive does not have it (no GC)."""
+    """Return a row's quantity at a scale, or None if the drive does not have it (no GC)."""
     ours = row.measure(result(run_of(row.study, scale, row.trace, row.config, planes)))
     if not row.base or ours is None:
         return ours

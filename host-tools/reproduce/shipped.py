@@ -69,7 +69,7 @@ class Profile:
         return int(self.facts["settings"][key])
 
     def link_ns(self, size: int) -> float:
-        """Return the time of the data on the host's link."""
+        """Return the time that so many bytes take on the host's link."""
         generation = self.number("link.generation")
         if not generation:
             return 0.0
@@ -118,7 +118,7 @@ class Profile:
         return int(self.facts["planes"]) * self.number("geometry.page_bytes")
 
     def window_ns(self) -> tuple[float, float]:
-        """Return when, after a batch began, all dies are programming: from, to."""
+        """Return from when to when, after a batch began, all dies are programming."""
         dies = self.facts["dies"] // self.number("geometry.channels")
         return dies * self.number("geometry.planes_per_die") * self.page_bus_ns + BATCH / 1000, self.program_ns
 
@@ -154,7 +154,7 @@ class Profile:
         return wamodel.greedy((used - opened / 2) / (self.facts["raw_bytes"] - free - opened), self.block_units)
 
     def expected(self) -> Iterator[tuple[str, str, float]]:
-        """Yield what is said of the drive: what, by whom, and the number."""
+        """Yield each published figure of the drive: what it is of, who published it, and the number."""
         protected = self.facts["settings"]["ftl.power_protected"] == "yes"
         program = self.page_bus_ns + self.program_ns
         flushed = self.unit < self.number("geometry.page_bytes") and not protected  # a full page is programmed at once

@@ -93,7 +93,7 @@ def varied(*names: str) -> tuple[Trace, ...]:
 
 def against(measure: measures.Measure, form: Form, base: str, suffix: str = "", published: Published | None = None,
             best: Best | None = None, ftls: Iterable[str] = tuple(FTLS)) -> Rows:  # fmt: skip
-    """Make rows of each other FTL against one, on the same drive."""
+    """Make rows of each other FTL's measure against one FTL's, on the same drive."""
     labels = {ftl + suffix: f"{FTLS[ftl][0]} / {FTLS[base][0]}" for ftl in ftls if ftl != base}
     return relative(measure, base + suffix, labels, form, published, best)
 
@@ -180,7 +180,10 @@ def up_to(kib: float) -> Rows:
 
 
 def at_depth(depth: int) -> Rows:
-    """Make rows: SU's bandwidth over ideal's, and its two factors, the busy dies and the pages for a read of 16 KiB."""
+    """Make rows of SU's bandwidth over ideal's and of its factors.
+
+    These are the busy dies, and the pages for a read of 16 KiB.
+    """
     config, label = f"page-q{depth}", f"{depth} in flight"
     busy = each(absolute(measures.dies_busy, {config: f"{label}: dies busy"}, "%"))
     ratio = of_ideal(config, f"{label}: bandwidth, of ideal", {})
@@ -307,7 +310,7 @@ class SpreadChoices(Spread):
 
 
 def spread_choices(_: int) -> list[Figure]:
-    """Return what each explanation of the gains of small reads makes of the published numbers about them."""
+    """Return, for each explanation of the gains of small reads, the figures that it gives beside the published ones."""
     configs = tuple(f"{ftl}-{one[0]}" for one in EXPLAINED for ftl in FTLS)
     return [
         Figure("explained-kv", "KV by explanation, one request in flight", configs, mixes("kv"),

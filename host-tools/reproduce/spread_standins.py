@@ -110,7 +110,7 @@ def known(requests: list[Request]) -> Known:
 
 
 def habits(fits: Fits, name: str, requests: list[Request]) -> Habits:
-    """Return the rest of a real trace."""
+    """Return what Table 4 does not say of a real trace: its other marginals, and its fitted settings."""
     found = realtrace.marginals(requests)
     cover = tuple(c / u for c, u in zip(found.cover, found.units))
     return Habits(fits_file.settings_of(fits, name), (cover[0], cover[1]))
@@ -125,7 +125,7 @@ def medians(some: dict[str, Habits], without: str = "") -> Habits:
 
 
 def made(of: Known, rest: Habits, seed: str) -> list[Request]:
-    """Make a stand-in: one whose unit is an extent, of which smaller requests are then pieces."""
+    """Make a stand-in whose unit is an extent; smaller requests are then pieces of one."""
     unit = of.extent
     lengths = {key: rest.settings[key] / unit for key in ("run_kib", "read_run_kib", "region_kib")}
     lengths |= {key: max(1.0, lengths[key]) for key in ("run_kib", "read_run_kib")}
@@ -256,12 +256,12 @@ def errors(rows: list[dict[str, str]]) -> list[list[str]]:
 
 
 def band(rest: Habits, name: str, seeds: int) -> Values:
-    """Return the results of one of VOLUMES with one trace's habits, over the seeds."""
+    """Return the results of the stand-in of one of VOLUMES, over the seeds, with the rest taken from one real trace."""
     return over([outcome(made(VOLUMES[name], rest, f"{name} {seed}")) for seed in range(1, seeds + 1)])
 
 
 def mix_band(name: str, seeds: int) -> Values:
-    """Return the results of one of VOLUMES as a mix, over the seeds."""
+    """Return the results of one of VOLUMES, made as a mix, over the seeds."""
     return over([outcome(*mixed(VOLUMES[name], seed)) for seed in range(1, seeds + 1)])
 
 

@@ -332,7 +332,7 @@ class Direction:
         return bool(self.new_left) and self.made + 1 >= self.due
 
     def took_new(self, size: int) -> None:
-        """Count a new extent, and set when the next one is due."""
+        """Count a new extent, and determine at which request the next one is due."""
         self.new[size] -= 1
         self.new_left -= 1
         taken = self.extents - self.new_left
@@ -471,7 +471,10 @@ class Maker:
         return found
 
     def written(self, size: int, young_ns: int, young: bool, read: bool) -> int:
-        """Return a written extent, young or not, that was (not) read before, or -1 if no draw found one."""
+        """Return an extent that was written, or -1 if no draw found one.
+
+        young, read: is it to be young, and to have been read before?
+        """
         past, times = self.writes.past[size], self.written_at[size]
         begin = self.young_from[size]
         while begin < len(times) and times[begin] < young_ns:

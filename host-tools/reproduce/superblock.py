@@ -42,7 +42,7 @@ def line(pen: str, more: validate.Line = ()) -> validate.Line:
 
 
 def row(text: bytes, name: str, kind: str, program: Path) -> dict[str, str]:
-    """Return a row: the baseline's quantities, and PEN's over the baseline's."""
+    """Return a row: the quantities without PEN, and those with PEN divided by them."""
     base, pen = (validate.replay(text, line(answer, KINDS[kind]), program) for answer in ("no", "yes"))
     reads = measures.read_us(base)
     cells = {

@@ -60,7 +60,7 @@ Line = tuple[str, ...]
 
 
 def lines() -> dict[str, Line]:
-    """Return the arguments that each configuration adds to slate-replay's command line."""
+    """Return the options of slate-replay by configuration."""
     found = {}
     for name, answer in (("nftl", "no"), ("pen", "yes")):
         sets = (*PEN_DRIVE, f"ftl.pen={answer}")

@@ -34,7 +34,7 @@ ROUNDS, HALVINGS = 3000, 26
 
 
 def _first_false(holds: Callable[[float], bool], guess: float, step: float = 4.0) -> float:
-    """Return the number above zero up to which the condition holds, by halving around a guess."""
+    """Return the number above zero up to which the condition holds, found by halving around a guess."""
     low = high = guess
     while low > 1e-12 and not holds(low):
         low, high = low / step, low
@@ -163,7 +163,7 @@ class Kinds:
 
 
 def _trimmed(flow: Flow, first: int) -> tuple[Flow, int]:
-    """Leave out blocks at both ends that are too few to matter, or that there can not be."""
+    """Leave out the levels at both ends that have too few blocks to matter, or can have none."""
     low, high = 0, len(flow)
     while low < high and flow[low] < LEAST:
         low += 1
@@ -180,7 +180,10 @@ def _sum(flow: Flow, first: int, more: Flow) -> tuple[Flow, int]:
 
 
 def _in_order_of_pages(room: float) -> Taker:
-    """Take all blocks below the level at which ROOM blocks are above, and a part of those at it: greedy."""
+    """Take victims as greedy does.
+
+    These are all blocks below the level at which ROOM blocks are above, and a part of those at that level.
+    """
     left = room
 
     def take(level: Level) -> Flow:

@@ -256,7 +256,7 @@ class Device:
 
     @property
     def unit_bytes(self) -> int:
-        """The mapping unit."""
+        """Return the bytes of a mapping unit."""
         return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
 
     @property
@@ -339,7 +339,7 @@ class Device:
         return list(dict.fromkeys(m["label"] for m in self.marks if m["kind"] == "begin"))
 
     def label(self, section: str) -> str:
-        """Return the label of a section; in results of older versions it is only cut."""
+        """Return the label of a job's section. In results of older versions it is the name, cut."""
         old = re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
         label = label_of(section)
         return label if any(mark["label"] == label for mark in self.marks) else old

@@ -88,6 +88,6 @@ def age(args: argparse.Namespace) -> int:
 
 
 def drive(args: argparse.Namespace) -> int:
-    """'slate drive show'."""
+    """Execute 'slate drive show'."""
     print(drivefile.read(Path(args.file)).text(), end="")
     return OK

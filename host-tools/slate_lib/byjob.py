@@ -87,7 +87,7 @@ def _rest(device: Device) -> Account:
 
 
 def _writes(account: Account) -> bool:
-    """Did flash or the host write?"""
+    """Was anything written in this part by the host, or programmed or erased on flash?"""
     return bool(account.op["write"].ios or account.nand_total("programs") or account.nand_total("erases"))
 
 

@@ -168,7 +168,7 @@ def rate_of(server_ns: float, guest_ns: float, guest_rate: str) -> str:
 
 
 def run_command(args: argparse.Namespace) -> int:
-    """'slate calibrate'."""
+    """Execute 'slate calibrate'."""
     server_ns = read(Path(args.result))
     print(f"server    {server_ns:,.1f} ns: the mean of 4 KiB reads on null_blk", flush=True)
     guest_rate = processors.RATE

@@ -133,7 +133,7 @@ class Charts:
 
 
 def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
-    """Return the element alone, in the page's colours and font, with ids of its own."""
+    """Return the <svg> element of a chart, in the page's colours and font, with ids of its own."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)

@@ -221,7 +221,7 @@ def _names(runs: list[RunFiles]) -> list[str]:
 
 
 def _ratio(line: Line, number: int) -> str:
-    """Return a value's relation to the first run's: its ratio, or the difference in ns of a time within 1 %."""
+    """Return a value's relation to the first run's: its ratio or, for a time within 1 %, the difference in ns."""
     first, value = line.values[0], line.values[number]
     if not number or not isinstance(first, (int, float)) or not isinstance(value, (int, float)):
         return ""
@@ -302,7 +302,7 @@ def _charts(found: Comparison) -> list[Figure]:
 
 
 def run(folders: list[Path], target: Path | None) -> int:
-    """'slate compare A B ...'."""
+    """Execute 'slate compare A B ...'."""
     if len(folders) < 2:
         raise SlateError("one run alone can not be compared", "name two or more: slate compare DIR DIR ...")
     found = Comparison([runfiles.load(folder) for folder in folders])

@@ -91,7 +91,7 @@ def torn(chance: random.Random, unflushed: list[Json], unit: int) -> list[Loss]:
 
 
 def _edges(one: Json, unit: int) -> list[int]:
-    """Return where a write may be torn, in bytes from its begin: there, at multiples of the atomic unit, at its end."""
+    """Return where a write may be torn, in bytes: at its begin, at multiples of the atomic unit, at its end."""
     if one["op"] != "write":
         return []
     first, last = one["offset"], one["offset"] + one["bytes"]

@@ -60,7 +60,10 @@ def is_of(path: Path, wanted: Json) -> bool:
 
 
 def _facts(head: Json) -> Json:
-    """Return what makes a head that of a campaign: the command that began it may have been another."""
+    """Return the facts in a log's head by which a campaign is recognised.
+
+    The command that began it is none: it may have been another.
+    """
     return {key: value for key, value in head.items() if key != "repeat"}
 
 

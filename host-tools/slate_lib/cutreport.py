@@ -102,7 +102,7 @@ def cause(campaign: Campaign, cut: Json) -> str:
 
 
 def met(cuts: list[Json]) -> list[tuple[str, int, int, int]]:
-    """Return (what, cuts with any, median, most) of what the cuts met."""
+    """Return, for each kind of event that cuts met, its name, the cuts that met any, the median and the most."""
     found = []
     for key, name in MET:
         values = sorted(cut[key] for cut in cuts if key in cut)

@@ -298,9 +298,9 @@ class Campaign:
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
 
     def take(self, work: Recorded, moment: Moment, losses: list[cutkinds.Loss], name: str) -> Path:
-        """Copy the first drive, and make it as if of all requests until the cut only these had been lost.
+        """Copy the first drive, and make it as if, of all requests until the cut, only `losses` had been lost.
 
-        All others are there, also on a drive that ignores flushes, which is therefore an honest one meanwhile.
+        All others are there, also on a drive that ignores flushes, which counts as an honest one meanwhile.
         """
         drive, lose = self.folder / f"{name}.slate", self.folder / f"{name}.lose"
         copy_sparse(self.origin, drive)
@@ -408,7 +408,7 @@ class Campaign:
         return ("--no-flush",) if "drive.ignore_flush=yes" in self.base.settings else ()
 
     def losses(self, work: Recorded, moment: Moment) -> tuple[list[Json], list[Json]]:
-        """Return the unflushed requests at a cut, and of these what it takes.
+        """Return the unflushed requests at a cut, and those of them that the kind of cut loses.
 
         A drive that ignores flushes has made nothing durable, so all requests count.
         """
@@ -540,7 +540,7 @@ def copy_sparse(source: Path, target: Path) -> None:
 
 
 def same_drives(one: Path, other: Path) -> bool:
-    """Are two drive files equal, but for the events of the controller's log, which a replay has not?"""
+    """Are two drive files equal, apart from the events of the controller's log, which a replay does not have?"""
     parts = (["-n", str(EVENTS[0])], ["-i", str(EVENTS[1])])
     return not any(subprocess.run(["cmp", "-s", *part, one, other], check=False).returncode for part in parts)
 
@@ -692,7 +692,7 @@ def explained(account: cutshrink.Account | None, cut: str) -> int:
 
 
 def options_of(args: argparse.Namespace) -> list[str]:
-    """Return the options that repeat a campaign's cuts, but for their times."""
+    """Return the options that repeat a campaign's cuts, without those of their times."""
     names = ("profile", "kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "age", "span", "per_boot",
              "states")  # fmt: skip
     words = [word for name in names if getattr(args, name)
@@ -744,7 +744,7 @@ def show(line: Json, count: int) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """'slate cuts'."""
+    """Execute 'slate cuts'."""
     if args.report:
         return cutreport.run(args, log_of(args))
     if args.html is not None or args.text:

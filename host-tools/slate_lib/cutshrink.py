@@ -28,7 +28,7 @@ Item = TypeVar("Item")
 
 
 def first_bad(good_ns: int, bad_ns: int, are_bad: Callable[[list[int]], list[bool]]) -> int:
-    """Return a bad time whose nanosecond before is good."""
+    """Return a time that is bad, while the nanosecond before it is good."""
     while bad_ns - good_ns > 1:
         inside = bad_ns - good_ns - 1
         count = min(WIDTH, inside)
@@ -116,10 +116,10 @@ class Account:
 
 
 def name(one: Json) -> str:
-    """Return how a request is called."""
+    """Return the words for a request."""
     return f"#{one['request']} {one['op']} {one['bytes']} at {one['offset']}"
 
 
 def lost_of(unflushed: list[Json]) -> list[Json]:
-    """Return the writes of which a sector is not there, from a list with --survivors."""
+    """Return the writes that lack a sector after the cut, from a list with --survivors."""
     return [one for one in unflushed if one.get("sectors_there", one["bytes"] // 512) * 512 < one["bytes"]]

@@ -274,7 +274,7 @@ def of(profile_word: str | None, file: str | None, settings: list[str], args: ar
 
 
 def _check_no_preconditioning(args: argparse.Namespace, file: str, settings: list[str]) -> None:
-    """A drive file that exists is used as it is: refuse options that would fill or age it."""
+    """Refuse options that would fill or age a drive file that exists: it is used as it is."""
     asked = [f"--{name}" for name in ("fill", "age", "precondition") if getattr(args, name) is not None]
     asked += [f"--set {line}" for line in settings if line.startswith("precondition.")]
     if asked:
@@ -285,7 +285,7 @@ def _check_no_preconditioning(args: argparse.Namespace, file: str, settings: lis
 
 
 def first(args: argparse.Namespace) -> Drive:
-    """Return nvme0n1."""
+    """Return the first drive, nvme0n1."""
     if args.ephemeral and not args.drive:
         raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
     drive = of(args.profile, args.drive, settings_of(args.set, 0, args), args)

@@ -123,7 +123,7 @@ def latency(made: Charts, job: str, rows: list[Row], fio: Json | None) -> list[s
 
 
 def _said(op: OpAccount | None) -> str:
-    """Return the percentiles of a line, as text."""
+    """Return the percentiles of a kind of I/O, as text for a line's tip."""
     if not op:
         return ""
     told = [f"{name} {units.us(ns)}" for name, ns in zip(PERCENTILES.values(), points_ns(op)) if ns is not None]
@@ -478,7 +478,7 @@ def _shares(row: Row) -> dict[str, float]:
 
 
 def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]:
-    """Draw the mean number of I/Os in each part of their latency, for each second of the drive's time."""
+    """Draw how many I/Os, on average, are in each part of their latency, for each second of the drive's time."""
     part = series.part()
     out: list[str] = []
     if part.last < MIN_ROWS or not series.has("read", "cell-ns"):

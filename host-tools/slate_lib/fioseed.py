@@ -64,7 +64,7 @@ def fixed_jobs(job: JobFile | None, seed: int) -> list[str]:
 
 
 def repeats(options: dict[str, str]) -> bool:
-    """Would a second pass of a job, with the options that fio had in the end, write in the order of the first?"""
+    """Would a second pass of a job write in the order of the first? options: those that fio had in the end."""
     kind = options.get("rw", options.get("readwrite", ""))
     if "rand" not in kind or kind.startswith("randread"):
         return False

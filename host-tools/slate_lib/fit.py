@@ -471,7 +471,10 @@ class Fit:
             self.stopped[target] = f"{key} is at its {'least' if value < low else 'most'}"
 
     def _search_reads(self, knob: Knob) -> None:
-        """Find the key's value; if the dies are too slow at any, and there is no read_us, find theirs."""
+        """Find the value of the key for random reads.
+
+        If the dies are too slow at any value, and the sheet has no read_us, find the dies' read time instead.
+        """
         self._search(knob)
         if knob.target in self.stopped and "read_us" not in self.sheet.targets:
             self._search(Knob(knob.target, CELL))
@@ -526,7 +529,10 @@ class Fit:
 
 
 def _bracket(error: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return logarithms around the root of an error that rises, tried from the high end; or all, without a root."""
+    """Return the logarithms of two values around the root of an error that rises.
+
+    They are sought from the high end; without a root they are the ends of the range.
+    """
     upper = high
     while error(math.log(upper)) > 0 and upper > low:
         lower = max(upper / STEP, low)
@@ -567,7 +573,7 @@ def table(sheet: Sheet, shown: dict[str, float], notes: dict[str, str], head: st
 
 
 def missed(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> dict[str, str]:
-    """Return why keys stopped, of the numbers that they did not reach."""
+    """Return, for each number that was not reached, why its key stopped."""
     return {key: why for key, why in stopped.items() if abs(shown[key] / sheet.targets[key] - 1) > PRECISION}
 
 

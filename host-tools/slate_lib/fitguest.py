@@ -114,7 +114,7 @@ MEASURES = (
 
 
 def measures(sheet: Sheet, state: str) -> list[Measure]:
-    """Return what the sheet needs of a state."""
+    """Return the values of the data sheet that are measured in this state."""
     return [one for one in MEASURES if one.state == state and one.target in sheet.targets]
 
 

@@ -165,7 +165,7 @@ def _lock(args: argparse.Namespace) -> str:
 
 
 def _words(lock: str) -> dict[str, str]:
-    """Return what the lock says of how the guest is made."""
+    """Return the lines of a lock that say how the guest is made."""
     return dict(_WORD.findall(lock))
 
 

@@ -120,7 +120,7 @@ class Limit:
 
 
 def _mean_or_most(mean: float | None, most: float | None, name: str) -> tuple[str, float | None]:
-    """Return all of a kind if they limit together, else the busiest one."""
+    """Return the mean use of a kind of resource if all of them limit together, else that of the busiest one."""
     if most is None or (mean is not None and (mean >= BUSY or mean >= most)):
         return f"{name}s", mean
     return f"busiest {name}", most
@@ -280,7 +280,7 @@ def _largest_part(rows: list[Row]) -> tuple[str, float] | None:
 
 
 def _meets_flash(device: Device, account: JobAccount) -> bool:
-    """Is so much of the latency spent at the flash that no write buffer hides it?"""
+    """Is so large a part of the latency spent at the flash that no write buffer hides it?"""
     ops = account.account.op.values()
     total = sum(op.latency_sum_ns for op in ops)
     at_once = (device.setting("buffer_ns") or 0) * account.account.op["write"].ios

@@ -118,7 +118,7 @@ def check(options: RunOptions, derived: Json) -> None:
 
 
 def allowed(settings: dict[str, str]) -> int:
-    """Return how many namespaces a guest may create, by the drive's settings; 0: none but the one there is."""
+    """Return how many namespaces a guest may create, by the drive's settings; 0: none."""
     value = settings.get(KEY, "0")
     return int(value) if re.fullmatch("[0-9]{1,2}", value) else 0
 

@@ -498,7 +498,7 @@ def _app(args: argparse.Namespace) -> App:
 
 
 def _script(args: argparse.Namespace) -> Script:
-    """Return the user's script, or ours for a content workload or a trace, which prepare() has named."""
+    """Return the script of the run: the user's, or Slate's own for a content workload or a trace."""
     path = Path(args.cmd)
     text = jobfile.read(path)
     if args.content:

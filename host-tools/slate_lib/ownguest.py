@@ -134,7 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def words(own: OwnGuest) -> list[str]:
-    """Return the options for run.json."""
+    """Return the options of the user's own guest, for run.json."""
     found = []
     for name, path in (
         ("--image", own.image),

@@ -94,7 +94,7 @@ class OwnKernel:
 
     @property
     def words(self) -> list[str]:
-        """Return the options for run.json."""
+        """Return the options of the user's own kernel, for run.json."""
         words = ["--kernel", paths.short(self.path)]
         return words + (["--modules", paths.short(self.given_modules)] if self.given_modules else [])
 

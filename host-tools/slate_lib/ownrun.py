@@ -163,7 +163,7 @@ class OwnRun(Run):
 
 
 def drive_to_make(options: RunOptions) -> Path | None:
-    """With --boot-from-ssd and an image: return the drive file to make first."""
+    """Return the drive file that must be made first, with --boot-from-ssd and an image; else None."""
     own = owncommand.own_of(options)
     return (options.drive or paths.OUT / f"{own.name}.slate") if own.from_ssd and own.image else None
 

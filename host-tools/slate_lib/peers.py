@@ -96,7 +96,10 @@ def _spared(drive: Drive, ratio: Fraction, source: str) -> None:
 
 
 def _collect(drive: Drive, start: int, urgent: int, source: str) -> None:
-    """Set when GC begins and stops, in free blocks of a plane; the urgent ones hold no data, so there are few."""
+    """Set when GC begins and stops, in free blocks of a plane.
+
+    Blocks that only GC may open hold no data, so there are few of them.
+    """
     op = int(drive.settings.get("ftl.op_permille", ("1000", ""))[0])
     spare = int(drive.settings["geometry.blocks_per_plane"][0]) * op // (1000 + op)
     most = max(spare // 4, 2)
@@ -340,7 +343,10 @@ def _simplessd2_flash(d: Drive, part: str, kinds: int, reads: list[str], program
 
 
 def _simplessd2_rest(d: Drive, rate: Fraction, width: Fraction, gc: str, op: str) -> None:
-    """Set what 2.0 and 2.1 have under other names; the bus makes so many transfers of width bits a second."""
+    """Set what SimpleSSD 2.0 and 2.1 have under other names.
+
+    The bus makes `rate` transfers of `width` bits a second.
+    """
     d.set("timing.bus_ps_per_byte", 10**12 / (rate * width / 8), "DMASpeed and the bus's width")
     page = int(d.settings["geometry.page_bytes"][0])
     d.set("ftl.unit_bytes", min(page, 16384), "SimpleSSD maps whole pages")

@@ -527,7 +527,7 @@ def _percent(share: float) -> str:
 
 
 def _columns(cells: list[str], widths: list[int], equals: str = "   ", plus: str = "  ") -> str:
-    """Return the mean, the path and the parts in their columns."""
+    """Format the mean, the path and the parts of a latency in their columns."""
     whole, path, *parts = (f"{cell:>{width}}" for cell, width in zip(cells, widths))
     return whole + equals + path + plus + "".join(parts)
 

@@ -92,7 +92,7 @@ def with_tips(svg: str, number: int, tips: dict[str, str]) -> str:
 
 
 def _columns(axes: Any, value: Callable[[float], float]) -> Iterable[tuple[str, list[float], list[float]]]:
-    """Return (name, x, y) of every line in the legend, and of single lines."""
+    """Return (name, x, y) of each line that has a label, and of each curve of steps."""
     for line in axes.get_lines():
         if not line.get_label().startswith("_") and len(line.get_xdata()) > 1:
             yield line.get_label(), list(line.get_xdata()), [value(y) for y in line.get_ydata()]
@@ -107,7 +107,7 @@ def _columns(axes: Any, value: Callable[[float], float]) -> Iterable[tuple[str, 
 
 
 def _pictures(every: Iterable[Any]) -> Iterable[str]:
-    """Return maps as CSV with a line for each row."""
+    """Return maps, such as busy times by die, as CSV with a line for each row of the map."""
     for axes in every:
         for image in axes.get_images():
             rows = image.get_array().filled(float("nan"))

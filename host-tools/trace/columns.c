@@ -175,7 +175,7 @@ static enum line_kind bad_count(struct parse *p, const char *what, unsigned int 
 	return LINE_BAD;
 }
 
-/* Say what a column's value is not. */
+/* Write what a column's value is not, such as "no number of ms". */
 static void tell_value(const struct trace_columns *f, const struct column *c, char *out, size_t room)
 {
 	switch (c->role) {
@@ -422,7 +422,7 @@ static bool refuse(const struct draft *d, const char *item, const char *fix)
 	return false;
 }
 
-/* Give a column, counted from 1, its role. */
+/* Give column `number`, counted from 1, its role in the user's format. */
 static bool set_role(const struct draft *d, const char *item, uint64_t number, enum column_role role, int unit,
 		     const char *name)
 {

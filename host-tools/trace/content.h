@@ -13,7 +13,7 @@ struct content *content_open(struct window *in, const char **why);
 /* Do the same as content_open(), again from the beginning of the trace. */
 int content_rewind(struct content *c, const char **why);
 void content_close(struct content *c);
-/* 1: *row is filled; 0: the end, and all checks passed; -1: error in *why. */
+/* Read the next row. Returns 1: *row is filled; 0: the end, and all checks passed; -1: error in *why. */
 int content_next(struct content *c, struct trace_row *row, const char **why);
 /* Read the bytes [at, at + len) of the last write. Returns 0, or -1 with *why. */
 int content_read(struct content *c, uint64_t at, void *buf, size_t len, const char **why);

@@ -83,7 +83,7 @@ static void try_line(struct found *f, struct parse *p, const char *s, const char
 			try_format(f, p, format, s, end);
 }
 
-/* ssdsim's times: can they not be milliseconds? */
+/* Do ssdsim's times span so much that they cannot be milliseconds? */
 static bool spans_too_much(const struct found *f)
 {
 	uint64_t span = f->last_ns - f->first_ns, rows = f->by[TRACE_SSDSIM].lines;

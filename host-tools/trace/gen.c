@@ -312,7 +312,7 @@ static uint64_t mix(uint64_t *state)	/* splitmix64 */
 	return z ^ (z >> 31);
 }
 
-/* The bytes are little-endian, so that the content is the same on every machine. */
+/* Store a word, little-endian, so that the content is the same on every machine. */
 static void put_word(unsigned char *to, uint64_t v)
 {
 	for (unsigned int b = 0; b < 8; b++)

@@ -111,7 +111,7 @@ static bool is_summary(const char *s, const char *end)
 	return (len >= 3 && !memcmp(s, "CPU", 3)) || (len >= 5 && !memcmp(s, "Total", 5));
 }
 
-/* MAJ,MIN */
+/* Take a device, MAJ,MIN. */
 static bool take_device(const char **s, const char *end, uint64_t *device)
 {
 	uint64_t major, minor;

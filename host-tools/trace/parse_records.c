@@ -41,7 +41,7 @@ static unsigned int command_at(const struct parse *p, const unsigned char *r)
 	return (unsigned int)number(r + (p->vscsi == 1 ? 12 : 0), 2);
 }
 
-/* Are the first records, at most 64, of the version, and are there at least two? */
+/* Are the first records, at most 64, of the version that is tried, and are there at least two? */
 static bool are_all(const struct parse *p, const unsigned char *r, size_t len)
 {
 	size_t records = len / vscsi_bytes(p);

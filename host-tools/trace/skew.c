@@ -25,7 +25,7 @@ static uint64_t log2_of(uint64_t v)
 	return out;
 }
 
-/* Return 2^-x, x in units of 2^-32, of ONE: the series of exp(-y), y = x ln 2 of x's fraction. */
+/* Return 2^-x in units of 1 / ONE; x has units of 2^-32. It is the series of exp(-y), y = x ln 2 of x's fraction. */
 static uint64_t power_of_half(uint64_t x)
 {
 	uint64_t y = (x & 0xffffffff) * LN2 >> 32, r = ONE;
@@ -37,7 +37,7 @@ static uint64_t power_of_half(uint64_t x)
 	return r >> (x >> 32);
 }
 
-/* Return the first rank of a step, and of step `steps` the rank behind the last. */
+/* Return the first rank of a step. Of step `steps` it is the rank behind the last one. */
 static uint64_t first_rank(unsigned int step)
 {
 	unsigned int k = step - SINGLES;

@@ -12,12 +12,12 @@
 
 struct source;
 
-/* Returns NULL with a sentence in err on an error. name "-": standard input. */
+/* Open a file. Returns NULL with a sentence in err on an error. name "-": standard input. */
 struct source *source_open(const char *name, char *err, size_t room);
 struct source *source_open_memory(const void *data, size_t len);
-/* Returns the bytes read, 0 at the end, or -1 with a sentence in *why. */
+/* Read bytes, unpacked. Returns their number, 0 at the end, or -1 with a sentence in *why. */
 long source_read(struct source *s, char *out, size_t room, const char **why);
-/* Returns 0, or -1 with a sentence in *why. */
+/* Start again from the first byte. Returns 0, or -1 with a sentence in *why. */
 int source_rewind(struct source *s, const char **why);
 void source_close(struct source *s);
 /*

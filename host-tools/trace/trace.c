@@ -244,7 +244,7 @@ static int next_record(struct trace *t, struct trace_row *row, enum line_kind *k
 	return 1;
 }
 
-/* Returns as next_record(). */
+/* Do the same as next_record(), for a trace of lines. */
 static int next_of_lines(struct trace *t, struct trace_row *row, enum line_kind *kind, const char **why)
 {
 	const char *s, *end;

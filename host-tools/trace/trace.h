@@ -122,14 +122,14 @@ struct trace_counts {
 
 struct trace;
 
-/* Returns 0, or -1 with a sentence in err that names the file and the fix. */
+/* Open a trace. Returns 0, or -1 with a sentence in err that names the file and the fix. */
 int trace_open(struct trace **out, const char *name, const struct trace_options *o,
 	       char err[TRACE_ERR_BYTES]) __attribute__((warn_unused_result));
 int trace_open_memory(struct trace **out, const void *data, size_t len,
 		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
 		      __attribute__((warn_unused_result));
 /*
- * Returns 1: *row is filled; 0: the trace has ended; -1: it cannot be read further, see
+ * Read the next row. Returns 1: *row is filled; 0: the trace has ended; -1: it cannot be read further, see
  * trace_error().
  */
 int trace_next(struct trace *t, struct trace_row *row) __attribute__((warn_unused_result));

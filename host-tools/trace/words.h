@@ -53,7 +53,7 @@ enum trace_option {
 	{ "fold", no_argument, NULL, TRACE_OPT_FOLD }, \
 	{ "scale", optional_argument, NULL, TRACE_OPT_SCALE }
 
-/* text is NULL for an option without a value. */
+/* Handle an option of a trace. text is NULL for an option without a value. */
 bool trace_take_option(struct trace_choice *c, enum trace_option option, const char *text,
 		       char err[TRACE_ERR_BYTES]);
 

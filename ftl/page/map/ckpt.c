@@ -87,7 +87,7 @@ void ckpt_init(struct page_ftl *f)
 		c->held[j] = c->next[j] = BLK_NONE;
 }
 
-/* The block has a page under way: count neither it nor what follows. */
+/* A page of the block is being programmed: let the image count neither it nor the pages behind it. */
 static void count_pages(const struct page_ftl *f, uint32_t b, uint32_t pages)
 {
 	uint8_t *p = ckpt_block(f, b) + 4;
@@ -138,7 +138,10 @@ static void save_blocks(const struct page_ftl *f)
 		leave_out_running(f, &f->die[d]);
 }
 
-/* Returns false if the units of a map page do not fill one page in order, which no code of this FTL does. */
+/*
+ * Save the address and sequence of a map page. Returns false if its units do not fill one page in order, which no code
+ * of this FTL does.
+ */
 static bool save_map_page(const struct page_ftl *f, uint32_t page)
 {
 	const uint32_t *upn = f->cache.hidden + maps_and_list(f) + page * f->shape.upp;
@@ -326,7 +329,7 @@ static void flush(struct page_ftl *f)
 	f->turn.kick = true;
 }
 
-/* Q3 */
+/* May the last page of the checkpoint be issued (Q3)? */
 static bool may_end(const struct page_ftl *f)
 {
 	return f->cache.ckpt.done + 1 == f->cache.ckpt.pages && f->bt.stable >= f->cache.ckpt.seq1;

@@ -116,7 +116,10 @@ bool map_holds_cached(const struct page_ftl *f, uint32_t lpn)
 	return i != MAP_NONE && in_memory(&f->cache.frame[i]);
 }
 
-/* seq: the log sequence of the change, or 0 for a copy, which pins the frame until it has ended */
+/*
+ * The LPN's entry has changed in its frame, which is now dirty. seq: the log sequence of the change, or 0 for a copy,
+ * which pins the frame until it has ended.
+ */
 void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
 	struct page_cache *k = &f->cache;
@@ -185,13 +188,15 @@ static void write_later(struct page_ftl *f, uint32_t i)
 	f->turn.kick = true;
 }
 
-/* A frontier of map pages leaves the last free block to the copies of a block of map pages. */
+/*
+ * Has the plane too few free blocks for a new map page? It leaves the last one to the copies of a block of map pages.
+ */
 bool map_needs_room_cached(const struct page_ftl *f, uint32_t plane)
 {
 	return f->fr.plane[plane].open[front_map_slot(&f->fr)] == BLK_NONE && f->bt.plane[plane].free_count < 2;
 }
 
-/* Returns false if the frame cannot be written now, or its plane has no room. */
+/* Order the write of the frame. Returns false if it cannot be written now, or its plane has no room. */
 static bool order_write(struct page_ftl *f, uint32_t i)
 {
 	uint32_t plane = map_plane_of(f, f->cache.frame[i].page);
@@ -275,7 +280,7 @@ static uint32_t fetch(struct page_ftl *f, uint64_t now_ns, uint32_t page)
 	return i;
 }
 
-/* Do the same for a read, which may use only its share of the frames (M4). */
+/* Give the map page a frame as fetch() does, for a read, which may use only its share of the frames (M4). */
 static uint32_t fetch_for_read(struct page_ftl *f, uint64_t now_ns, uint32_t page)
 {
 	struct page_cache *k = &f->cache;

@@ -87,7 +87,9 @@ static SSD_ALWAYS void map_prefetch_ahead(const struct page_ftl *f, uint64_t seq
 	}
 }
 
-/* Is the unit on flash, trimmed or not? If its map page is not in memory, it may be. */
+/*
+ * May the unit be on flash, trimmed or not? If its map page is not in memory, this is unknown, and the answer is true.
+ */
 static inline bool unit_may_exist(const struct page_ftl *f, uint32_t lpn)
 {
 	return map_is_cached(f) ? !map_holds(f, lpn) || *map_cached(f, lpn) != NONE : f->map.l2p[lpn] != NONE;
@@ -178,7 +180,9 @@ static inline bool map_trims_later(const struct page_ftl *f)
 enum map_answer map_locate_cached(struct page_ftl *f, uint64_t now_ns, uint32_t r);
 bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit where it was found? */
 
-/* Look the uread's unit up. With the whole map, the unit is known to exist. */
+/*
+ * Look the uread's unit up. With the whole map in memory, reads are queued only for units that exist, so it is found.
+ */
 static inline enum map_answer map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
 	return map_is_cached(f) ? map_locate_cached(f, now_ns, r) : MAP_FOUND;
@@ -250,7 +254,7 @@ static inline void map_unpin(struct page_ftl *f, uint32_t wpage)
 		map_unpin_cached(f, wpage);
 }
 
-/* The I/O begins: note the time in which the head of the queue waited for the map. */
+/* The I/O begins to wait: note how long the head of the queue has waited for the map so far. */
 static inline void map_wait_begins(const struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	if (map_is_cached(f))

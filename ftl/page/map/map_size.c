@@ -16,7 +16,10 @@ uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g)
 	return (uint32_t)((lpns + entries_of(g) - 1) / entries_of(g));
 }
 
-/* M4: each collector and the host pin the map pages of a page's units, and a read pins one. */
+/*
+ * Returns the least number of frames (M4): each collector and the host pin the map pages of a page's units, and a read
+ * pins one.
+ */
 uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp)
 {
 	return (geo_planes(g) + 1) * upp + 1;

@@ -31,7 +31,7 @@ CREATE INDEX by_time ON visits (time);
 
 
 def date(seconds: int) -> str:
-    """Return the date of a day in January 2024, so that no calendar is needed."""
+    """Return the date of a time in January 2024. Within a month no calendar is needed."""
     day, rest = divmod(seconds, 86400)
     return f"Mon, {day % 28 + 1:02d} Jan 2024 {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d} GMT"
 

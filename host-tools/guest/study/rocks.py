@@ -42,7 +42,7 @@ class RocksError(Exception):
 
 
 def call(name: str, *args: object) -> object:
-    """Call a function whose last argument is a place for an error."""
+    """Call a function of RocksDB and raise its error. The function's last argument is a place for it."""
     error = ctypes.c_char_p()
     result = getattr(_LIB, f"rocksdb_{name}")(*args, ctypes.byref(error))
     if error.value is not None:
@@ -137,7 +137,10 @@ def batches(args: argparse.Namespace) -> Iterator[list[int]]:
 
 
 def skip(args: argparse.Namespace, count: int) -> tuple[Iterator[list[int]], list[int]]:
-    """Return the batches after `count`, and each key's last batch until then (-1: it is not written)."""
+    """Skip `count` batches.
+
+    Returns the iterator of those after them, and each key's last batch until then (-1: it is not written).
+    """
     last = [-1] * args.keys
     numbered = batches(args)
     for batch in range(count):

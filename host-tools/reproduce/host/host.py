@@ -53,6 +53,6 @@ def written_mib() -> int:
 
 
 def more() -> bool:
-    """Write back what the kernel keeps in memory. Is more to be written, and time left for it?"""
+    """Write back what the kernel keeps in memory. Returns True if more is to be written and time is left."""
     subprocess.run(["sync", "-f", str(DRIVE)], check=True)
     return written_mib() < WANTED_MIB and time.monotonic() < ENDS

@@ -40,7 +40,7 @@ TOOLS = Path(__file__).resolve().parents[2]
 
 
 def download() -> tuple[list[Path], Path]:
-    """Fetch packages and the source package; nothing of it is recorded. Return the packages and the .dsc file."""
+    """Fetch packages and the source package, before the recording begins. Return the packages and the .dsc file."""
     folder = SCRATCH / "archive"
     folder.mkdir(parents=True)
     env = {"tools": str(TOOLS), "release": RELEASE, "build": str(TOOLS.parent / "build")}

@@ -118,7 +118,7 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def _dotted(node: ast.AST) -> str | None:
-    """Return the name that a node is, with its dots; None: it is no name."""
+    """Return the dotted name for which a node stands; None: it stands for none."""
     if isinstance(node, ast.Attribute):
         base = _dotted(node.value)
         return None if base is None else f"{base}.{node.attr}"

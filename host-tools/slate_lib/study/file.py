@@ -150,7 +150,7 @@ class Study:
 
 
 def _determines(dimension: list[Point], one: str, other: str) -> bool:
-    """Has the other axis one value for each value of this one?"""
+    """Does the value of this axis determine that of the other axis?"""
     pairs = {(shown(row[one]), shown(row[other])) for row in dimension}
     return len(pairs) == len({first for first, _ in pairs})
 
@@ -271,7 +271,7 @@ def _values(axis: str, value: Any) -> list[Value]:
 
 
 def _known(value: Value) -> tuple[bool, Value]:
-    """Return what a value is known by: true is not 1."""
+    """Return a key by which a value is told from others, so that true is not 1."""
     return isinstance(value, bool), value
 
 

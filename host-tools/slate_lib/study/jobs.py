@@ -105,7 +105,7 @@ def sum_of(path: Path) -> str:
 
 
 def kind_of(study: Study) -> str:
-    """Is it a study of replays, or of guests?"""
+    """Return the kind of a study: of replays, or of guests."""
     return REPLAY if "trace" in study.run or "trace" in study.axes else GUEST
 
 

@@ -36,7 +36,10 @@ void nand_ssd_arm_row(BDRVNandSsdState *s)
     }
 }
 
-/* The row's end or the clock may have moved, so the drive looks again. */
+/*
+ * The timer of a row has expired. The row's end or the clock may have moved, so
+ * the drive looks again.
+ */
 static void nand_ssd_row_timer_cb(void *opaque)
 {
     BDRVNandSsdState *s = opaque;
@@ -54,7 +57,7 @@ static void nand_ssd_processors_busy(void *opaque, uint64_t *busy_ns)
     icount_busy(busy_ns, s->processors);
 }
 
-/* Called when the machine starts: a drive is opened before its vCPUs. */
+/* Find the vCPUs when the machine starts: a drive is opened before them. */
 void nand_ssd_find_processors(BDRVNandSsdState *s)
 {
     uint32_t count = icount_busy(NULL, 0);

@@ -452,8 +452,8 @@ static int is_qtest(void *opaque, QemuOpts *opts, Error **errp)
 }
 
 /*
- * Accelerators are created after the drives of the command line, so this reads
- * the options. A tool has no accelerator.
+ * Is -icount the clock? Accelerators are created after the drives of the
+ * command line, so this reads the options. A tool has no accelerator.
  */
 static bool clock_is_icount(void)
 {

@@ -315,7 +315,7 @@ static GArray *zones_in(BDRVNandSsdState *s, uint64_t offset, uint64_t bytes,
     return found;
 }
 
-/* NVMe: if not all closed zones can be opened, none is. */
+/* Can all these closed zones be opened? If not, none is (NVMe). */
 static bool can_open(BDRVNandSsdState *s, unsigned int closed)
 {
     g_autoptr(GArray) open = NULL;

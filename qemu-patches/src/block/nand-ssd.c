@@ -205,7 +205,10 @@ static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
     return deadline_ns;
 }
 
-/* Returns the time of the next event of the drive or completion. */
+/*
+ * Returns the time of the drive's next event or of the next completion,
+ * whichever comes first.
+ */
 uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
     NandSsdRequest *first = QTAILQ_FIRST(&s->done);
@@ -214,8 +217,8 @@ uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
 }
 
 /*
- * The guard is not cancelled when the drive becomes idle: letting it expire
- * costs less.
+ * Start the guard (see above). It is not cancelled when the drive becomes idle:
+ * letting it expire costs less.
  */
 static void nand_ssd_arm_guard(BDRVNandSsdState *s)
 {
@@ -331,8 +334,8 @@ static void nand_ssd_guard_cb(void *opaque)
 }
 
 /*
- * The event loop runs the bottom half, and so does a nested loop that waits
- * for requests.
+ * Finish all requests soon, by a bottom half: the event loop runs it, and so
+ * does a nested loop that waits for requests.
  */
 static void nand_ssd_finish_soon(BDRVNandSsdState *s)
 {
@@ -461,7 +464,10 @@ nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                           qiov_offset);
 }
 
-/* Not bdrv_co_flush_to_disk: a flush of an idle drive takes time, too. */
+/*
+ * Flush. This is not bdrv_co_flush_to_disk, because a flush of an idle drive
+ * takes time, too.
+ */
 static int coroutine_fn GRAPH_RDLOCK nand_ssd_co_flush(BlockDriverState *bs)
 {
     return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, 0, NULL, 0);
@@ -578,7 +584,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     return dev;
 }
 
-/* By default the block layer ignores trims, but an SSD carries them out. */
+/* Let the block layer pass trims on, which it ignores by default. */
 static void nand_ssd_enable_trim(BlockDriverState *bs)
 {
     bs->open_flags |= BDRV_O_UNMAP;

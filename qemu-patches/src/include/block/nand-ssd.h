@@ -60,7 +60,10 @@ typedef struct NandSsdAreas {           /* random write areas */
  */
 #ifdef CONFIG_SLATE
 void nand_ssd_add_zones_notifier(BlockDriverState *bs, Notifier *notifier);
-/* Returns how many they are; the numbers of the first `max` go to zone[]. */
+/*
+ * Returns how many zones the drive has changed since the host was told; the
+ * numbers of the first `max` go to zone[].
+ */
 unsigned int nand_ssd_changed_zones(BlockDriverState *bs, uint32_t *zone,
                                     unsigned int max);
 /* Note that the host knows of these zones; zone NULL: of all zones. */
