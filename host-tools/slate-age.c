@@ -70,7 +70,7 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
-/* The mapped file grew and the disk is full, so the drive cannot be completed. */
+/* End with a message: the mapped file grew and the disk is full, so the drive cannot be completed. */
 static void on_bus_error(int number)
 {
 	static const char text[] = "slate: the disk is full: the drive is not made\n"

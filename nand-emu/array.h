@@ -123,7 +123,7 @@ void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nan
  */
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 /*
- * The controller loses its memory at at_ns >= the last submit's now_ns, and the array keeps its power. Commands in
+ * Let the controller lose its memory at at_ns >= the last submit's now_ns, while the array keeps its power. Commands in
  * their cell phase end, so no page is torn; commands before it leave no trace. Afterwards the array is as after a power
  * cut, until nand_array_power_on().
  */

@@ -361,7 +361,7 @@ void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type)
 /* Store a page's content; its OOB is already stored. Without payload, call only page_mark(). */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
-/* With oob_too, copy the OOB of `from` with its checksum; else the caller has stored a new OOB. */
+/* Copy a page's content and, with oob_too, its OOB with the checksum; else the caller has stored a new OOB. */
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too);
 /* Copy the content of a page that is not ERASED, also between two arrays of one geometry. */
 void page_copy_content(struct nand_array *dst, uint32_t to, const struct nand_array *src, uint32_t from);

@@ -246,7 +246,7 @@ static void flip_bits(struct nand_array *a, uint32_t ppn)
 	}
 }
 
-/* The state is stored first, so that the flipped bits never read as good data. */
+/* Destroy the page's data. The state is stored first, so that the flipped bits never read as good data. */
 void page_lose(struct nand_array *a, uint32_t ppn)
 {
 	enum cell was = cell_get(a, ppn);

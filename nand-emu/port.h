@@ -33,8 +33,8 @@ _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
 #define SSD_ASSERT(x) ((x) ? (void)0 : ssd_assert_failed(#x, __FILE__, __LINE__))
 
 /*
- * The hash engine of a controller: MD5. In user space port_md5.c (libgcrypt), in a
- * kernel port_kernel.c (its crypto library).
+ * Compute the MD5 of data, as a controller's hash engine does. In user space port_md5.c (libgcrypt), in a kernel
+ * port_kernel.c (its crypto library).
  */
 void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 

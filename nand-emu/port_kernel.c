@@ -28,7 +28,7 @@ void ssd_md5(const void *data, size_t len, uint8_t out[16])
 	SSD_ASSERT(!crypto_shash_tfm_digest(engine(), data, (unsigned int)len, out));
 }
 
-/* Computed bit by bit, because only tests need it: drives in a kernel are not files. */
+/* Compute the CRC-32C bit by bit: only tests need it, because drives in a kernel are not files. */
 uint32_t ssd_crc32c(uint32_t crc, const void *data, uint32_t len)
 {
 	const uint8_t *at = data;

@@ -230,7 +230,7 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 	}
 }
 
-/* With gc_holds_bus, make one booking from the first command cycle to the end. */
+/* Set the times of GC's commands with gc_holds_bus: one booking from the first command cycle to the end. */
 static void time_held(struct nand_array *a, const struct place *where, uint32_t channel,
 		      uint64_t now_ns, struct nand_cmd *c, unsigned int count,
 		      uint64_t *cell_start_ns)

@@ -91,7 +91,7 @@ static void point(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn)
 }
 /* [end] */
 
-/* The log's next page; a new block only if more than `reserve` are free. */
+/* Take the log's next page, and a new block only if more than `reserve` are free. */
 static enum direct_room append(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *ppn)
 {
 	struct log_plane *p = &log_of(d)->plane[plane];
@@ -293,8 +293,8 @@ static uint32_t valid_pages(const struct direct *d, uint32_t block)
 }
 
 /*
- * If the data fill whole blocks, gc_start_blocks are free and one is open, one more block has stale
- * pages.
+ * Returns the good blocks that a plane needs. If the data fill whole blocks, gc_start_blocks are free and one is open,
+ * one more block has stale pages.
  */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {

@@ -188,14 +188,14 @@ static void buffered_times(void)
 	rig_free(&r);
 }
 
-/* GC cannot read page 0. */
+/* Let GC's read of page 0 fail. */
 static enum nand_status on_gc_read(void *opaque, const struct nand_cmd *c)
 {
 	(void)opaque;
 	return c->op == NAND_READ && c->source == NAND_SRC_GC && !c->ppn.v ? NAND_UNCORR : NAND_OK;
 }
 
-/* GC does not erase a block with units that it cannot read, and collects other blocks. */
+/* Test that GC does not erase a block with units that it cannot read, and collects other blocks. */
 static void buffered_unreadable(void)
 {
 	struct nand_hooks hooks = { .fault = on_gc_read };

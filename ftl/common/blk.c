@@ -111,7 +111,7 @@ static SSD_APART void unlink_slc(const struct blk_table *t, struct blk_plane *pl
 	k->stays = false;
 }
 
-/* Remove a block from its list. Branch-free, because which end it is at is unpredictable. */
+/* Remove a block from its list, without a branch, because which end it is at is unpredictable. */
 static SSD_HOT void unlink_full(const struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);

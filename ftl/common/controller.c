@@ -80,8 +80,9 @@ static void core_wait_begins(const struct controller *k, uint64_t now_ns, struct
 }
 
 /*
- * A core is about to take the I/O's work, len_ns, which has waited since since_ns. No core is idle meanwhile, so the
- * time that all cores spend on other namespaces, divided by the number of cores, is the wait behind those.
+ * A core is about to take the I/O's work of len_ns, which has waited since since_ns: account the wait behind other
+ * namespaces. No core was idle meanwhile, so it is the time that all cores spent on those, divided by the number of
+ * cores.
  */
 static void core_wait_over(struct controller *k, uint64_t now_ns, uint64_t since_ns, uint64_t len_ns, struct ftl_io *io)
 {
@@ -174,8 +175,8 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 }
 
 /*
- * The I/O's data cross the memory from at_ns on. Returns when they have crossed. *others_ns becomes their wait behind
- * other namespaces from waits_ns on.
+ * Let the I/O's data cross the memory from at_ns on. Returns when they have crossed. *others_ns becomes their wait
+ * behind other namespaces from waits_ns on.
  */
 static uint64_t cross(struct controller *k, uint64_t at_ns, uint64_t waits_ns, const struct ftl_io *io,
 		      uint64_t *others_ns)
@@ -277,8 +278,8 @@ static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 }
 
 /*
- * Writes, trims and flushes reach the FTL in the order in which they came. If the I/O waits for an earlier one of
- * another namespace, add that wait to its waits behind others.
+ * Account a wait for order. Writes, trims and flushes reach the FTL in the order in which they came; if the I/O waits
+ * for an earlier one of another namespace, that wait is one behind others.
  */
 static void order_wait(struct controller *k, struct ftl_io *io)
 {
@@ -367,7 +368,7 @@ static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	(void)arbitrate(k, now_ns);
 }
 
-/* The FTL calls this function when an I/O completes. */
+/* Take an I/O that the FTL has completed: the FTL's done(). */
 static void answered(void *opaque, struct ftl_io *io)
 {
 	struct controller *k = opaque;

@@ -45,7 +45,7 @@
 
 extern const struct knob_table controller_knobs;	/* knob table; offsets count in struct ftl_config */
 
-/* These do what ftl_footprint() and ftl_init() do, and put a controller in front if c->cores is not 0. */
+/* Do what ftl_footprint() and ftl_init() do, with a controller in front if c->cores is not 0. */
 size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *c,
 			    const struct nand_geometry *g);
 int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,

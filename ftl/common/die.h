@@ -58,10 +58,7 @@ static inline void die_begin(struct die_due *ends, uint32_t die, struct die_turn
 	die_due_start(ends, die, until_ns);
 }
 
-/*
- * The running command was suspended and now ends at until_ns. GC's clock keeps counting if the
- * command is GC's.
- */
+/* Note that the running command was suspended and now ends at until_ns. GC's clock keeps counting if it is GC's. */
 static inline void die_suspended(struct die_turn *t, bool gc, uint64_t until_ns)
 {
 	if (gc)

@@ -64,9 +64,8 @@ static bool usable(const struct front *fr, uint32_t plane, uint32_t slot, bool m
 }
 
 /*
- * Pages of each stream go to a slot of their own. But while few blocks are free, a page that may go
- * to another stream's open block does so, and the plane opens no block for it. So GC needs no more
- * free blocks than with a single slot.
+ * Choose a slot by stream. But while few blocks are free, a page that may go to another stream's open block does so,
+ * and the plane opens no block for it. So GC needs no more free blocks than with a single slot.
  */
 static uint32_t pick_by_stream(const struct front *fr, uint32_t plane, uint32_t first, uint32_t streams,
 			       const struct front_ask *q)

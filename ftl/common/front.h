@@ -200,7 +200,7 @@ static inline uint32_t front_map_slot(const struct front *fr)
 	return fr->slots;
 }
 
-/* The slot's stream. */
+/* Returns the slot's stream. */
 static inline uint32_t front_stream(const struct front *fr, uint32_t slot)
 {
 	return slot >= fr->copies ? slot - fr->copies : slot;

@@ -85,7 +85,9 @@ static inline struct ftl_io *io_list_take(struct io_list *l)
 	return io;
 }
 
-/* The power has failed: no I/O moves data any more, and `done` is told of ends in place of the shell. */
+/*
+ * The power has failed: from now on no I/O moves data, and `done` is called at ends in place of the shell's function.
+ */
 void host_mute(struct host *h, void (*done)(void *opaque, struct ftl_io *io), void *opaque);
 /* After a loss of power: forget the I/Os in flight, and report no completion any more. */
 void host_forget(struct host *h);
@@ -121,7 +123,10 @@ static inline uint64_t host_link_bytes(const struct ftl_io *io)
 	return io->bytes + io->bytes / FTL_SECTOR_BYTES * io->metadata;
 }
 
-/* With books: the I/O's data, ready at ready_ns, have crossed the link at end_ns. Note their wait behind others. */
+/*
+ * With books: note the wait behind others of an I/O's data, which were ready at ready_ns and have crossed the link at
+ * end_ns.
+ */
 void host_crossed(struct host *h, struct ftl_io *io, uint32_t way, uint64_t ready_ns, uint64_t end_ns);
 
 /*
@@ -218,9 +223,8 @@ void host_divide_link(struct ftl_breakdown *w, const struct ftl_io *io);
 void host_divide(struct host *h, struct ftl_io *io);
 
 /*
- * The drive's part of the I/O ended at done_ns >= now_ns, and io->where holds the parts of its
- * time. Sets done_ns, status and the link's part: a write's data crossed the link before, a read's
- * data cross it now.
+ * End an I/O whose part in the drive ended at done_ns >= now_ns; io->where holds the parts of that time. Sets done_ns,
+ * status and the link's part: a write's data crossed the link before, a read's data cross it now.
  */
 static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
 {
@@ -243,11 +247,8 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 }
 
 /*
- * A part of an I/O with several parts (pending) has ended. The part that ends last sets the
- * completion time and io->where; the first error sets the status.
- *
- * Does the part that ends at done_ns end later than all before it? If so, the caller sets
- * io->where.
+ * A part of an I/O with several parts (pending) has ended at done_ns. Returns true if that is later than all before it;
+ * then the caller sets io->where. The part that ends last decides the completion time, the first error the status.
  */
 static inline bool host_part_decides(struct ftl_io *io, uint64_t done_ns)
 {

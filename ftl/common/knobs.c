@@ -12,7 +12,7 @@ const struct knob_table ftl_idle_gc_knobs = FTL_KNOBS("ftl", FTL_IDLE_GC_ROWS);
 const struct knob_table ftl_rtf_knobs = FTL_KNOBS("ftl", FTL_RTF_ROWS);
 const struct knob_table ftl_flex_knobs = FTL_KNOBS("ftl", FTL_FLEX_ROWS);
 
-/* Has the FTL a row for what the setting determines? */
+/* May the setting change online, because the FTL can compute anew what it determines? */
 static bool is_online(const struct ftl_ops *t, const struct knob *k)
 {
 	const struct ftl_anew *a = t->anew;

@@ -60,7 +60,7 @@ struct owner_clock {
 	uint32_t owners;		/* of the present holder */
 };
 
-/* The present holder released the resource at ended_ns, and at now_ns another one takes it. */
+/* Give the resource a new holder at now_ns; the present one released it at ended_ns. */
 static inline void owner_clock_turn(struct owner_clock *k, uint64_t ended_ns, uint64_t now_ns, uint32_t owners)
 {
 	uint64_t ns = ended_ns - k->since_ns;

@@ -98,11 +98,11 @@ uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io);
 /* Call these before the FTL gets a write or trim, and at the time when it ends. */
 void rcache_write_begins(struct rcache *c, const struct ftl_io *io);
 void rcache_write_ends(struct rcache *c, const struct ftl_io *io);
-/* A read in the FTL delivers bytes: buf as in struct ftl_host. */
+/* Store bytes that a read in the FTL delivers. buf: as in struct ftl_host. */
 void rcache_take(struct rcache *c, const struct ftl_io *io, uint64_t at, const void *buf, size_t len);
-/* A read in the FTL has ended. */
+/* A read in the FTL has ended: complete its entries, or drop them after an error. */
 void rcache_ended(struct rcache *c, struct ftl_io *io);
-/* The host reads: follow its sequences. Then rcache_ahead() returns claimed reads for the FTL, until NULL. */
+/* Follow the host's sequences of reads. After that rcache_ahead() returns claimed reads for the FTL, until NULL. */
 struct rcache_stream *rcache_follow(struct rcache *c, const struct ftl_io *io);
 struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s);
 

@@ -7,7 +7,9 @@
 
 void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t until_ns);
 uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x);
-/* The erase of the die's first free block, which dac_prepared() began, has ended. */
+/*
+ * The erase that dac_prepared() began has ended: the die's first free block may be used or, if it failed, is retired.
+ */
 void dac_prepare_complete(struct dac *d, struct dac_die *x);
 /* Ask the frontiers for the slot of the next page; FRONT_NONE: there is none. */
 uint32_t dac_ask_frontier(const struct dac *d, const struct dac_die *x, enum frontier who);

@@ -45,7 +45,7 @@ static void xor_into(struct dac *d, uint8_t *data, const uint8_t *ref)
 }
 
 /*
- * The delta is in o->data. Returns true if the unit is complete or *lost; false if its reference is
+ * Get the reference of the delta in o->data. Returns true if the unit is complete or *lost; false if the reference is
  * being read.
  */
 static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
@@ -111,7 +111,7 @@ static void deliver(struct dac *d, uint32_t i, bool lost)
 	dac_op_put(d, i);
 }
 
-/* A page of the operation has been read; page is NULL if it cannot be read. */
+/* Continue or end an operation, a page of which has been read; page is NULL if it cannot be read. */
 void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 {
 	struct dac_op *o = &d->read.op[i];

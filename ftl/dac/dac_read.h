@@ -7,7 +7,7 @@
 
 /* Begin the operations of waiting reads. */
 void dac_read_line(struct dac *d);
-/* The page that the operation wanted was read; NULL: it cannot be read. */
+/* Continue or end an operation whose page has been read; NULL: it cannot be read. */
 void dac_read_ended(struct dac *d, uint32_t op, const uint8_t *page);
 
 #endif

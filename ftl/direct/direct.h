@@ -302,8 +302,8 @@ static inline uint32_t direct_stripe(const struct ftl_config *c)
 }
 
 /*
- * The plane's chunks: LPN l is in chunk l / stripe_pages; chunk c is chunk c / planes of plane number
- * c % planes.
+ * Returns the LPN of a plane's page. LPN l is in chunk l / stripe_pages; chunk c is chunk c / planes of plane number c
+ * % planes.
  */
 static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32_t page)
 {

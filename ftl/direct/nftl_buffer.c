@@ -124,7 +124,10 @@ uint32_t nftl_buffer_next(struct direct *d, uint32_t plane)
 	return b->queue_first;
 }
 
-/* The pages of the first logical block were moved. If the host has buffered others since, the block goes to the end. */
+/*
+ * The pages of the queue's first logical block were moved: remove it from the queue or, if the host has buffered others
+ * since, put it at the end.
+ */
 void nftl_buffer_drained(struct direct *d, uint32_t plane)
 {
 	uint32_t lblock = queue_take(d, plane);
@@ -198,7 +201,7 @@ enum direct_room nftl_buffer_place(struct direct *d, uint32_t plane, uint32_t *p
 	return DIRECT_ROOM;
 }
 
-/* The buffer's copy of a page, if there is one, is no longer the newest. Returns false if there is none. */
+/* Drop the buffer's copy of a page, which is no longer the newest. Returns false if there is none. */
 bool nftl_buffer_drop(struct direct *d, uint32_t plane, uint32_t page)
 {
 	struct nftl *s = nftl_of(d);
@@ -212,7 +215,7 @@ bool nftl_buffer_drop(struct direct *d, uint32_t plane, uint32_t page)
 	return true;
 }
 
-/* The pair's copy of a page, if there is one, is no longer the newest. Returns false if there is none. */
+/* Drop the pair's copy of a page, which is no longer the newest. Returns false if there is none. */
 static bool drop_from_pair(struct direct *d, uint32_t plane, uint32_t page)
 {
 	uint32_t ppb = d->g->pages_per_block, lblock = page / ppb;
@@ -230,8 +233,8 @@ static bool drop_from_pair(struct direct *d, uint32_t plane, uint32_t page)
 }
 
 /*
- * The program of a page in the buffer ended. If its logical block is being merged, and the page was
- * copied already, the copy is out of date; if it was not and is new, there is one more page to copy.
+ * The program of a page in the buffer ended: map it. If its logical block is being merged, and the page was copied
+ * already, the copy is out of date; if it was not and is new, there is one more page to copy.
  */
 void nftl_buffer_written(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok)
 {

@@ -308,8 +308,8 @@ static const struct ftl_anew anew[] = {
 };
 
 /*
- * Only page mapping chooses among all blocks. The empty part of the host's frontier counts as free when GC begins
- * (sb_gc.c), so half a block fewer is free.
+ * Returns the pages that never have room for the host's data. Only page mapping chooses among all blocks. The empty
+ * part of the host's frontier counts as free when GC begins (sb_gc.c), so half a block fewer is free.
  */
 static struct ftl_kept kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {

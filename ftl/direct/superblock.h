@@ -180,7 +180,7 @@ static inline struct pen_dis *sb_dis(const struct sb *s, uint32_t block)
 	return s->dis + ((size_t)block << s->levels);
 }
 
-/* Tables have little-endian entries of 1 .. 4 bytes. */
+/* Returns an entry of a table, whose entries are little-endian and have 1 .. 4 bytes. */
 static inline uint32_t sb_entry_get(const uint8_t *table, uint32_t bytes, size_t i)
 {
 	const uint8_t *p = table + i * bytes;

@@ -33,10 +33,10 @@ static uint32_t pages_of_write(const struct ftl_config *c, uint32_t units, uint3
 }
 
 /*
- * With capacitors a write is atomic if the buffer accepts it as a whole. It may take a quarter of the buffer, so that
- * waiting for its room costs little, and what can be free while pages are open: one, or one of each handle. A write
- * that does not begin with a unit touches one more. The size is a power of two also where a unit is none: Linux makes
- * no atomic writes of a drive with another.
+ * Returns the bytes of the largest atomic write. With capacitors a write is atomic if the buffer accepts it as a whole.
+ * It may take a quarter of the buffer, so that waiting for its room costs little, and what can be free while pages are
+ * open: one, or one of each handle. A write that does not begin with a unit touches one more. The size is a power of two
+ * also where a unit is none: Linux makes no atomic writes of a drive with another.
  */
 uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -103,7 +103,7 @@ bool atomic_read_begins(struct page_ftl *f, struct ftl_io *io)
 	return true;
 }
 
-/* The read has looked up all its units, or none. */
+/* The read has looked up all its units, or none: take it off the list. */
 void atomic_read_over(struct page_ftl *f, struct ftl_io *io)
 {
 	if (io->span_last)

@@ -247,8 +247,8 @@ enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 }
 
 /*
- * By word lines, all pages of a group have one type, because their program times must be equal. All pages are in SLC
- * mode, or none is.
+ * May a page join a group of programs? By word lines, all pages of a group have one type, because their program times
+ * must be equal. All pages are in SLC mode, or none is.
  */
 bool frontier_joins(struct page_ftl *f, uint32_t plane, enum frontier which, const struct nand_cmd *c)
 {

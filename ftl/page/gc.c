@@ -208,7 +208,7 @@ static void add_drained(const struct page_ftl *f, struct gc *g, uint32_t b)
 	f->bt.blk[b].next = BLK_NONE;
 }
 
-/* All pages of the victims have been read. */
+/* All pages of the victims have been read: put the victims on the list of drained blocks. */
 static void drain(const struct page_ftl *f, struct gc *g)
 {
 	add_drained(f, g, g->victim);
@@ -557,7 +557,7 @@ static SSD_ALWAYS bool find_next(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	return true;
 }
 
-/* The collector can issue no command. */
+/* The collector can issue no command: let it wait, unless it sleeps. */
 static void pass(struct page_ftl *f, struct gc *g, bool waited)
 {
 	if (gc_is_awake(g))
@@ -619,8 +619,8 @@ static SSD_ALWAYS bool run_alone(struct page_ftl *f, uint64_t now_ns, uint32_t d
 }
 
 /*
- * Each plane has the first turn for one victim. If one plane always came first, the others could not collect,
- * and the host's data would accumulate in that plane.
+ * Returns the plane of the die that has the i-th turn. Each plane has the first turn for one victim. If one plane
+ * always came first, the others could not collect, and the host's data would accumulate in that plane.
  */
 static uint32_t plane_in_turn(const struct page_ftl *f, uint32_t die, uint32_t i)
 {
@@ -705,7 +705,7 @@ SSD_HOT bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	return f->gc.together ? run_together(f, now_ns, die) : run_in_turn(f, now_ns, die);
 }
 
-/* The command of the plane's collector, if it had one in the group, has ended. Returns whether it was an erase. */
+/* End the command of the plane's collector, if it had one in the group. Returns whether it was an erase. */
 static SSD_ALWAYS bool op_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	enum gc_op op = f->plane[plane].gc.op;

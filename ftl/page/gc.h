@@ -7,7 +7,7 @@
 
 /* Issue the next commands of the collectors of an idle die. Returns false if they need none, or can issue none now. */
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t die);
-/* The die's GC commands have ended. */
+/* The die's GC commands have ended: let its collectors go on. */
 void gc_complete(struct page_ftl *f, uint64_t now_ns, const struct die *d);
 
 #endif

@@ -96,7 +96,10 @@ bool gc_moves_whole(const struct page_ftl *f, const struct gc *g);
  * victim's next page.
  */
 void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op);
-/* The program or copyback of the plane's collector has ended. */
+/*
+ * The program or copyback of the plane's collector has ended: remove its units from those in hand or, if it failed,
+ * keep them.
+ */
 void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op);
 
 #endif

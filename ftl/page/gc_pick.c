@@ -166,8 +166,9 @@ static SSD_APART bool another_lacks_blocks(const struct page_ftl *f, uint32_t pl
 }
 
 /*
- * With gc_multiplane the collectors of a die end together. Planes need different numbers of victims to reach
- * gc_stop_blocks, so the last collector would collect its last victims alone. Therefore it ends at gc_start_blocks.
+ * Returns the number of free blocks at which the collector ends. With gc_multiplane the collectors of a die end
+ * together. Planes need different numbers of victims to reach gc_stop_blocks, so the last collector would collect its
+ * last victims alone. Therefore it ends at gc_start_blocks.
  */
 uint32_t gc_ends_at(const struct page_ftl *f, uint32_t plane)
 {

@@ -7,7 +7,7 @@
 
 /* Note that sectors of a slot are lost. Bitmaps of this file have bit i for sector i of a unit. */
 void lost_slot(struct page_ftl *f, uint32_t slot, uint32_t bits);	/* these sectors of the slot are lost */
-/* The I/O has written these sectors of the slot. They are lost if io->lost is set, else they are not any more. */
+/* Note what an I/O has written: these sectors of the slot are lost if io->lost is set, else they are not any more. */
 void lost_written(struct page_ftl *f, const struct ftl_io *io, uint32_t slot, uint32_t bits);
 void lost_begin(struct page_ftl *f);	/* call before the first slot gets lost sectors; sets buf.losses and extras */
 /* Returns the lost sectors of a unit with OOB_LOST. unit: its content on flash; NULL: unknown, so all are lost. */

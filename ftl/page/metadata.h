@@ -53,9 +53,9 @@ void metadata_give(struct page_ftl *f, const struct uread *u, const uint8_t *uni
 void metadata_give_sector(struct page_ftl *f, const struct uread *u, uint32_t at, const uint8_t *unit);
 /* read.c: return the metadata of a unit on flash, overlaid with those of the sectors in the slot. */
 const uint8_t *metadata_overlay(struct page_ftl *f, const struct uread *u, uint32_t slot, const uint8_t *unit);
-/* The buffer page w (NONE: no page) is about to be programmed with this spare area. */
+/* Put the metadata of buffer page w (NONE: no page) into the spare area with which it is about to be programmed. */
 void metadata_to_page(const struct page_ftl *f, uint32_t w, uint8_t *oob);
-/* gc_copy.c: GC holds unit i of a page as unit `to`. oob: NULL if unknown. */
+/* gc_copy.c: keep the metadata of unit i of a page, which GC now holds as unit `to`. oob: NULL if unknown. */
 void metadata_gather(const struct page_ftl *f, struct gc *g, uint32_t to, const uint8_t *oob, uint32_t i);
 void metadata_move(const struct page_ftl *f, struct gc *g, uint32_t to, uint32_t from, uint32_t units);
 void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob);

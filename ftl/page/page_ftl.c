@@ -20,7 +20,7 @@
 
 /* ---- the pump ----------------------------------------------------------- */
 
-/* A map page or a page of a checkpoint has been programmed. */
+/* End the program of a map page, or of a page of a checkpoint. */
 static void end_map_write(struct page_ftl *f, const struct die *d)
 {
 	uint32_t b = fxp_quotient(f->shape.by_block_pages, d->page[0]);
@@ -146,8 +146,8 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 }
 
 /*
- * All commands have begun. A lost map page fails the I/Os that wait. If the host waits for
- * a checkpoint, and no command is under way that could end this, give the checkpoint up.
+ * End waits that no command would end, when all commands have begun. A lost map page fails the I/Os that wait. If the
+ * host waits for a checkpoint, and no command is under way, the checkpoint is given up.
  */
 static SSD_APART void begin_unheld(struct page_ftl *f, uint64_t now_ns)
 {

@@ -223,7 +223,10 @@ static SSD_APART void join_block(struct page_ftl *f, uint32_t plane, uint32_t sl
 		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
 }
 
-/* The die has begun a program. first_seq: the first sequence that had not been issued before. */
+/*
+ * Do what a program that the die has begun needs besides (extras_on). first_seq: the first sequence that had not been
+ * issued before.
+ */
 static SSD_APART void program_extras(struct page_ftl *f, uint64_t now_ns, uint32_t die, const struct nand_cmd *c,
 				     uint64_t first_seq)
 {

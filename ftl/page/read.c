@@ -667,7 +667,7 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 	return words;
 }
 
-/* The command reads a map page or bases. */
+/* Account a command that reads a map page or bases. */
 static SSD_APART void issue_own(struct page_ftl *f, const struct uread *u, struct nand_cmd *c)
 {
 	uint32_t words = c->ecc_words;

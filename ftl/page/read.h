@@ -14,7 +14,7 @@ void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);	/* read the 
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 /* Issue one read command on an idle die. Returns false if there is nothing left to read. */
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
-/* The die's command, which read bases or a map page, has ended. */
+/* Continue what waited for the die's command, which read bases or a map page and has ended. */
 void read_bases_arrived(struct page_ftl *f, struct die *d);
 
 void uread_put(struct page_ftl *f, uint32_t r);	/* return uread r to the pool */

@@ -20,10 +20,7 @@ void sent_wait(struct page_ftl *f, struct ftl_io *io)
 	io_list_add(&f->log.sent, io);
 }
 
-/*
- * A page with data of the I/O crosses the bus. The I/O uses the times of the transfer that ends
- * last.
- */
+/* Note the transfer of a page with data of the I/O. The I/O uses the times of the transfer that ends last. */
 static void note_sent(struct ftl_io *io, const struct nand_cmd *c)
 {
 	uint64_t sent_ns = c->done_ns - c->cell_ns;

@@ -36,7 +36,7 @@
 #include "page_state.h"
 #include "slc.h"
 
-/* A mount calls this function when it knows all blocks in SLC mode. */
+/* Set blocks aside for a static cache, when a mount knows all blocks that are in SLC mode. */
 void slc_set_aside(struct page_ftl *f)
 {
 	f->bt.aside_max = f->host.c.slc_cache == FTL_SLC_STATIC ? f->host.c.slc_blocks : 0;

@@ -65,8 +65,9 @@ uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl
 }
 
 /*
- * GC begins when gc_start_blocks - 1 blocks are free and ends at gc_stop_blocks, so it chooses its last victim when
- * gc_stop_blocks - 1 are free; the average of the two is taken. A block in SLC mode holds one bit of each cell.
+ * Returns the pages that never have room for the host's data. GC begins when gc_start_blocks - 1 blocks are free and
+ * ends at gc_stop_blocks, so it chooses its last victim when gc_stop_blocks - 1 are free; the average of the two is
+ * taken. A block in SLC mode holds one bit of each cell.
  */
 struct ftl_kept page_ftl_kept(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {

@@ -86,7 +86,7 @@ static SSD_ALWAYS bool open_page(struct page_ftl *f)
 	return true;
 }
 
-/* Handles: a full page is closed at once, since its sequence makes it ready. */
+/* With handles: close the open page if it is full, so that it gets its sequence and may be issued. */
 static inline void seal_full(struct page_ftl *f)
 {
 	if (SSD_UNLIKELY(f->extras) && f->handles.count && f->buf.open != NONE &&
@@ -183,7 +183,7 @@ static SSD_APART void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t sl
 	}
 }
 
-/* The next sectors of the I/O are in the slot. */
+/* Note lost sectors, metadata and owners of the I/O's next sectors, which are in the slot. */
 static SSD_APART void note_slot(struct page_ftl *f, struct ftl_io *io, uint32_t slot)
 {
 	struct host_span s = host_span(io, f->host.c.unit_bytes);

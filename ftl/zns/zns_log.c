@@ -333,7 +333,7 @@ static void oldest_erased(struct zns *z, bool failed)
 	memmove(l->first, l->first + 1, l->count * sizeof(*l->first));
 }
 
-/* A reset's record is on flash: the zone's blocks are erased now. */
+/* A reset's record is on flash: give the zone its new generation, and begin to erase its blocks. */
 static void reset_noted(struct zns *z)
 {
 	struct zns_log *l = &z->log;
@@ -360,7 +360,7 @@ static void part_noted(struct zns *z)
 	z->host.stats.meta_units += z->g->page_bytes / z->host.c.unit_bytes;
 }
 
-/* The program of a record of zone states has ended: flash has the states of its chunk. */
+/* A record of zone states is on flash: note that flash has the states of its chunk. */
 static void states_noted(struct zns *z)
 {
 	const struct zns_log *l = &z->log;
@@ -371,7 +371,7 @@ static void states_noted(struct zns *z)
 			zns_zone_noted(z, l->chunk * ZNS_CHUNK + i, l->offline >> i & 1);
 }
 
-/* The record is written again, to the next page. */
+/* A record's program failed: let the record be written again, to the next page. */
 static void record_failed(struct zns *z)
 {
 	struct zns_log *l = &z->log;

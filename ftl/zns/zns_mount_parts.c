@@ -224,7 +224,7 @@ static void finish(struct zns *z, uint32_t zone)
 	zns_tell(z, s);
 }
 
-/* The zone keeps the last `pages` pages of its random write area; the mount commits those before them. */
+/* Let the zone keep the last `pages` pages of its random write area; the mount commits those before them. */
 static void keep_pages(struct zns *z, uint32_t zone, uint32_t pages)
 {
 	uint32_t end = window_end(z, zone);

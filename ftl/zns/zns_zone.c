@@ -328,8 +328,8 @@ static bool has_lost(const struct zns *z, const struct ftl_io *io)
 }
 
 /*
- * A flush ends with an error at done_ns. It has reported the loss of each failed zone of which it covers all data;
- * no zone has lost data that came after its failure.
+ * Note that a flush ends with an error at done_ns. It has reported the loss of each failed zone of which it covers all
+ * data; no zone has lost data that came after its failure.
  */
 static void tell_lost(struct zns *z, const struct ftl_io *io, uint64_t done_ns)
 {
@@ -393,7 +393,7 @@ static void fail_line(struct zns *z, struct zns_zone *s)
 }
 
 /*
- * The log has no room, so resets and retirements that wait for it fail. Their zones can no longer be read, although
+ * Fail the resets and retirements that wait for the log, which has no room. Their zones can no longer be read, although
  * flash still has the data. Zones whose resets waited for a record to become offline are offline without one.
  */
 static void fail_resets(struct zns *z)

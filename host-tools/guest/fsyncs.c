@@ -337,7 +337,7 @@ static void check_name(int worker, const struct model *before, const struct mode
 		complain(worker, name, "has another content than when it was synced");
 }
 
-/* During a rename the file exists under exactly one of its two names. */
+/* Check a file that was being renamed: it exists under exactly one of its two names. */
 static void check_rename(int worker, const struct model *before, const struct op *op)
 {
 	char from[16], to[16];

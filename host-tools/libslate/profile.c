@@ -417,9 +417,9 @@ static uint64_t count_pages(struct parse *s)
 }
 
 /*
- * The exported size is given by capacity_mib or by op_permille. If a file has one and an override
- * the other, the override counts. Both in one place are a contradiction, unless op_permille is the
- * default, as in a drive's printed settings. A drive file keeps both.
+ * Choose the exported size, given by capacity_mib or by op_permille. If a file has one and an override the other, the
+ * override counts. Both in one place are a contradiction, unless op_permille is the default, as in a drive's printed
+ * settings. A drive file keeps both.
  */
 static void choose_capacity(struct parse *s)
 {
@@ -438,8 +438,7 @@ static void choose_capacity(struct parse *s)
 }
 
 /*
- * An override of ftl.type changes the FTL of a profile. Keys of the profile's own FTL in the file
- * then return to their defaults.
+ * Let keys return to their defaults that belong to a profile's own FTL, if an override of ftl.type chooses another one.
  */
 static void drop_foreign(struct parse *s)
 {
@@ -460,8 +459,7 @@ static bool is_changed(const struct parse *s, const struct profile_key *k)
 }
 
 /*
- * A key that its FTL would ignore is an error, unless it has its default value: a drive's printed
- * settings name every key.
+ * Refuse a key that the FTL would ignore, unless it has its default value: a drive's printed settings name every key.
  */
 static void refuse_foreign(struct parse *s)
 {
@@ -565,7 +563,10 @@ static void check_controller(struct parse *s)
 			    "cores");
 }
 
-/* An ordinary write stores the table of namespaces: the drive must keep content, and take writes anywhere. */
+/*
+ * Check that the drive can have a table of namespaces. An ordinary write stores it, so the drive must keep content, and
+ * take writes anywhere.
+ */
 static void check_namespaces(struct parse *s)
 {
 	const struct profile *p = s->p;

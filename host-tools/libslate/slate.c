@@ -109,7 +109,7 @@ static uint64_t mix(uint64_t *state)	/* splitmix64 */
 	return z ^ (z >> 31);
 }
 
-/* A page of the I/O could not be stored in the file. */
+/* Fail the I/O if a page could not be stored in the drive file. */
 static SSD_APART void check_stored(struct slate_dev *d, struct ftl_io *io)
 {
 	if (io->op != FTL_READ && io->status == SSD_OK && !drive_file_is_whole(&d->file))

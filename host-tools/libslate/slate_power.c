@@ -185,7 +185,7 @@ static void tally_save(const struct slate_dev *d, struct slate_save *s, bool sub
 			s->ops[op] += subtract ? 0 - now.ops[op][from] : now.ops[op][from];
 }
 
-/* The capacitors do their work from at_ns on, in the core's time. Returns when the array loses its power. */
+/* Let the capacitors do their work from at_ns on, in the core's time. Returns when the array loses its power. */
 static uint64_t save(struct slate_dev *d, uint64_t at_ns)
 {
 	struct slate_save *s = &d->power.save;

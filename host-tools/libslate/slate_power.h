@@ -69,8 +69,8 @@ int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut
 bool slate_power_mark(struct slate_dev *d, uint64_t now_ns, const char label[SLATE_LABEL_BYTES]);
 bool slate_powered(const struct slate_dev *d);
 /*
- * The host has ended its work: until the next write or trim a loss of power does not count as an
- * unsafe shutdown.
+ * Note that the host has ended its work: until the next write or trim a loss of power does not count as an unsafe
+ * shutdown.
  */
 void slate_shut_down(struct slate_dev *d);
 /*

@@ -335,8 +335,8 @@ SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
 }
 
 /*
- * The drive sets all fields of the I/O that are not set here. They are set one by one: for an initialiser
- * of so many bytes compilers use rep stos, which is slow.
+ * Fill in a request from a row. The drive sets the fields that are not set here. They are set one by one: for an
+ * initialiser of so many bytes compilers use rep stos, which is slow.
  */
 SSD_HOT struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream)
 {

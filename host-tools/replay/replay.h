@@ -253,7 +253,7 @@ struct shadow;
 struct shadow *shadow_open(uint64_t sectors);
 void shadow_close(struct shadow *s);
 uint64_t shadow_hash(const void *sector);
-/* A write of this sector is submitted as version `version`, over version `newest` (0: none). */
+/* Note that a write of this sector is submitted as version `version`, over version `newest` (0: none). */
 void shadow_write(struct shadow *s, uint64_t sector, uint32_t newest, uint32_t version, uint64_t hash);
 /* Version `completed` is stored: reads from number `next_id` on must return it or a newer one. */
 void shadow_completed(struct shadow *s, uint64_t sector, uint32_t completed, uint64_t next_id);

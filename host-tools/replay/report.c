@@ -211,7 +211,7 @@ static json_t *latency(const struct hist *h)
 	return o;
 }
 
-/* Omit the part of the cores if the drive has none. */
+/* Write the parts of a latency. The part of the cores is omitted if the drive has none. */
 static void put_where(const struct replay *r, json_t *o, const struct ftl_breakdown *w)
 {
 	json_t *to = sub(o, "where_ns");

@@ -241,7 +241,7 @@ def table(rows: Iterable[tuple[Configuration, Figures]]) -> str:
 
 
 def write(out: Path, rows: list[tuple[Configuration, Figures]], size: Size) -> None:
-    """Write both files."""
+    """Write the table for people, and the CSV."""
     out.mkdir(parents=True, exist_ok=True)
     keys = list(rows[0][1])
     with (out / "placement.csv").open("w", encoding="utf-8", newline="") as file:

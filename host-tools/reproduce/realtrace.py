@@ -104,7 +104,7 @@ def made(want: standin.Marginals, how: standin.Shape, seed: str) -> list[Request
 
 
 def curve(requests: list[Request]) -> Curve:
-    """Compute the curve with the LRU stack of the logical blocks written."""
+    """Return the miss curve of the logical blocks written, from their LRU stack."""
     stack: list[int] = []  # last written first; no deeper than asked for
     seen: set[int] = set()
     touches, misses = 0, [0] * len(CAPACITIES)

@@ -98,7 +98,10 @@ class Victims:
 
 
 def _beside(found: Flow, alike: Flow, weight: float, b: int) -> Flow:
-    """Return the distribution of hot pages with another piece of this weight in a block."""
+    """Add a piece to blocks: return the distribution of their hot pages.
+
+    `alike` is the piece's, which fills a share `weight` of a block.
+    """
     total = [0.0] * (b + 2)
     for h, share in enumerate(found):
         if share < LEAST:

@@ -263,7 +263,7 @@ static const char *take_clock(const char **s, const char *end, uint64_t *ns)
 	return not_an_event;
 }
 
-/* The event that stands for a letter of blkparse's. */
+/* Returns the name of the ftrace event for one of blkparse's letters. */
 static const char *ftrace_event(char action)
 {
 	switch (action) {

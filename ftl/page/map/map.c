@@ -382,7 +382,7 @@ enum map_answer map_locate_cached(struct page_ftl *f, uint64_t now_ns, uint32_t 
 	return MAP_WAITS;
 }
 
-/* The uread's map page is in memory, or lost. */
+/* Answer the uread, whose map page is in memory or lost. */
 static void go_on(struct page_ftl *f, uint64_t now_ns, uint32_t r, const struct map_frame *fr)
 {
 	struct uread *u = &f->read.unit[r];
@@ -514,7 +514,7 @@ static void pursue_trims(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- reads of map pages ------------------------------------------------------------ */
 
-/* The command that reads the map page was issued; page: its content. */
+/* Store the content of a map page, whose read was issued, in its frame. */
 void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool lost)
 {
 	struct page_cache *k = &f->cache;

@@ -54,7 +54,7 @@ static inline uint32_t map_get(const struct page_ftl *f, uint32_t lpn)
 	return *map_entry(f, lpn);
 }
 
-/* The LPN's entry is needed soon. */
+/* Fetch the LPN's entry into the processor's cache, because it is needed soon. */
 static inline void map_prefetch(const struct page_ftl *f, uint32_t lpn)
 {
 	if (!map_is_cached(f))
@@ -67,10 +67,10 @@ static inline const struct wslot *map_slots_ahead(const struct page_ftl *f, uint
 }
 
 /*
- * Pages are issued in the order of their sequences, so the data of the next pages can be prefetched:
- * first their map entries, then the accounts of the units in these entries. A prefetch is a hint, so
- * no branch tests whether a next page exists; without one, the slots of an earlier page are
- * prefetched. (Always inline: GCC 12 removes the call of a function that only prefetches.)
+ * Prefetch for the pages that are issued next, in the order of their sequences: first their map entries, then the
+ * accounts of the units in these entries. A prefetch is a hint, so no branch tests whether a next page exists; without
+ * one, the slots of an earlier page are prefetched. (Always inline: GCC 12 removes the call of a function that only
+ * prefetches.)
  */
 static SSD_ALWAYS void map_prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 {
@@ -95,7 +95,7 @@ static inline bool unit_may_exist(const struct page_ftl *f, uint32_t lpn)
 	return map_is_cached(f) ? !map_holds(f, lpn) || *map_cached(f, lpn) != NONE : f->map.l2p[lpn] != NONE;
 }
 
-/* The unit at upn is obsolete. seq: the sequence that makes it so, 0 for a move. */
+/* Note that the unit at upn is obsolete. seq: the sequence that makes it so, 0 for a move. */
 static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
 {
 	uint32_t b = upn_block(f, upn);
@@ -247,7 +247,7 @@ static inline bool map_ready(const struct page_ftl *f, uint32_t wpage)
 	return !map_is_cached(f) || map_ready_cached(f, wpage);
 }
 
-/* The page has been programmed. */
+/* Unpin the map pages of a buffer page that has been programmed. */
 static inline void map_unpin(struct page_ftl *f, uint32_t wpage)
 {
 	if (map_is_cached(f))
@@ -341,7 +341,7 @@ static inline bool map_yield(struct page_ftl *f, uint32_t plane)
 	return map_is_cached(f) && ckpt_yield(f, plane);
 }
 
-/* The free block is taken, so no checkpoint is to be trusted with what it says of the block. */
+/* Note that a free block is taken: what the checkpoint says of it is not to be trusted any more. */
 static inline void map_block_taken(struct page_ftl *f, uint32_t b)
 {
 	if (map_is_cached(f))

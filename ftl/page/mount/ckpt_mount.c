@@ -204,7 +204,7 @@ static void restore_directory(struct page_mount *s)
 	}
 }
 
-/* The survey compares dead lists that it finds with this one. */
+/* Find the dead list that the checkpoint names; the survey compares those that it finds with this one. */
 static void find_dead_list(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;

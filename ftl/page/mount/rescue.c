@@ -452,8 +452,8 @@ static void write_on(struct page_mount *s, uint32_t b)
 }
 
 /*
- * Slow blocks are ordered by the time at which they became slow; of other blocks the last written
- * comes first.
+ * Does block a get a slot before b? Slow blocks are ordered by the time at which they became slow; of other blocks the
+ * last written comes first.
  */
 static bool comes_before(const struct page_ftl *f, const struct blk *a, const struct blk *b)
 {

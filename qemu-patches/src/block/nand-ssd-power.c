@@ -104,7 +104,9 @@ static void nand_ssd_check_sanitize(BDRVNandSsdState *s)
     s->sanitizing = sanitizing;
 }
 
-/* The driver calls this after each call into the drive. */
+/*
+ * Notice a loss of power. The driver calls this after each call into the drive.
+ */
 void nand_ssd_check_power(BDRVNandSsdState *s)
 {
     NandSsdRequest *req, *next;
@@ -175,7 +177,10 @@ static void nand_ssd_heed_plan(BDRVNandSsdState *s)
     }
 }
 
-/* The driver calls this after each mark. */
+/*
+ * Look whether a planned cut counts from this mark. The driver calls this after
+ * each mark.
+ */
 void nand_ssd_mark_power(BDRVNandSsdState *s, const char *label)
 {
     if (slate_power_mark(s->dev, s->now_ns, label)) {

@@ -316,8 +316,9 @@ static void nand_ssd_timer_cb(void *opaque)
 }
 
 /*
- * In a VM this runs at a time that depends on the host, and virtual time as
- * seen from here lags behind a running vCPU: if no thread waits, do nothing.
+ * The guard has expired. In a VM it does so at a time that depends on the host,
+ * and virtual time as seen from here lags behind a running vCPU: if no thread
+ * waits, do nothing.
  */
 static void nand_ssd_guard_cb(void *opaque)
 {
@@ -480,8 +481,8 @@ nand_ssd_co_pdiscard(BlockDriverState *bs, int64_t offset, int64_t bytes)
 }
 
 /*
- * A trimmed unit reads as zeroes. Without leave to unmap, or on a drive whose
- * trims change nothing, write zeroes.
+ * Write zeroes, or trim, since a trimmed unit reads as zeroes. It is a write
+ * without leave to unmap, or on a drive whose trims change nothing.
  */
 static int coroutine_fn GRAPH_RDLOCK
 nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
@@ -590,7 +591,9 @@ static void nand_ssd_enable_trim(BlockDriverState *bs)
     bs->open_flags |= BDRV_O_UNMAP;
 }
 
-/* Without a thread, timers of the main loop advance the drive. */
+/*
+ * Make the timers of the main loop that advance the drive if it has no thread.
+ */
 static void nand_ssd_start_timers(BDRVNandSsdState *s)
 {
     s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
@@ -680,7 +683,9 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     return 0;
 }
 
-/* The block layer has drained the node: nothing is in flight. */
+/*
+ * Close the drive. The block layer has drained the node: nothing is in flight.
+ */
 static void nand_ssd_close(BlockDriverState *bs)
 {
     BDRVNandSsdState *s = bs->opaque;

@@ -266,7 +266,10 @@ typedef struct NandSsdPlacement {
 #define NAND_SSD_REQ_FROM (NAND_SSD_REQ_QUEUE | NAND_SSD_REQ_PRIORITY | \
                            NAND_SSD_REQ_NAMESPACE)
 
-/* The flags of a write by a handle of a drive without a table of namespaces. */
+/*
+ * Returns the flags of a write by a handle of a drive without a table of
+ * namespaces.
+ */
 static inline uint32_t nand_ssd_handle_flags(uint32_t handle)
 {
     return (handle << NAND_SSD_REQ_HANDLE_SHIFT & NAND_SSD_REQ_HANDLE) |
