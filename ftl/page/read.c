@@ -325,10 +325,7 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- base reads --------------------------------------------------------- */
 
-/*
- * The base of a slot has been read: complete the slot. unit: content on flash, of which the sectors `bad` are lost, and
- * metadata; NULL: there is none.
- */
+/* Complete a slot whose base was read. unit: its content (lost sectors: `bad`), and metadata; NULL: there is none. */
 static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, const uint8_t *metadata, uint32_t bad)
 {
 	struct wslot *s = &f->buf.slot[slot];

@@ -205,10 +205,7 @@ static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
     return deadline_ns;
 }
 
-/*
- * Returns the time of the drive's next event or of the next completion,
- * whichever comes first.
- */
+/* Returns when the next event of the drive, or the next completion, is due. */
 uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
     NandSsdRequest *first = QTAILQ_FIRST(&s->done);
@@ -217,8 +214,7 @@ uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
 }
 
 /*
- * Start the guard (see above). It is not cancelled when the drive becomes idle:
- * letting it expire costs less.
+ * Start the guard. It is not cancelled when the drive is idle: that costs more.
  */
 static void nand_ssd_arm_guard(BDRVNandSsdState *s)
 {
@@ -465,10 +461,7 @@ nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                           qiov_offset);
 }
 
-/*
- * Flush. This is not bdrv_co_flush_to_disk, because a flush of an idle drive
- * takes time, too.
- */
+/* Not bdrv_co_flush_to_disk: a flush of an idle drive takes time, too. */
 static int coroutine_fn GRAPH_RDLOCK nand_ssd_co_flush(BlockDriverState *bs)
 {
     return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, 0, NULL, 0);
@@ -585,15 +578,13 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     return dev;
 }
 
-/* Let the block layer pass trims on, which it ignores by default. */
+/* Let the block layer pass on trims, which it ignores by default. */
 static void nand_ssd_enable_trim(BlockDriverState *bs)
 {
     bs->open_flags |= BDRV_O_UNMAP;
 }
 
-/*
- * Make the timers of the main loop that advance the drive if it has no thread.
- */
+/* Without a thread: make the timers of the main loop that advance the drive. */
 static void nand_ssd_start_timers(BDRVNandSsdState *s)
 {
     s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
@@ -683,9 +674,7 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     return 0;
 }
 
-/*
- * Close the drive. The block layer has drained the node: nothing is in flight.
- */
+/* Close the drive, whose node has been drained: nothing is in flight. */
 static void nand_ssd_close(BlockDriverState *bs)
 {
     BDRVNandSsdState *s = bs->opaque;
