@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import names, paths
+from . import kernelimage, names, ownkernel, paths
 from .errors import OK, SlateError
 from .shape import Json
 
@@ -29,6 +29,8 @@ examples:
 """
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._+-]*")
 _RELEASE = re.compile(r"12|13|[a-z]+")
+_NUMBERS = {"bookworm": "12", "trixie": "13"}
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]*")
 _WORD = re.compile(r"^# (\w+) (.*)$", re.M)
 IMAGES = {"small": "small/vmlinux", "apps": "apps.img", "content": "content.img", "debian": "image/debian.qcow2"}
 
@@ -102,7 +104,9 @@ def make(args: argparse.Namespace) -> int:
     if not _RELEASE.fullmatch(release):
         raise SlateError(f"{release or 'no release'}: no Debian release is called so",
                          "name one by number (12, 13) or in words (trixie, forky)")  # fmt: skip
-    name = args.name or {"bookworm": "12", "trixie": "13"}.get(release, release)
+    if args.lock:
+        _check_exact(args, _words(given)["release"])
+    name = args.name or _NUMBERS.get(release, release)
     if not _NAME.fullmatch(name):
         raise SlateError(f"--name {name}: not a name for a guest", "use letters, digits, '.', '_', '+' and '-'")
     with _alone() as lock:
@@ -172,10 +176,10 @@ def _words(lock: str) -> dict[str, str]:
 def _head(args: argparse.Namespace, release: str, lock: str) -> str:
     """Return a lock that says how the guest is to be made, with the plans of the given one."""
     words = {} if not args.lock else {key: text for key, text in _words(lock).items() if key in ("kernel", "with")}
-    if args.kernel:
+    if args.kernel is not None:
         words["kernel"] = str(_package(args.kernel))
-    if args.further:
-        words["with"] = " ".join(args.further.replace(",", " ").split())
+    if args.further is not None:
+        words["with"] = _further(args.further)
     head = [f"# release {release}", *(f"# {key} {text}" for key, text in words.items())]
     if args.lock:
         head.append("# exact")
@@ -183,9 +187,38 @@ def _head(args: argparse.Namespace, release: str, lock: str) -> str:
     return "".join(f"{line}\n" for line in [*head, *left])
 
 
+def _check_exact(args: argparse.Namespace, release: str) -> None:
+    """Refuse what would ask for other packages than the lock names. A kernel's file stands in for the lock's kernel."""
+    asked = [
+        ("RELEASE", args.release, _NUMBERS.get(args.release, args.release) != _NUMBERS.get(release, release)),
+        ("--with", args.further, True),
+        ("--kernel", args.kernel, not (args.kernel or "").endswith(".deb")),
+    ]
+    for option, value, other in asked:
+        if value is not None and other:
+            raise SlateError(
+                f"{option} {value} with --lock {args.lock}: a guest of a lock has exactly its packages, of {release}",
+                "leave one of the two out",
+            )
+
+
+def _further(packages: str) -> str:
+    """Return the packages of --with, checked."""
+    found = packages.replace(",", " ").split()
+    bad = next((name for name in found if not _PACKAGE.fullmatch(name)), None)
+    if bad or not found:
+        raise SlateError(f"--with {packages}: '{bad or ''}' is no name of a package", "such as --with python3,sqlite3")
+    return " ".join(found)
+
+
 def _package(kernel: str) -> str | Path:
     """Return the name of a package, or the whole path of a package's file, checked."""
     if not kernel.endswith(".deb"):
+        if not _PACKAGE.fullmatch(kernel):
+            raise SlateError(
+                f"--kernel {kernel}: neither a package's name nor its file, whose name ends in .deb",
+                f"a kernel that you compiled runs without a guest of its own: {paths.COMMAND} run --kernel FILE",
+            )
         return kernel
     path = Path(kernel).resolve()
     if not path.exists():
@@ -195,7 +228,21 @@ def _package(kernel: str) -> str | Path:
         raise SlateError(f"--kernel {kernel}: no Debian package, or a damaged one", "make or copy it again")
     if done.stdout.strip() != "amd64":
         raise SlateError(f"--kernel {kernel}: a kernel for {done.stdout.strip()}", "the guest is an amd64 machine")
+    _check_config(kernel, path)
     return path
+
+
+def _check_config(kernel: str, path: Path) -> None:
+    """Refuse a package whose kernel's configuration, where it has one, lacks what each guest needs."""
+    files = ["dpkg-deb", "--fsys-tarfile", str(path)]
+    with subprocess.Popen(files, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as whole:
+        words = ["tar", "-xO", "--wildcards", "./boot/config-*"]
+        found = subprocess.run(words, stdin=whole.stdout, capture_output=True, check=False).stdout
+    if whole.returncode:
+        raise SlateError(f"--kernel {kernel}: no Debian package, or a damaged one", "make or copy it again")
+    if found:
+        text = found.decode(errors="replace")
+        ownkernel.check_package(kernel, kernelimage.parse_config("its file boot/config-*", text))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -32,11 +32,12 @@ PT_NOTE, XEN_PHYS32_ENTRY = 4, 18
 # The header of a bzImage (the kernel's Documentation/arch/x86/boot.rst).
 SETUP_SECTS, MAGIC, VERSION_TEXT, XLOADFLAGS, PAYLOAD, HEADER_END = 0x1F1, 0x202, 0x20E, 0x236, 0x248, 0x250
 _RELEASE = rb"(\d[^\s/\0]{0,63})"  # a release has at most 64 characters (__NEW_UTS_LEN)
+PACKAGE = "a Debian package"
 # Files that are taken for a kernel: what their bytes at a place say.
 OTHERS = (
     (0x38, b"ARMd", "a kernel for ARM64"),
     (0x30, b"RISCV", "a kernel for RISC-V"),
-    (0, b"!<arch>\n", "a Debian package"),
+    (0, b"!<arch>\n", PACKAGE),
     (0, b"070701", "an initramfs"),
     (0, b"\x1f\x8b", "packed by gzip"),
     (0, b"\xfd7zXZ", "packed by xz"),
@@ -80,7 +81,8 @@ def examine(path: Path) -> Image:
         return Image(path, path, _release(path, data), config_of(path, data))
     if data[MAGIC : MAGIC + 4] != b"HdrS":
         what = next((text for at, magic, text in OTHERS if data[at:].startswith(magic)), "no kernel for x86-64")
-        raise SlateError(f"{path}: is {what}, not a bzImage or vmlinux", BUILD)
+        guest = f"{paths.COMMAND} guest make {paths.DEFAULT_GUEST} --kernel {path} --name NAME"
+        raise SlateError(f"{path}: is {what}, not a bzImage or vmlinux", guest if what == PACKAGE else BUILD)
     if len(data) < HEADER_END:
         raise SlateError(f"{path}: is a bzImage that ends after {len(data)} bytes, within its header", BUILD)
     if not struct.unpack_from("<H", data, XLOADFLAGS)[0] & 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from . import kernelimage, paths
 from .errors import SlateError
+from .kernelimage import Config
 from .kernelmodules import Modules
 
 if TYPE_CHECKING:
@@ -40,12 +42,15 @@ class Need:
     why: str
 
 
-ALWAYS = (
-    Need("64BIT", None, "64-bit programs"),
+ROOT = (
     Need("BLK_DEV_INITRD", None, "the guest's root is an initramfs"),
     Need("RD_LZ4", None, "which is packed by lz4"),
     Need("BINFMT_ELF", None, "programs"),
     Need("BINFMT_SCRIPT", None, "its init is a script"),
+)
+ALWAYS = (
+    Need("64BIT", None, "64-bit programs"),
+    *ROOT,
     Need("FUTEX", None, "fio"),
     Need("PCI", None, "the drive's bus"),
     Need("ACPI", None, "powering off"),
@@ -186,15 +191,36 @@ def check_zones(kernel: OwnKernel) -> None:
         raise lacks(kernel, [zones])
 
 
+def options_of(needs: Iterable[Need]) -> str:
+    """Return the options to set, for a message."""
+    return " and ".join(f"CONFIG_{need.config}=y" for need in needs)
+
+
+def check_package(path: str, config: Config) -> None:
+    """Refuse a kernel's package for a guest whose configuration lacks what every guest needs. It brings its modules."""
+    missing = [need for need in ALWAYS if config.get(need.config) != "y"]
+    modular = (*NVME, *VIRTIO, FILE_SYSTEMS["ext4"])
+    missing += [need for need in modular if config.get(need.config) not in ("y", "m")]
+    if missing:
+        raise SlateError(_told(path, config, missing), f"{_set(missing)} bindeb-pkg")
+
+
 def lacks(kernel: OwnKernel, missing: list[Need]) -> SlateError:
     """Return the error of a kernel without these parts."""
+    return SlateError(_told(kernel.path, kernel.config, missing), _fix(kernel, missing))
+
+
+def _told(path: Path | str, config: Config | None, missing: list[Need]) -> str:
     told = ", ".join(f"CONFIG_{need.config} ({need.why})" for need in missing)
-    where = f" by {kernel.config.where}" if kernel.config else ""
-    return SlateError(f"--kernel {kernel.path}: it has no {told}{where}", _fix(kernel, missing))
+    return f"--kernel {path}: it has no {told}{f' by {config.where}' if config else ''}"
+
+
+def _set(missing: list[Need]) -> str:
+    return f"scripts/config {' '.join(f'-e {need.config}' for need in missing)}; make olddefconfig; make"
 
 
 def _fix(kernel: OwnKernel, missing: list[Need]) -> str:
-    build = f"scripts/config {' '.join(f'-e {need.config}' for need in missing)}; make olddefconfig; make"
+    build = _set(missing)
     if kernel.config and all(need.module and kernel.config.get(need.config) == "m" for need in missing):
         install = "make modules_install INSTALL_MOD_PATH=DIR"
         again = "install them again" if kernel.modules else "add --modules DIR"

@@ -17,7 +17,7 @@ from unittest import mock
 from support import ROOT
 
 from archive import Archive
-from slate_lib import cli, command, cuts, guests, options, paths
+from slate_lib import cli, command, cuts, guests, options, ownkernel, paths
 from slate_lib.errors import SlateError
 
 # Keeps the lock that it was called with; fails if there is a file "fail".
@@ -93,6 +93,51 @@ class Guests(unittest.TestCase):
         self.slate("guest", "make", "--lock", file, "--name", "again")
         self.assertEqual(self.lock("again"), "# release 13\n# with a\n# kernel k\n# exact\n" + plan)
 
+    def test_a_lock_and_other_packages(self) -> None:
+        """An exact lock decides, so other words beside it are refused; a file takes the place of its kernel."""
+        file = self.folder / "kept"
+        file.write_text("# release 13\n# with a\nbuild gcc 1 amd64 00 1 debian/gcc.deb\n", encoding="utf-8")
+        for words, what in (
+            (["12"], "RELEASE 12 with --lock"),
+            (["--with", "b"], "--with b with --lock"),
+            (["--kernel", "linux-image-rt-amd64"], "--kernel linux-image-rt-amd64 with --lock"),
+        ):
+            with self.subTest(words):
+                said = self.refused("guest", "make", *words, "--lock", file, "--name", "x")
+                self.assertTrue(said.startswith(what), said)
+                self.assertIn("leave one of the two out", said)
+                self.assertFalse(self.guests.exists())
+        deb = Archive(self.folder / "archive").add("trixie", "linux-image-6", "1")
+        self.slate("guest", "make", "trixie", "--lock", file, "--kernel", deb, "--name", "x")
+        self.assertEqual(self.lock("x").splitlines()[:4],
+                         ["# release trixie", "# with a", f"# kernel {deb}", "# exact"])  # fmt: skip
+
+    def test_the_configuration_of_a_kernels_package(self) -> None:
+        """Parts that every guest needs are named before anything is made. Some may be modules."""
+        names = [need.config for need in ownkernel.ALWAYS]
+        modular = ["BLK_DEV_NVME", "VIRTIO_PCI", "VIRTIO_BLK", "EXT4_FS"]
+        good = "".join(f"CONFIG_{name}=y\n" for name in names) + "".join(f"CONFIG_{name}=m\n" for name in modular)
+        archive = Archive(self.folder / "archive")
+        for at, (lost, there) in enumerate((
+            ("CONFIG_BLK_DEV_INITRD=y", "# CONFIG_BLK_DEV_INITRD is not set"),
+            ("CONFIG_RD_LZ4=y", "CONFIG_RD_LZ4=m"),
+            ("CONFIG_BLK_DEV_NVME=m\n", ""),
+            ("CONFIG_VIRTIO_BLK=m\n", ""),
+        )):  # fmt: skip
+            with self.subTest(lost):
+                config = {"boot/config-6": good.replace(lost, there)}
+                deb = archive.add("trixie", "linux-image-6", f"{at}", config)
+                name = lost.strip()[:-2]
+                said = self.refused("guest", "make", "13", "--kernel", deb)
+                self.assertIn(f"--kernel {deb}: it has no {name} (", said)
+                self.assertIn(f"fix: scripts/config -e {name.removeprefix('CONFIG_')}; make olddefconfig;", said)
+                self.assertFalse(self.guests.exists())
+        deb = archive.add("trixie", "linux-image-6", "9", {"boot/config-6": good})
+        self.slate("guest", "make", "13", "--kernel", deb)
+        self.assertEqual(self.lock("13"), f"# release 13\n# kernel {deb}\n")
+        deb.write_bytes(deb.read_bytes()[:-2000])  # its head is whole
+        self.assertIn("no Debian package, or a damaged one", self.refused("guest", "make", "13", "--kernel", deb))
+
     def test_list(self) -> None:
         self.assertEqual(self.slate("guests"), "no guest is made: run 'make guest'\n")
         self.slate("guest", "make", "13")
@@ -147,6 +192,11 @@ class Guests(unittest.TestCase):
             (["13", "--kernel", "none.deb"], "--kernel none.deb: there is no such file"),
             (["13", "--kernel", damaged], f"--kernel {damaged}: no Debian package, or a damaged one"),
             (["13", "--kernel", deb], f"--kernel {deb}: a kernel for arm64"),
+            (["13", "--kernel", "x86/boot/bzImage"], "--kernel x86/boot/bzImage: neither a package's name nor its"),
+            (["13", "--kernel", ""], "--kernel : neither a package's name nor"),
+            (["13", "--with", "python3,SQLite"], "--with python3,SQLite: 'SQLite' is no name of a package"),
+            (["13", "--with=-oa=b"], "--with -oa=b: '-oa=b' is no name of a package"),
+            (["13", "--with", ","], "--with ,: '' is no name of a package"),
         ):
             with self.subTest(words):
                 self.assertIn(what, self.refused("guest", "make", *words))

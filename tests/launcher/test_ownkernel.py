@@ -154,7 +154,7 @@ class OwnKernel(Case):
             (b"\x7fELF\1\1\1", ("not for x86-64",)),
             (bzimage(elf(), bits64=False), ("32-bit x86", "CONFIG_64BIT")),
             (arm, ("a kernel for ARM64", "arch/x86/boot/bzImage")),
-            (b"!<arch>\ndebian-binary", ("a Debian package",)),
+            (b"!<arch>\ndebian-binary", ("a Debian package", "slate guest make", "--name NAME")),
             (bzimage(elf())[:0x240], ("ends after 576 bytes",)),
             (bzimage(elf())[:0x206], ("ends after 518 bytes",)),
             (bzimage(elf())[:0x300], ("names no release",)),
