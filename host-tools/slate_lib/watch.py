@@ -26,6 +26,8 @@ STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlo
 PANIC_SECONDS = 2  # for the rest of a panic's text
 _PHASE = re.compile(rb"^SLATE-PHASE ([!-~]+)(?: rc=(\d{1,9}))? (\d{1,15}(?:\.\d+)?)\s*$")
 _PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
+# What Linux says without a root: it has no initramfs, could not unpack it, or can not run its init.
+_NO_ROOT = re.compile(r"VFS: Unable to mount root fs|No working init found")
 _NO_DRIVE = re.compile(r"^init: (no /dev/((?:nvme|vd)[a-z0-9]+) after \d+ s)\s*$", re.MULTILINE)
 _LABELS = {
     "boot-done": "booted",
@@ -45,10 +47,9 @@ def check_drive(console: str) -> None:
     if not found:
         return
     needs = ownkernel.NVME if found[2].startswith("nvme") else ownkernel.VIRTIO
-    configs = " and ".join(f"CONFIG_{need.config}=y" for need in needs)
     raise MachineError(
         f"the guest's kernel found no drive: {found[1]}",
-        f"build it with {configs}, or name its modules with --modules DIR",
+        f"build it with {ownkernel.options_of(needs)}, or name its modules with --modules DIR",
     )
 
 
@@ -161,10 +162,12 @@ class Watcher:
 
     def panic(self) -> MachineError:
         """Return the error for a panic of the guest's kernel."""
-        return MachineError(
-            f"the guest's kernel panicked{self.last_words()}",
-            "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image",
-        )
+        words = self.last_words()
+        fix = "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image"
+        if _NO_ROOT.search(words):
+            needs = ownkernel.options_of(ownkernel.ROOT)
+            fix = f"give it more memory (--mem 2G) if its initramfs did not fit; else build the kernel with {needs}"
+        return MachineError(f"the guest's kernel panicked{words}", fix)
 
     def last_words(self, lines: int = 12) -> str:
         """Return the console's last lines for a message, or those about a panic if there was one."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stand in for QEMU: speak QMP, print a guest's console, send results.
 
-FAKE says what goes wrong: refuse, no-boot, die, panic, hang, garbage, failed-job, spam,
+FAKE says what goes wrong: refuse, no-boot, die, panic, no-root, hang, garbage, failed-job, spam,
 no-drive, die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).
 """
 
@@ -20,6 +20,8 @@ from typing import IO
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from support import account, device, fio, mark, op
+
+PANICS = {"panic": "fake", "no-root": "VFS: Unable to mount root fs on unknown-block(0,0)"}
 
 
 def chardev(name: str) -> dict[str, str]:
@@ -105,8 +107,8 @@ def boot(fake: str, qmp: Qmp, console: IO[bytes]) -> None:
     if fake == "die":
         print("qemu-system-x86_64: the sky fell", file=sys.stderr)
         os.abort()
-    if fake == "panic":
-        console.write(b"Kernel panic - not syncing: fake\r\n")
+    if fake in PANICS:
+        console.write(f"Kernel panic - not syncing: {PANICS[fake]}\r\n".encode())
         qmp.event("SHUTDOWN", guest=True, reason="guest-reset")
         time.sleep(60)
     while fake in ("hang", "spam"):

@@ -230,6 +230,16 @@ class Bad(RunTest):
     def test_panic(self) -> None:
         self.failure(3, "kernel panicked", "| Kernel panic - not syncing: fake", "--mem", fake="panic")
 
+    def test_a_kernel_without_a_root(self) -> None:
+        """Linux has no initramfs, has not unpacked it, or can not run its init."""
+        fixes = ("--mem 2G", "CONFIG_BLK_DEV_INITRD=y and CONFIG_RD_LZ4=y", "CONFIG_BINFMT_SCRIPT=y")
+        self.failure(3, "kernel panicked", "VFS: Unable to mount root fs on unknown-block(0,0)", *fixes, fake="no-root")
+        console = self.folder / "console"
+        watcher = watch.Watcher(console, self.folder / "results", 100, mock.Mock(), False)
+        for said, helps in ((b"No working init found.  Try passing", True), (b"Attempted to kill init!", False)):
+            console.write_bytes(b"Kernel panic - not syncing: " + said + b"\r\n")
+            self.assertEqual("CONFIG_RD_LZ4" in str(watcher.panic()), helps)
+
     def test_a_kernel_without_the_drive(self) -> None:
         """The job does not run on, nor does its status count, where the guest's init found no drive."""
         self.failure(
