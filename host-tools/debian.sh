@@ -195,7 +195,7 @@ have_lists() { compgen -G "$apt_state/lists/*_dists_${suite}_*Release" >/dev/nul
 # construction has none; old lists stay. Return 5 if the archive has no such release.
 update_lists()
 {
-	local until file said
+	local until file said why="cannot be reached or read, and there are no lists of $suite"
 	[ -z "$(find "$apt_state/.lock" -mmin -10 2>/dev/null)" ] || ! have_lists || return 0
 	exec 8>"$apt_state/.lock"
 	flock 8
@@ -204,15 +204,18 @@ update_lists()
 	exec 8>&-
 	if ! have_lists; then
 		[[ $said != *'No space left'* ]] || { echo "No space left on device: $apt_state" && return 2; }
-		if grep -qE 'does not have a Release file|404 +Not Found|File not found' <<<"$said" &&
+		if grep -qE 'NO_PUBKEY|is not signed|EXPKEYSIG' <<<"$said"; then
+			why="has no signature of $suite by a key of this machine: install debian-archive-keyring, or a newer one"
+		elif grep -qE 'does not have a Release file|404 +Not Found|File not found' <<<"$said" &&
 			! grep -qE "$NO_NETWORK" <<<"$said"; then
 			rm -rf "${apt_state:?}"
 			echo "the archive $debian_uri has no release '$suite'; known releases: $KNOWN_RELEASES"
 			return 5
 		fi
-		echo "the archive $debian_uri cannot be reached or read, and there are no lists of $suite"
+		echo "the archive $debian_uri $why"
 		return 1
 	fi
+	! grep -qE "$NO_NETWORK" <<<"$said" || note "the archive $debian_uri cannot be reached: its old list of $suite stays"
 	touch "$apt_state/.lock"
 	for file in "$apt_state"/lists/*_dists_"${suite}"_*Release; do
 		until=$(sed -n 's/^Valid-Until: //p' "$file" | head -n 1)
@@ -501,8 +504,7 @@ part_plan() # [OPTION...] PART PACKAGE...
 	done
 	part=$1 plan=$work/$1.plan
 	shift
-	words="$*${without:+ without $without} ($keep, $suite)"
-	words=$(tr -s '\n\t ' ' ' <<<"$words" | sed 's/ $//')
+	words=$(tr -s '\n\t ' ' ' <<<"$*${without:+ without $without} ($keep, $suite)" | sed 's/ $//')
 	: >"$work/gone.pref"
 	[ -n "$anew" ] || { status=0 && take_locked "$part" "$words" || status=$?; }
 	[ "$status" = 2 ] || return "$status"
@@ -749,9 +751,9 @@ make_root() # NAME PACKAGE...
 	fi
 	touch -c "$root" || true
 	ln -sfn "$root" "$work/$name"
-	# the two that were used last of each kind stay; another run may be in one
+	# the two that were used last of each kind stay; another run may be in one. No interrupt leaves half a root.
 	find "$dir" -maxdepth 1 -type d -name "root-$name-$suite-*" -mmin +600 -printf '%T@ %p\n' | sort -rn | tail -n +2 |
-		cut -d' ' -f2- | while read -r root; do rm -rf "$root"; done
+		cut -d' ' -f2- | while read -r root; do mv -T "$root" "$dir/tmp-${root##*/}" && rm -rf "$dir/tmp-${root##*/}"; done || true
 }
 
 # Run a command in a root. Of the host it sees DIR (as /slate-build), /dev, /proc, the network, ccache and the time;

@@ -187,6 +187,45 @@ class BadInput(Case):
                 self.assertFalse((self.folder / "lock").exists())
                 self.assertEqual(list((self.folder / "cache" / "slate").glob("apt-frky-*")), [])
 
+    def test_an_archive_without_a_key(self) -> None:
+        """As on a host that is not Debian, without Debian's keyring; apt's words are those of 2.6 and 3.0."""
+        words = "E: The repository 'http://a.example/debian trixie InRelease' is not signed.\n404  Not Found"
+        status, _, said = self.sh(f"""apt-get() {{ echo "{words}"; return 100; }}; part_plan p a""")
+        self.assertEqual(
+            (status, said.splitlines()[-1]),
+            (1, f"the archive file:{self.folder}/archive has no signature of trixie by a key of this machine: "
+                "install debian-archive-keyring, or a newer one"),
+        )  # fmt: skip
+        self.assertFalse((self.folder / "lock").exists())
+
+    def test_an_update_without_a_network(self) -> None:
+        """Old lists stay, and one line says so, whatever number of parts are asked for."""
+        for name in ("a", "b"):
+            self.archive.add("trixie", name, "1-1")
+        self.assertEqual(self.sh("part_plan p a; part_plan q b")[0], 0)
+        words = "W: Failed to fetch x  Temporary failure resolving 'a.example'"
+        alone = f"""apt-get() {{ [[ $* != *\\ update ]] || {{ echo "{words}"; return; }}; command apt-get "$@"; }}\n"""
+        status, notes, said = self.sh(f"{alone}part_plan --update p a; part_plan --update q b")
+        self.assertEqual(
+            (status, notes),
+            (0, f"the archive file:{self.folder}/archive cannot be reached: its old list of trixie stays\n"), said,
+        )  # fmt: skip
+
+    def test_an_interrupted_removal_of_a_root(self) -> None:
+        """What is left of a root that was not used for long is not taken for a root."""
+        cache = self.folder / "cache" / "slate"
+        roots = set()
+        for version in ("1", "2", "3"):
+            self.archive.add("trixie", "a", version, files={"usr/bin/a": version})
+            fails = 'rm() { for word; do case $word in */tmp-root-*) return 1 ;; esac; done; command rm "$@"; }\n'
+            self.assertEqual(self.sh(f"{fails}ROOT_UPDATE=1 make_root build a")[0], 0)
+            roots |= {path for path in cache.glob("root-build-trixie-*") if path.is_dir()}
+            for at, path in enumerate(sorted(cache.glob("root-build-trixie-*"), key=lambda path: path.stat().st_mtime)):
+                os.utime(path, (at, at))
+        self.assertEqual(len(roots), 3)
+        self.assertEqual([path.exists() for path in roots].count(True), 2)
+        self.assertEqual(len(list(cache.glob("tmp-root-build-trixie-*"))), 1)
+
     def hosts(self, *words: str, stubs: dict[str, str]) -> tuple[int, str]:
         """Run tests/hosts.sh with programs that are stand-ins."""
         (self.folder / "bin").mkdir(exist_ok=True)
