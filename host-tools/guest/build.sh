@@ -155,7 +155,8 @@ unpack_kernel() # DIR
 	image=$(compgen -G "$root/boot/vmlinuz-*" || compgen -G "$root/usr/lib/modules/*/vmlinuz" || true)
 	image=${image%%$'\n'*}
 	[ -n "$image" ] || {
-		echo "no kernel in $(cut -d' ' -f1 "$work/kernel.plan" | xargs): neither boot/vmlinuz-* nor usr/lib/modules/*/vmlinuz"
+		echo "no kernel in $(cut -d' ' -f1 "$work/kernel.plan" | xargs): neither boot/vmlinuz-* nor usr/lib/modules/*/vmlinuz;" \
+			"if it is in packages that this one depends on, name the package in place of its file"
 		return 1
 	}
 	case $image in
@@ -165,7 +166,8 @@ unpack_kernel() # DIR
 	"$here/extract-vmlinux.py" "$image" "$dir/vmlinux" || return
 	echo "$release" >"$dir/release"
 	[ -d "$root/usr/lib/modules/$release" ] || {
-		echo "the kernel $release comes without modules: there is no usr/lib/modules/$release in its package"
+		echo "the kernel $release comes without modules: there is no usr/lib/modules/$release in its package;" \
+			"if another package has them, name the one that depends on both"
 		return 1
 	}
 	mv "$root/usr/lib/modules" "$work/modules-of-kernel"

@@ -190,7 +190,7 @@ explain()
 {
 	if grep -qE "$FULL_DISK" "$1"; then
 		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
-	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
+	elif grep -qE "$NO_NETWORK" "$1"; then
 		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
 	elif grep -q 'does not have a Release file' "$1"; then
 		say "the Debian archive that this machine uses does not have the release that is named above" >&2
