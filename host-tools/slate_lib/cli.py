@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from . import age, calibrate, cuts, fit, fitsheet, guests, names, options, paths, profiles, reports, runfiles
+from . import age, calibrate, fit, fitsheet, guests, names, options, paths, profiles, reports, runfiles
+from .cuts import command as cuts
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 from .parsing import Parser
 from .study import arguments as study

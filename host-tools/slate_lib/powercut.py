@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import jobfile, paths
+from .cuts import times
 from .errors import MachineError, SlateError
 from .shape import Json
 from .values import number
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from .options import RunOptions
 
 THEN = {"off": "shutdown", "vanish": "vanish", "reset": "reset"}
-_TIME = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|ms|s)")
 LABEL_BYTES = 16  # of a mark (slate.h)
-_DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
-
-
 ENDED, CUT = "guest-shutdown", "host-error"
 
 
@@ -120,23 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def parse_time(text: str) -> int:
-    """Parse a time to nanoseconds, exactly."""
-    match = _TIME.fullmatch(text)
-    digits = _DIGITS[match[3]] if match else 0
-    fraction = (match[2] or "") if match else ""
-    if not match or len(fraction) > digits:
-        raise SlateError(
-            f"--cut-at {text}: not a time in whole nanoseconds", "write it as 1.5s, 800ms, 20us or 1500000001ns"
-        )
-    return int(match[1] + "0" * digits) + int(fraction.ljust(digits, "0") or 0)
-
-
 def _time(text: str) -> tuple[int, str]:
     """Return a time of 'slate run --cut-at' with the mark from which it counts, or without one."""
-    from . import cutwhen
-
-    (when,) = cutwhen.parse(text, 1)
+    (when,) = times.parse(text, 1)
     if when.ns < 0:
         raise SlateError(f"--cut-at {text}: before a mark, which this run cannot know",
                          "give a time after the mark; or the drive's time of the mark, as an earlier run's device.json "

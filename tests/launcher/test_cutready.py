@@ -12,7 +12,9 @@ from unittest import mock
 
 import support  # noqa: F401  (sets the path)
 
-from slate_lib import cli, cutkinds, cutready, cuts, cutstates, cutwork, paths
+from slate_lib import cli, paths
+from slate_lib.cuts import command, kinds, ready, states, workload
+from slate_lib.cuts.campaign import Moment, Recorded
 from slate_lib.powercut import Plan
 
 
@@ -24,12 +26,12 @@ def parsed(*words: str) -> argparse.Namespace:
 class Ready(unittest.TestCase):
     """Test how a work that is ready is found."""
 
-    def workload(self, text: str) -> cutwork.Workload:
+    def work(self, text: str) -> workload.Workload:
         """Return a work, with a program of the guest that need not be built."""
         with tempfile.NamedTemporaryFile() as program, mock.patch.object(
             paths, "guest_program", return_value=Path(program.name)
         ):
-            return cutwork.from_arguments(parsed("--ready", text))
+            return workload.from_arguments(parsed("--ready", text))
 
     def test_what_a_variant_needs(self) -> None:
         for text, kernel, apps in (
@@ -38,7 +40,7 @@ class Ready(unittest.TestCase):
             ("calls:fsync-ext4-raid5ppllate", "debian", True),
             ("calls:atomic-raw", "debian", False), ("sqlite:wal-full", "debian", True), ("postgres:on", "debian", True),
         ):  # fmt: skip
-            found = self.workload(text)
+            found = self.work(text)
             self.assertEqual((found.kernel, found.apps), (kernel, apps), text)
             self.assertEqual(found.environment, {"CUTS_VARIANT": text.partition(":")[2]})
             self.assertEqual(found.facts["ready"], text)
@@ -46,18 +48,18 @@ class Ready(unittest.TestCase):
             self.assertEqual(found.programs["make"], found.programs["check"])
 
     def test_a_command_repeats_it(self) -> None:
-        words = cuts.options_of(parsed("--ready", "sqlite:wal-full", "--kind", "subset", "--states", "8"))
+        words = command.options_of(parsed("--ready", "sqlite:wal-full", "--kind", "subset", "--states", "8"))
         self.assertEqual(words, ["--ready", "sqlite:wal-full", "--age", "1", "--span", "1", "--states", "8", "--seed",
                                  "1", "--kind", "subset"])
 
     def test_each_script_says_what_is_promised(self) -> None:
         """Each is a shell script that knows make, work and check, and says where its promises are from."""
-        self.assertEqual(cutready.known(), ["calls", "postgres", "sqlite"])
-        for name in cutready.known():
-            text = (cutready.SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
+        self.assertEqual(ready.known(), ["calls", "postgres", "sqlite"])
+        for name in ready.known():
+            text = (ready.SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
             self.assertTrue(re.search(r"^# What is promised \(", text, re.MULTILINE), name)
             self.assertEqual(re.findall(r"^(make|work|check)\)", text, re.MULTILINE), ["make", "work", "check"], name)
-            done = subprocess.run(["sh", "-n", cutready.SCRIPTS / f"{name}.sh"], check=False)
+            done = subprocess.run(["sh", "-n", ready.SCRIPTS / f"{name}.sh"], check=False)
             self.assertEqual(done.returncode, 0, name)
 
     def test_the_rows_of_sqlite(self) -> None:
@@ -83,10 +85,10 @@ class States(unittest.TestCase):
         campaign.replay.return_value = mock.Mock(), power
         campaign.lies.return_value = ()
         campaign.check.side_effect = [["ok\nstatus 0\n", "a\nstatus 1\n", "ok\nstatus 0\n"], ["b\n\nstatus 3\n"]]
-        work, moment = cuts.Recorded(1, Path("t"), b"row 1 5\nrow 2 9\n"), cuts.Moment("1:0", Plan(at_ns=7))
-        line: Any = cutstates.line(campaign, work, moment)
+        work, moment = Recorded(1, Path("t"), b"row 1 5\nrow 2 9\n"), Moment("1:0", Plan(at_ns=7))
+        line: Any = states.line(campaign, work, moment)
         self.assertEqual([call[0][2] for call in campaign.take.call_args_list],
-                         [[], [cutkinds.Loss(4)], [cutkinds.Loss(9)], [cutkinds.Loss(4), cutkinds.Loss(9)]])
+                         [[], [kinds.Loss(4)], [kinds.Loss(9)], [kinds.Loss(4), kinds.Loss(9)]])
         self.assertEqual((line["verdict"], line["said"]), ("inconsistent", "b\n\nstatus 3\n"))
         self.assertEqual((line["states"], line["unflushed"], line["operations"]), (4, 2, 1))
         self.assertEqual(line["bad"], [["lost", [4]], ["inconsistent", [4, 9]]])

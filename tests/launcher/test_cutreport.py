@@ -13,8 +13,9 @@ from unittest import mock
 import support  # noqa: F401  (sets the path)
 from support import ROOT
 
-from slate_lib import cutfigures, cutkinds, cutlog, cutreport, cuts, cutshrink, cutvanish
 from slate_lib.boot import Boot
+from slate_lib.cuts import command, explain, figures, files, groups, kinds, logfile, report, shrink, vanish
+from slate_lib.cuts.campaign import Campaign, Moment
 from slate_lib.errors import MachineError, SlateError
 from slate_lib.options import RunOptions
 from slate_lib.powercut import CUT, ENDED, Plan
@@ -32,13 +33,13 @@ def line(number: int, verdict: str = "good", **more: Any) -> Any:
             "said": said, "seconds": 0.1, **more}  # fmt: skip
 
 
-def account(**more: Any) -> cutshrink.Account:
+def account(**more: Any) -> shrink.Account:
     """Return an account of cut 1:3, at 10000 ns."""
     one, two = WRITE | {"request": 17}, WRITE | {"request": 18, "submit_ns": 9000, "done_ns": None}
     rows = [{"request": 15, "op": "write", "offset": 0, "bytes": 512, "fua": False, "submit_ns": 1000, "done_ns": 3000},
             {"request": 16, "op": "flush", "offset": 0, "bytes": 0, "fua": False, "submit_ns": 4000, "done_ns": 5000},
             one | {"fua": False}, two | {"fua": False}]  # fmt: skip
-    made = cutshrink.Account("1:3", "lost", "row 2 is gone\n\nstatus 1\n", 10_000, [one, two], [one], [one],
+    made = shrink.Account("1:3", "lost", "row 2 is gone\n\nstatus 1\n", 10_000, [one, two], [one], [one],
                              [("row 1", 2000), ("row 2", 9700)], "slate A", "slate B", rows)  # fmt: skip
     return dataclasses.replace(made, **more)
 
@@ -51,18 +52,18 @@ class Report(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.log = Path(folder.name) / "own.jsonl"
 
-    def campaign(self, *lines: Any, accounts: tuple[cutshrink.Account, ...] = ()) -> cutreport.Campaign:
+    def campaign(self, *lines: Any, accounts: tuple[shrink.Account, ...] = ()) -> report.Campaign:
         """Return a campaign with these cuts."""
         self.log.write_text("".join(json.dumps(one) + "\n" for one in (HEAD, *lines)), encoding="utf-8")
         for one in accounts:
-            cutlog.append(cutlog.accounts_of(self.log), dataclasses.asdict(one))
-        return cutreport.load(self.log)
+            logfile.append(logfile.accounts_of(self.log), dataclasses.asdict(one))
+        return report.load(self.log)
 
     def test_counts(self) -> None:
         found = self.campaign(*(line(n) for n in range(5)), line(5, "lost"), line(6, "torn"), line(7, "lost"))
-        self.assertEqual(cutreport.verdicts(found), [("good", 5), ("lost", 2), ("torn", 1)])
-        self.assertEqual(cutreport.met(found.cuts)[0], ("requests in flight", 5, 1, 2))
-        self.assertEqual([row[0] for row in cutreport.met(found.cuts)],
+        self.assertEqual(report.verdicts(found), [("good", 5), ("lost", 2), ("torn", 1)])
+        self.assertEqual(report.met(found.cuts)[0], ("requests in flight", 5, 1, 2))
+        self.assertEqual([row[0] for row in report.met(found.cuts)],
                          ["requests in flight", "programs torn", "erases torn", "runs of GC"])  # fmt: skip
         self.assertEqual(found.facts(), ["fsyncs on ext4", "drive small", "a.b=c", "aged 1x", "seed 1", "kind off",
                                          "8 cuts"])  # fmt: skip
@@ -74,14 +75,14 @@ class Report(unittest.TestCase):
             ([done], "completed writes lost that no flush had made durable"),
             ([done, flying], "unflushed writes lost, some in flight"),
         ):  # fmt: skip
-            cutlog.accounts_of(self.log).unlink(missing_ok=True)
+            logfile.accounts_of(self.log).unlink(missing_ok=True)
             found = self.campaign(line(3, "lost"), accounts=(account(smallest=least),))
-            self.assertEqual(cutreport.causes(found), [(why, 1)])
+            self.assertEqual(report.causes(found), [(why, 1)])
         found = self.campaign(line(4, "lost"), line(5, "check failed"))
-        self.assertEqual(cutreport.causes(found), [("not explained yet", 1), ("the check gave no verdict", 1)])
+        self.assertEqual(report.causes(found), [("not explained yet", 1), ("the check gave no verdict", 1)])
 
     def test_text(self) -> None:
-        text = cutreport.text(self.campaign(line(2), line(3, "lost"), line(4, "torn"), accounts=(account(),)))
+        text = report.text(self.campaign(line(2), line(3, "lost"), line(4, "torn"), accounts=(account(),)))
         self.assertIn("checked    15 announcements that something is durable\n", text)
         self.assertIn(account().text().rstrip(), text)
         self.assertIn("cut 1:4: torn at 10004 ns; not explained yet\ncheck     row 2 is <gone>\n"
@@ -90,7 +91,7 @@ class Report(unittest.TestCase):
     def test_page(self) -> None:
         """Words of a check are escaped; a loss without an account has the command that makes one."""
         found = self.campaign(*(line(n) for n in range(3)), line(3, "lost"), line(4, "torn"), accounts=(account(),))
-        html = cutreport.page_of(found)
+        html = report.page_of(found)
         for words in ("Cut 1:3: lost", "row 2 is &lt;gone&gt;", "slate cuts --seed 1 --id 1:4 --shrink", ">slate B<",
                       "2 of 5 cuts lost something", "2 announcements, the last is &#39;row 2&#39;", "<svg"):
             self.assertIn(words, html)
@@ -99,18 +100,18 @@ class Report(unittest.TestCase):
 
     def test_many_losses(self) -> None:
         found = self.campaign(*(line(n, "lost") for n in range(20)))
-        html = cutreport.page_of(found)
+        html = report.page_of(found)
         self.assertIn("Cut 1:11: lost", html)
         self.assertNotIn("Cut 1:12: lost", html)
         self.assertIn(">1:19<", html)
 
     def test_timeline(self) -> None:
         found = account()
-        self.assertEqual([cutfigures.state(found, row) for row in found.requests],
+        self.assertEqual([figures.state(found, row) for row in found.requests],
                          ["durable", "flush", "least loss", "unflushed, there"])  # fmt: skip
-        self.assertEqual(cutfigures.lanes([(0, 5), (1, 2), (2, 3), (4, 9), (5, 6)]), [0, 1, 1, 1, 0])
-        self.assertEqual(cutfigures.lanes([(0, 9)] * 12), [*range(10), 9, 9])
-        edges, counted = cutfigures.bins([line(0), line(40_000), line(40_000, "lost")])
+        self.assertEqual(figures.lanes([(0, 5), (1, 2), (2, 3), (4, 9), (5, 6)]), [0, 1, 1, 1, 0])
+        self.assertEqual(figures.lanes([(0, 9)] * 12), [*range(10), 9, 9])
+        edges, counted = figures.bins([line(0), line(40_000), line(40_000, "lost")])
         self.assertEqual((edges[0], len(edges)), (0.01, 41))
         self.assertEqual((counted["good"][0], counted["good"][-1], counted["lost"][-1]), (1, 1, 1))
 
@@ -118,7 +119,7 @@ class Report(unittest.TestCase):
         rows = [{"request": str(n), "op": op, "submit_ns": str(n * 1000), "latency_ns": "1500", "offset": "512",
                  "bytes": "1024", "fua": str(n % 2)}
                 for n, op in enumerate(("write", "read", "flush", "write", "trim", "write"))]  # fmt: skip
-        found = cutfigures.csv_rows(rows, 4000, 3)
+        found = figures.csv_rows(rows, 4000, 3)
         self.assertEqual([(row["request"], row["fua"], row["done_ns"]) for row in found],
                          [(2, False, 3500), (3, True, None), (4, False, None)])  # fmt: skip
 
@@ -128,11 +129,11 @@ class Report(unittest.TestCase):
         trace, drive = folder / "t", folder / "d.slate"
         trace.write_text("# slate-trace 1\n0 0 write 0 4096\n1000 0 write 8192 4096\n9000 0 write 512 512\n",
                          encoding="utf-8")  # fmt: skip
-        moment, profile = cuts.Moment("1:0", Plan(at_ns=9100)), ROOT / "nand-emu" / "profiles" / "small.ini"
-        cuts.replayed(moment, "--profile", profile, "--set", "ftl.payload=yes", "--drive", drive, "--json", "-",
+        moment, profile = Moment("1:0", Plan(at_ns=9100)), ROOT / "nand-emu" / "profiles" / "small.ini"
+        files.replayed("x", "--profile", profile, "--set", "ftl.payload=yes", "--drive", drive,
                       "gen:rand4k,foot=4KiB,n=1,read=1000")  # fmt: skip
-        found = cuts.Campaign.requests(mock.Mock(folder=folder, origin=drive), mock.Mock(trace=trace), moment)
-        power = cuts.replayed(moment, "--drive", drive, "--open", "--cut-at", 9100, "--unflushed", "--json", "-", trace)
+        found = explain.requests(mock.Mock(folder=folder, origin=drive), mock.Mock(trace=trace), moment)
+        power = files.replayed("x", "--drive", drive, "--open", "--cut-at", 9100, "--unflushed", trace)
         listed = [{key: one[key] for key in ("request", "offset", "submit_ns")} for one in power["power"]["unflushed"]]
         self.assertEqual([{key: one[key] for key in listed[0]} for one in found], listed)
         self.assertEqual([one["request"] for one in listed], [0, 1, 2])
@@ -143,7 +144,7 @@ class Report(unittest.TestCase):
                           ('{"slate_cuts": 3}\n', "of another version")):  # fmt: skip
             other.write_text(text, encoding="utf-8")
             with self.assertRaisesRegex(SlateError, why):
-                cutreport.load(other)
+                report.load(other)
         for words, said in (
             (("report", "nothere.jsonl"), "nothere.jsonl: there is no such log"),
             (("repot",), "repot: nothing takes this argument"),
@@ -159,10 +160,10 @@ class Report(unittest.TestCase):
 
     def test_accounts_are_kept_beside_their_log(self) -> None:
         self.campaign(line(3, "lost"))
-        cuts.keep_account(self.log, HEAD | {"repeat": "another command"}, account())
-        self.assertEqual(cutreport.load(self.log).accounts["1:3"].repeat, "slate A")
-        cuts.keep_account(self.log, HEAD | {"seed": 2}, account(repeat="of other cuts"))
-        self.assertEqual(cutreport.load(self.log).accounts["1:3"].repeat, "slate A")
+        command.keep_account(self.log, HEAD | {"repeat": "another command"}, account())
+        self.assertEqual(report.load(self.log).accounts["1:3"].repeat, "slate A")
+        command.keep_account(self.log, HEAD | {"seed": 2}, account(repeat="of other cuts"))
+        self.assertEqual(report.load(self.log).accounts["1:3"].repeat, "slate A")
 
 
 class Vanish(unittest.TestCase):
@@ -178,10 +179,10 @@ class Vanish(unittest.TestCase):
             copy = Path(folder) / "copy"
             copy.touch()
             campaign.replay.return_value = copy, {"cut-ns": 500}
-            with mock.patch.object(cuts, "copy_sparse"), mock.patch.object(cuts, "keep_console"), mock.patch.object(
-                cuts, "same_drives", return_value=same
-            ), mock.patch.object(cutvanish, "boot", return_value=found) as boot:
-                made = cutvanish.cut(campaign, 7, cuts.Moment("1:0", Plan(at_ns=500, seed=3)), "cut0")
+            with mock.patch.object(vanish, "copy_sparse"), mock.patch.object(vanish, "keep_console"), mock.patch.object(
+                vanish, "same_drives", return_value=same
+            ), mock.patch.object(vanish, "boot", return_value=found) as boot:
+                made = vanish.cut(campaign, 7, Moment("1:0", Plan(at_ns=500, seed=3)), "cut0")
             self.assertEqual(boot.call_args[0][2], Plan(at_ns=500, seed=3, then="vanish"))
             self.assertEqual(boot.call_args[0][0].environment, {"CUTS_SEED": 7, "CUTS_LIVES": 7})
         return made
@@ -190,11 +191,11 @@ class Vanish(unittest.TestCase):
         _, power, lines = self.cut()
         self.assertEqual(lines, [b"row 1\n", b"row 2\n"])
         self.assertEqual(power, {"cut-ns": 500, "announced_after": 1})
-        found = cuts.Moment("1:0", Plan(at_ns=500)).line(
+        found = Moment("1:0", Plan(at_ns=500)).line(
             power | {"lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}, 2, "\nstatus 0\n", 1.0
         )
         self.assertEqual((found["announced_after"], found["operations"]), (1, 2))
-        self.assertIn("1 announcements came after the drive had gone\n", cutlog.summary([found]))
+        self.assertIn("1 announcements came after the drive had gone\n", logfile.summary([found]))
 
     def test_a_guest_that_ended_otherwise(self) -> None:
         with self.assertRaisesRegex(MachineError, "ended before the drive vanished.*guest-shutdown"):
@@ -205,14 +206,14 @@ class Vanish(unittest.TestCase):
             self.cut(same=False)
 
     def test_a_group_needs_no_recording_that_all_share(self) -> None:
-        campaign = cuts.Campaign(RunOptions(None), mock.Mock(per_boot=64), 1, 10**9, Path("f"), Path(__file__),
-                                 kind=cutkinds.find("vanish"))  # fmt: skip
-        with mock.patch.object(cuts.Campaign, "batch", return_value=[]) as batch, mock.patch.object(
-            cuts.Campaign, "work"
+        campaign = Campaign(RunOptions(None), mock.Mock(per_boot=64), 1, 10**9, Path("f"), Path(__file__),
+                            kind=kinds.find("vanish"))  # fmt: skip
+        with mock.patch.object(groups, "batch", return_value=[]) as batch, mock.patch.object(
+            Campaign, "work"
         ) as work:
-            list(campaign.group(0, range(2, 4)))
+            list(groups.group(campaign, 0, range(2, 4)))
         work.assert_not_called()
-        self.assertEqual([moment.id for moment in batch.call_args[0][1]], ["1:2", "1:3"])
+        self.assertEqual([moment.id for moment in batch.call_args[0][2]], ["1:2", "1:3"])
 
 
 if __name__ == "__main__":

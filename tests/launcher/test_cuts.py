@@ -13,7 +13,11 @@ from unittest import mock
 import support
 from support import ROOT
 
-from slate_lib import cli, command, cutkinds, cutlog, cuts, cutshrink, cutsurvey, cutwhen, options, paths, powercut
+from slate_lib import cli, command, options, paths, powercut
+from slate_lib.cuts import campaign as campaigns
+from slate_lib.cuts import command as cuts
+from slate_lib.cuts import explain, files, groups, kinds, logfile, shrink, survey, times, workload
+from slate_lib.cuts.campaign import Campaign, Moment, Recorded, header
 from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
 
@@ -38,12 +42,12 @@ class Times(unittest.TestCase):
             ("0.000000001s", 1),
             ("9007199.254740993s", 9_007_199_254_740_993),  # a number that no float can represent
         ):
-            self.assertEqual(powercut.parse_time(text), ns, text)
+            self.assertEqual(times.parse_time(text), ns, text)
 
     def test_refused(self) -> None:
         for text in ("", "1", "1.5", "s", "-1s", "1.5ns", "1.0000000001s", "1 s", "1h"):
             with self.assertRaisesRegex(SlateError, "not a time in whole nanoseconds"):
-                powercut.parse_time(text)
+                times.parse_time(text)
 
 
 class Boots(unittest.TestCase):
@@ -133,10 +137,10 @@ class Campaigns(unittest.TestCase):
     def test_announcements(self) -> None:
         """A line counts from its time on, without that time; one that the cut tore does not count."""
         said = b"w0 1 10\r\nw1 1 20\nrow 7 of t 30\r\nw2 1 40\r\nw0 3 50"
-        self.assertEqual(cutwhen.announced(said, 100), [b"w0 1\n", b"w1 1\n", b"row 7 of t\n", b"w2 1\n"])
-        self.assertEqual(cutwhen.announced(said, 30), [b"w0 1\n", b"w1 1\n", b"row 7 of t\n"])
-        self.assertEqual(cutwhen.announced(said, 29), [b"w0 1\n", b"w1 1\n"])
-        self.assertEqual(cutwhen.announced(b"", 100), [])
+        self.assertEqual(times.announced(said, 100), [b"w0 1\n", b"w1 1\n", b"row 7 of t\n", b"w2 1\n"])
+        self.assertEqual(times.announced(said, 30), [b"w0 1\n", b"w1 1\n", b"row 7 of t\n"])
+        self.assertEqual(times.announced(said, 29), [b"w0 1\n", b"w1 1\n"])
+        self.assertEqual(times.announced(b"", 100), [])
 
     def test_times_of_cuts(self) -> None:
         """A time is the drive's, or relative to the first announcement of exactly these words."""
@@ -145,10 +149,10 @@ class Campaigns(unittest.TestCase):
             ("5us", 5_000), ("mark:row 1", 1000), ("mark:row 1+200ns", 1200), ("mark:row 2-1ns", 1999),
             ("mark:row 1-1us", 0), ("mark:row 2+7us", 9000),
         ):  # fmt: skip
-            (when,) = cutwhen.parse(text, 1)
-            self.assertEqual(cutwhen.resolve(when, said, 9000), at_ns, text)
-            self.assertEqual(cutwhen.parse(str(when), 1), (when,), "a log's head and a message repeat it")
-        self.assertEqual([str(when) for when in cutwhen.parse("1ms,mark:a+b,mark:c-1.5us", 3)],
+            (when,) = times.parse(text, 1)
+            self.assertEqual(times.resolve(when, said, 9000), at_ns, text)
+            self.assertEqual(times.parse(str(when), 1), (when,), "a log's head and a message repeat it")
+        self.assertEqual([str(when) for when in times.parse("1ms,mark:a+b,mark:c-1.5us", 3)],
                          ["1000000ns", "mark:a+b+0ns", "mark:c-1500ns"])  # fmt: skip
         for text, why in (
             ("mark:row 3", "did not announce 'row 3' by 0.009000 ms; it announced 'row 1', 'row 2', 'row 1'\n"),
@@ -159,33 +163,33 @@ class Campaigns(unittest.TestCase):
             ("mark:row 1+7us+1ns", "did not announce 'row 1.7us' by"),
         ):
             with self.assertRaisesRegex(SlateError, why):
-                cutwhen.resolve(cutwhen.parse(text, 1)[0], said, 9000)
+                times.resolve(times.parse(text, 1)[0], said, 9000)
         with self.assertRaisesRegex(SlateError, "it announced nothing"):
-            cutwhen.resolve(cutwhen.When(0, "x"), b"", 9000)
+            times.resolve(times.When(0, "x"), b"", 9000)
         many = b"".join(b"n %d %d\n" % (at, at) for at in range(1, 10))
         with self.assertRaisesRegex(SlateError, "'n 1', 'n 2', 'n 3', 'n 4', ..., 'n 9'"):
-            cutwhen.resolve(cutwhen.When(0, "x"), many, 9000)
+            times.resolve(times.When(0, "x"), many, 9000)
 
     def test_a_terminal_gets_no_control_characters(self) -> None:
         """A check may print what it finds on a drive, and a work may announce it."""
         campaign, files = mock.Mock(), {"check-1.txt": "\x1b[2Jrow\x07 7\r\nis \x9bgone\t!\n\nstatus 1\n"}
         campaign.options.side_effect = lambda *words, **more: parsed()
-        with mock.patch.object(cuts, "boot"), mock.patch.object(cuts, "keep_console"), mock.patch.object(
-            cuts, "files_of", return_value=files
+        with mock.patch.object(campaigns, "boot"), mock.patch.object(campaigns, "keep_console"), mock.patch.object(
+            campaigns, "files_of", return_value=files
         ):
-            said = cuts.Campaign.check(campaign, cuts.Recorded(1, Path("t"), b""), [Path("d")], [[]], "")
+            said = Campaign.check(campaign, Recorded(1, Path("t"), b""), [Path("d")], [[]], "")
         self.assertEqual(said, ["row 7\nis gone\t!\n\nstatus 1\n"])
-        self.assertEqual(cuts.verdict_of(said[0]), "lost")
+        self.assertEqual(workload.verdict_of(said[0]), "lost")
         with self.assertRaisesRegex(SlateError, "it announced 'n 1'"):
-            cutwhen.resolve(cutwhen.When(0, "x"), b"\x1b[2Jn 1 5\n", 9)
+            times.resolve(times.When(0, "x"), b"\x1b[2Jn 1 5\n", 9)
 
     def test_verdicts(self) -> None:
         """The exit status of a check is its verdict; one that crashed or was ended gives none."""
         for status, verdict in ((0, "good"), (1, "lost"), (2, "torn"), (3, "inconsistent"), (4, "check failed"),
                                 (137, "check failed")):  # fmt: skip
-            self.assertEqual(cuts.verdict_of(f"what it said\nstatus 1 and more\nstatus {status}\n"), verdict)
+            self.assertEqual(workload.verdict_of(f"what it said\nstatus 1 and more\nstatus {status}\n"), verdict)
         for said in ("", "status 0", "status 0\nmore\n", "the guest did not look at it"):
-            self.assertEqual(cuts.verdict_of(said), "check failed")
+            self.assertEqual(workload.verdict_of(said), "check failed")
 
     def test_a_check_that_the_shell_cannot_execute(self) -> None:
         """dash, bash and busybox end with status 2 then; a check that says the same by itself goes on after it."""
@@ -193,12 +197,12 @@ class Campaigns(unittest.TestCase):
             './check: 3: Syntax error: "fi" unexpected', "./check: line 7: syntax error: unexpected end of file",
             "fine\n./check: 12: x: parameter not set", "check: 1: .: cannot open nothere",
         ):  # fmt: skip
-            self.assertEqual(cuts.verdict_of(f"{said}\n\nstatus 2\n"), "check failed", said)
+            self.assertEqual(workload.verdict_of(f"{said}\n\nstatus 2\n"), "check failed", said)
         for said in ("", "block 7 is half new", "./check: 3: warning\nblock 7 is half new", "./check: torn"):
-            self.assertEqual(cuts.verdict_of(f"{said}\n\nstatus 2\n"), "torn", said)
+            self.assertEqual(workload.verdict_of(f"{said}\n\nstatus 2\n"), "torn", said)
 
     def test_a_lost_change_is_told(self) -> None:
-        moment = cuts.Moment("1:2", Plan(at_ns=5))
+        moment = Moment("1:2", Plan(at_ns=5))
         power = {"cut-ns": 5, "lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}
         self.assertTrue(moment.line(power, 3, "e2fsck\nstatus 0\n", 1)["good"])
         for said in (
@@ -212,33 +216,33 @@ class Campaigns(unittest.TestCase):
 
     def test_drives_of_a_boot(self) -> None:
         """Drive files take at most 5 GiB at once; there are at most the 64 of a group, and at least one."""
-        self.assertEqual(cuts.drives_at_once(64 << 20), 64)
-        self.assertEqual(cuts.drives_at_once(300 << 20), 17)
-        self.assertEqual(cuts.drives_at_once(6 << 30), 1)
-        self.assertEqual(cuts.drives_at_once(0), 64)
+        self.assertEqual(files.drives_at_once(64 << 20), 64)
+        self.assertEqual(files.drives_at_once(300 << 20), 17)
+        self.assertEqual(files.drives_at_once(6 << 30), 1)
+        self.assertEqual(files.drives_at_once(0), 64)
 
     def test_log(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             log, head = Path(folder) / "log", {"seed": 1}
-            self.assertEqual(cutlog.read_log(log, head), [])
+            self.assertEqual(logfile.read_log(log, head), [])
             log.write_text('{"seed": 1}\n{"id": "1:0"}\n{"id": "1:', encoding="utf-8")
-            self.assertEqual(cutlog.read_log(log, head), [{"id": "1:0"}])
+            self.assertEqual(logfile.read_log(log, head), [{"id": "1:0"}])
             self.assertEqual(log.read_text(encoding="utf-8"), '{"seed": 1}\n{"id": "1:0"}\n')
             log.write_text('{"slate_cuts": 4, "seed": 2}\n', encoding="utf-8")
-            self.assertEqual(cutlog.read_log(log, head), [], "of other cuts, but it has none")
+            self.assertEqual(logfile.read_log(log, head), [], "of other cuts, but it has none")
             for other in ('{"seed": 2}\n', "not json\n", '{"slate_cuts": 4, "seed": 2}\n{"id": "1:0"}\n'):
                 log.write_text(other, encoding="utf-8")
                 with self.assertRaisesRegex(SlateError, "is of other cuts"):
-                    cutlog.read_log(log, head)
+                    logfile.read_log(log, head)
                 self.assertEqual(log.read_text(encoding="utf-8"), other)
 
     def test_summary(self) -> None:
         line = {"operations": 5, "lost_requests": 1, "torn_programs": 2}
-        text = cutlog.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
+        text = logfile.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
         self.assertIn("2 power cuts: 1 left everything that was announced as durable", text)
         self.assertIn("not so: 1:1", text)
         self.assertNotIn("show little", text)
-        text = cutlog.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
+        text = logfile.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
         self.assertIn("no cut came after an announcement. Give more time to the work (--span SEC)", text)
 
     def test_refused(self) -> None:
@@ -304,9 +308,9 @@ class Kinds(unittest.TestCase):
 
     def draws(self, name: str, found: list[Any]) -> set[str]:
         """Return the files of --lose of a thousand cuts."""
-        choose = cutkinds.find(name).choose
+        choose = kinds.find(name).choose
         assert choose
-        return {cutkinds.text(choose(random.Random(seed), found, 4096)) for seed in range(1000)}
+        return {kinds.text(choose(random.Random(seed), found, 4096)) for seed in range(1000)}
 
     def test_a_prefix_happens(self) -> None:
         found = unflushed((0, 4096), (8192, 4096), (0, 4096))
@@ -321,11 +325,11 @@ class Kinds(unittest.TestCase):
     def test_states(self) -> None:
         """Of n writes all 2^n subsets, or so many different ones as are wanted, with none and all among them."""
         found = unflushed((0, 4096), (8192, 4096), (0, 4096))
-        every = {cutkinds.text(losses) for losses in cutkinds.states(random.Random(1), found, 8)}
+        every = {kinds.text(losses) for losses in kinds.states(random.Random(1), found, 8)}
         self.assertEqual(len(every), 8)
-        self.assertEqual(cutkinds.states(random.Random(1), [], 4), [[]])
+        self.assertEqual(kinds.states(random.Random(1), [], 4), [[]])
         for seed in range(20):
-            some = [cutkinds.text(losses) for losses in cutkinds.states(random.Random(seed), found, 5)]
+            some = [kinds.text(losses) for losses in kinds.states(random.Random(seed), found, 5)]
             self.assertEqual((len(set(some)), len(some), some[:2]), (5, 5, ["", "10\n11\n12\n"]))
             self.assertLessEqual(set(some), every)
 
@@ -343,13 +347,13 @@ class Kinds(unittest.TestCase):
 
     def test_the_report_says_what_holds(self) -> None:
         line = {"id": "1:0", "good": True, "operations": 5, "lost_requests": 1, "torn_programs": 2}
-        text = cutlog.summary([line | {"unflushed": 7, "taken": 3}], cutkinds.find("subset"))
+        text = logfile.summary([line | {"unflushed": 7, "taken": 3}], kinds.find("subset"))
         self.assertIn("any subset happens; flushed data, FUA writes and atomic writes survive; order is not", text)
         self.assertIn("7 writes and trims were not flushed, and the cuts took 3 of them", text)
-        self.assertIn("NONE HOLDS", cutlog.summary([line], cutkinds.find("lying")))
-        self.assertEqual(cutkinds.find("lying").settings, ("drive.ignore_flush=yes",))
+        self.assertIn("NONE HOLDS", logfile.summary([line], kinds.find("lying")))
+        self.assertEqual(kinds.find("lying").settings, ("drive.ignore_flush=yes",))
         with self.assertRaisesRegex(SlateError, "--kind pulled: not a kind of cut\n.*off, controller, vanish, prefix"):
-            cutkinds.find("pulled")
+            kinds.find("pulled")
 
 
 class Shrink(unittest.TestCase):
@@ -361,11 +365,11 @@ class Shrink(unittest.TestCase):
 
             def are_bad(times: list[int], edge: int = edge, asked: list[int] = asked) -> list[bool]:
                 self.assertEqual(times, sorted(set(times)))
-                self.assertLessEqual(len(times), cutshrink.WIDTH)
+                self.assertLessEqual(len(times), shrink.WIDTH)
                 asked.append(len(times))
                 return [at_ns >= edge for at_ns in times]
 
-            self.assertEqual(cutshrink.first_bad(good, bad, are_bad), edge)
+            self.assertEqual(shrink.first_bad(good, bad, are_bad), edge)
             self.assertLessEqual(len(asked), 8, "17 to the power of 8 is more than 10^9")
 
     def test_smallest(self) -> None:
@@ -377,16 +381,16 @@ class Shrink(unittest.TestCase):
                 self.assertTrue(all(part and part == sorted(part) for part in tried))
                 return [least <= set(part) for part in tried]
 
-            self.assertEqual(cutshrink.smallest(items, are_bad), sorted(least))
-        self.assertEqual(cutshrink.smallest([4], lambda tried: [False for _ in tried]), [4])
+            self.assertEqual(shrink.smallest(items, are_bad), sorted(least))
+        self.assertEqual(shrink.smallest([4], lambda tried: [False for _ in tried]), [4])
 
     def test_the_account(self) -> None:
         one = {"request": 17, "op": "write", "offset": 8192, "bytes": 4096, "submit_ns": 7000, "done_ns": 8000,
                "sectors_there": 0}  # fmt: skip
         two = one | {"request": 18, "offset": 0, "submit_ns": 9000, "done_ns": None, "sectors_there": 7}
         three = one | {"request": 19, "submit_ns": 9500, "done_ns": 9600, "sectors_there": 8}
-        self.assertEqual(cutshrink.lost_of([one, two, three, {"bytes": 4096}]), [one, two])
-        account = cutshrink.Account("1:3", "lost", "row 2 is gone\n\nstatus 1\n", 10_000, [one, two, three], [one, two],
+        self.assertEqual(shrink.lost_of([one, two, three, {"bytes": 4096}]), [one, two])
+        account = shrink.Account("1:3", "lost", "row 2 is gone\n\nstatus 1\n", 10_000, [one, two, three], [one, two],
                                     [one], [("row 1", 2000), ("row 2", 9700), ("row 3", 11_000)], "slate A", "slate B")
         self.assertEqual(account.text(), """\
 cut 1:3: lost from 10000 ns on; good 1 ns earlier
@@ -413,20 +417,21 @@ check     row 2 is gone
     def test_both_commands_of_the_account_are_accepted(self) -> None:
         """The second one says what is lost by --take, so it has no --kind."""
         one = {"request": 17, "bytes": 512, "sectors_there": 0}
-        for kind in (*cutkinds.KINDS, "take"):
+        for kind in (*kinds.KINDS, "take"):
             words = ["--take", "17", "--cut-at", "5ns"] if kind == "take" else ["--kind", kind]
             args = cli.parser().parse_args(["cuts", "--id", "1:3", "--shrink", *words])
-            args.set = [*args.set, *(cutkinds.KINDS[kind].settings if kind != "take" else ())]
-            campaign = mock.Mock(spec=cuts.Campaign)
-            campaign.batch.return_value = [{"verdict": "lost", "said": ""}]
-            campaign.losses.return_value = [one], [one]
+            args.set = [*args.set, *(kinds.KINDS[kind].settings if kind != "take" else ())]
+            campaign = mock.Mock(spec=Campaign)
             campaign.check.return_value = ["status 1\n"]
-            work, moment = cuts.Recorded(1, Path("t"), b""), cuts.Moment("1:3", Plan(at_ns=7))
-            told = mock.Mock(side_effect=lambda index, *words, found=campaign, work=work, moment=moment:
-                             cuts.Campaign.explain(found, work, moment, *words))  # fmt: skip
-            with mock.patch.object(cuts, "campaign_of", return_value=mock.Mock(at=(), shrink=told)), mock.patch.object(
-                cuts, "explained", side_effect=lambda account, _: account
-            ), mock.patch.object(cuts, "keep_account"), mock.patch.object(cuts, "header"):
+            work, moment = Recorded(1, Path("t"), b""), Moment("1:3", Plan(at_ns=7))
+            line = {"verdict": "lost", "said": ""}
+            with mock.patch.object(groups, "batch", return_value=[line]), mock.patch.multiple(
+                explain, losses=lambda *_: ([one], [one]), requests=lambda *_: [],
+                run=lambda found, _, words, work=work, moment=moment: explain.account(found, work, moment, words),
+            ), mock.patch.multiple(
+                cuts, campaign_of=lambda *_, found=campaign: found, explained=lambda account, _: account,
+                keep_account=mock.DEFAULT, header=mock.DEFAULT,
+            ):  # fmt: skip
                 account: Any = cuts.one(args)
             for command_ in (account.repeat, account.repeat_loss):
                 again = cli.parser().parse_args(shlex.split(command_)[1:])
@@ -443,19 +448,19 @@ check     row 2 is gone
             trace, origin, read = folder / "t", folder / "origin.slate", folder / "r"
             trace.write_text("# slate-trace 1\n0 0 write 0 4096\n0 0 write 8192 4096\n", encoding="utf-8")
             read.write_text("# slate-trace 1\n0 0 read 0 4096\n0 0 read 8192 4096\n", encoding="utf-8")
-            moment, work = cuts.Moment("1:0", Plan(at_ns=5)), cuts.Recorded(1, trace, b"")
+            moment, work = Moment("1:0", Plan(at_ns=5)), Recorded(1, trace, b"")
             words = ("--profile", SMALL, "--set", "drive.ignore_flush=yes", "--set", "ftl.payload=yes")
-            cuts.replayed(moment, *words, "--drive", origin, "--json", "-", "gen:rand4k,foot=4KiB,n=1,read=1000")
+            files.replayed("x", *words, "--drive", origin, "gen:rand4k,foot=4KiB,n=1,read=1000")
             campaign = mock.Mock(folder=folder, origin=origin)
-            drive = cuts.Campaign.take(campaign, work, moment, [cutkinds.Loss(1)], "x")
-            found = cuts.replayed(moment, "--drive", drive, "--json", "-", read)
+            drive = Campaign.take(campaign, work, moment, [kinds.Loss(1)], "x")
+            found = files.replayed("x", "--drive", drive, read)
             self.assertEqual(found["nand"]["ops"]["read"]["host"], 1)
 
     def test_taken_requests(self) -> None:
-        choose = cutkinds.given("18,17").choose
+        choose = kinds.given("18,17").choose
         assert choose
         found = [{"request": number} for number in (16, 17, 18)]
-        self.assertEqual(cutkinds.text(choose(random.Random(1), found, 512)), "17\n18\n")
+        self.assertEqual(kinds.text(choose(random.Random(1), found, 512)), "17\n18\n")
         with self.assertRaisesRegex(SlateError, "--take 17: not an unflushed request"):
             choose(random.Random(1), found[:1], 512)
 
@@ -472,20 +477,20 @@ class Survey(unittest.TestCase):
         part = "prefix, and part of the next"
         for there, kind in (((0, 0), "none"), ((2, 2), "all"), ((2, 2, 0), "prefix"), ((0, 2), "other"), ((1,), part),
                             ((2, 0, 2), "other"), ((2, 1, 0), part), ((1, 1), "other"), ((1, 2), "other")):  # fmt: skip
-            self.assertEqual(cutsurvey.classify(self.writes(*there)), kind, there)
+            self.assertEqual(survey.classify(self.writes(*there)), kind, there)
 
     def test_overwritten_writes_do_not_count(self) -> None:
         one, two, three = self.writes(2, 0, 0)
         over = one | {"offset": 512, "bytes": 512}
         trim = {"op": "trim", "offset": 2048, "bytes": 4096}
-        self.assertEqual(cutsurvey.visible([one, two, three]), [one, two, three])
-        self.assertEqual(cutsurvey.visible([one, two, three, over, trim]), [two, over])
+        self.assertEqual(survey.visible([one, two, three]), [one, two, three])
+        self.assertEqual(survey.visible([one, two, three, over, trim]), [two, over])
 
     def test_the_line(self) -> None:
         cuts_ = [(self.writes(*there), {"s", there[:1] and str(there)}) for there in ((0,), (2, 0), (2, 2), (0, 2, 2))]
         cuts_[0][1].add("t")
-        self.assertEqual(cutsurvey.text("small", cuts_), "| small | 4 | 2; 3 | 1 | 1 | 1 | 0 | 1 | 2.2; 3 |")
-        self.assertEqual(cutsurvey.text("x", []), "| x | 0 | 0; 0 | 0 | 0 | 0 | 0 | 0 | 0; 0 |")
+        self.assertEqual(survey.text("small", cuts_), "| small | 4 | 2; 3 | 1 | 1 | 1 | 0 | 1 | 2.2; 3 |")
+        self.assertEqual(survey.text("x", []), "| x | 0 | 0; 0 | 0 | 0 | 0 | 0 | 0 | 0; 0 |")
 
 
 class Kernel(unittest.TestCase):
@@ -500,12 +505,12 @@ class Kernel(unittest.TestCase):
 
     def test_it_is_the_small_one(self) -> None:
         self.assertEqual(self.campaign().base.kernel, "small")
-        self.assertNotIn("kernel", cuts.header(self.campaign()))
+        self.assertNotIn("kernel", header(self.campaign()))
 
     def test_the_small_one_has_ext4_alone(self) -> None:
         for words in (("--kernel", "debian"), ("--fs", "xfs"), ("--work", SCRIPT, "--check", SCRIPT)):
             found = self.campaign(*words, built=False)
-            self.assertEqual((found.base.kernel, cuts.header(found)["kernel"]), ("debian", "debian"), words)
+            self.assertEqual((found.base.kernel, header(found)["kernel"]), ("debian", "debian"), words)
 
     def test_a_drive_that_can_not_be_copied(self) -> None:
         """As on a full disk: no folder is there for the copy, so cp fails, and its reason is told with the fix."""
@@ -513,7 +518,7 @@ class Kernel(unittest.TestCase):
             source, target = Path(folder) / "a", Path(folder) / "none" / "b"
             source.write_bytes(b"drive")
             with self.assertRaises(SlateError) as caught:
-                cuts.copy_sparse(source, target)
+                files.copy_sparse(source, target)
             self.assertRegex(str(caught.exception), f"not copied: cp: .*{target}.*No such file.*\n.*TMPDIR")
             self.assertEqual(source.read_bytes(), b"drive")
 

@@ -17,7 +17,9 @@ from unittest import mock
 from support import ROOT
 
 from archive import Archive
-from slate_lib import cli, command, cuts, guests, options, ownkernel, paths
+from slate_lib import cli, command, guests, options, ownkernel, paths
+from slate_lib.cuts import campaign as campaigns
+from slate_lib.cuts import command as cuts
 from slate_lib.errors import SlateError
 
 # Keeps the lock that it was called with; fails if there is a file "fail".
@@ -234,7 +236,7 @@ class Guests(unittest.TestCase):
         with mock.patch.object(command, "check_built"), mock.patch.object(paths, "guest_program"):
             campaign = cuts.campaign_of(args, self.folder)
         self.assertEqual(paths.kernel("debian"), self.guests / "forky" / "vmlinux")
-        self.assertEqual(cuts.header(campaign)["guest"], "forky")
+        self.assertEqual(campaigns.header(campaign)["guest"], "forky")
 
     def test_a_run_of_another_guest(self) -> None:
         self.slate("guest", "make", "forky")

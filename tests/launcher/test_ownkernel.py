@@ -13,7 +13,9 @@ from unittest import mock
 
 import support
 
-from slate_lib import cli, command, cuts, facts, kernelimage, kernelmodules, owncommand, ownguest, paths
+from slate_lib import cli, command, facts, kernelimage, kernelmodules, owncommand, ownguest, paths
+from slate_lib.cuts import campaign as campaigns
+from slate_lib.cuts import command as cuts
 from slate_lib.errors import SlateError
 from test_options import Case
 
@@ -382,7 +384,7 @@ class OwnKernel(Case):
 
         file = self.kernel(elf(ikconfig=config()))
         found = campaign("--kernel", file)
-        head = cuts.header(found)
+        head = campaigns.header(found)
         self.assertEqual((head["kernel"], head["kernel_sha256"]), (RELEASE, facts.sha256(Path(file))))
         campaign(*self.modular())
         with self.assertRaisesRegex(SlateError, "CONFIG_EXT4_FS"):

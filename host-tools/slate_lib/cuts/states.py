@@ -9,34 +9,32 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING
 
-from . import cutkinds, cutwhen, cutwork
-from .shape import Json
+from ..shape import Json
+from . import kinds
+from .campaign import Campaign, Moment, Recorded
+from .files import drives_at_once
+from .times import announced
+from .workload import FAILED, VERDICTS, verdict_of
 
-if TYPE_CHECKING:
-    from .cuts import Campaign, Moment, Recorded
-
-_ORDER = (*cutwork.VERDICTS, cutwork.FAILED)
+_ORDER = (*VERDICTS, FAILED)
 
 
 def line(campaign: Campaign, work: Recorded, moment: Moment) -> Json:
     """Return a cut's line of the log."""
-    from . import cuts
-
     began = time.monotonic()
     drive, power = campaign.replay(work, moment, "look", "--unflushed", *campaign.lies())
     drive.unlink()
     chance = random.Random(f"slate cuts {moment.plan.seed} states")
-    states = cutkinds.states(chance, power["unflushed"], campaign.states)
-    lines = cutwhen.announced(work.report, moment.at_ns)
+    states = kinds.states(chance, power["unflushed"], campaign.states)
+    lines = announced(work.report, moment.at_ns)
     said: list[str] = []
-    at_once = min(campaign.workload.per_boot, cuts.drives_at_once(campaign.origin.stat().st_blocks * 512))
+    at_once = min(campaign.workload.per_boot, drives_at_once(campaign.origin.stat().st_blocks * 512))
     for at in range(0, len(states), at_once):
         part = states[at : at + at_once]
         drives = [campaign.take(work, moment, losses, f"state{number}") for number, losses in enumerate(part)]
         said += campaign.check(work, drives, [lines] * len(part), f"in the check of cut {moment.id}")
-    verdicts = [cuts.verdict_of(one) for one in said]
+    verdicts = [verdict_of(one) for one in said]
     worst = max(range(len(said)), key=lambda at: _ORDER.index(verdicts[at]))
     bad = [[verdict, [loss.request for loss in losses]] for verdict, losses in zip(verdicts, states)
            if verdict != _ORDER[0]]  # fmt: skip

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import cutkinds, cutlog, cutshrink, cutwork, paths, units
-from .errors import OK, SlateError
-from .shape import Json
+from .. import paths, units
+from ..errors import OK, SlateError
+from ..shape import Json
+from . import kinds, logfile, shrink, workload
 
 if TYPE_CHECKING:
-    from .charts import Charts
-    from .page import Section, Table
+    from ..charts import Charts
+    from ..page import Section, Table
 
 MOST = 12  # losses with a section of their own
 MET = (
@@ -37,7 +38,7 @@ class Campaign:
     path: Path
     head: Json
     cuts: list[Json]
-    accounts: dict[str, cutshrink.Account]
+    accounts: dict[str, shrink.Account]
 
     @property
     def bad(self) -> list[Json]:
@@ -57,10 +58,10 @@ class Campaign:
         scripts = self.head.get("work", {})
         return "a work of one's own" + (f" ({scripts['work'][:12]})" if "work" in scripts else "")
 
-    def kind(self) -> tuple[str, cutkinds.Kind | None]:
+    def kind(self) -> tuple[str, kinds.Kind | None]:
         """Return the name of the kind of the cuts, and the kind if it has a name."""
         name = self.head.get("kind", "off")
-        return name, cutkinds.KINDS.get(name)
+        return name, kinds.KINDS.get(name)
 
     def facts(self) -> list[str]:
         """Return what the cuts have in common."""
@@ -76,19 +77,19 @@ def load(path: Path) -> Campaign:
     """Read a campaign's log, and the accounts beside it."""
     if not path.is_file():
         raise SlateError(f"{paths.short(path)}: there is no such log", "name the log of a campaign of 'slate cuts'")
-    lines = cutlog.lines(path)
+    lines = logfile.lines(path)
     if not lines or "slate_cuts" not in lines[0]:
         raise SlateError(f"{paths.short(path)}: is no log of 'slate cuts'", "name the log of a campaign")
-    if lines[0]["slate_cuts"] != cutlog.VERSION:
+    if lines[0]["slate_cuts"] != logfile.VERSION:
         raise SlateError(f"{paths.short(path)}: is a log of another version ({lines[0]['slate_cuts']})",
                          "make the cuts again with this build")  # fmt: skip
-    accounts = {one["id"]: cutshrink.Account(**one) for one in cutlog.lines(cutlog.accounts_of(path))}
+    accounts = {one["id"]: shrink.Account(**one) for one in logfile.lines(logfile.accounts_of(path))}
     return Campaign(path, lines[0], lines[1:], accounts)
 
 
 def cause(campaign: Campaign, cut: Json) -> str:
     """Return why a check did not accept a drive, as far as it is known."""
-    if cut["verdict"] == cutwork.FAILED:
+    if cut["verdict"] == workload.FAILED:
         return "the check gave no verdict"
     account = campaign.accounts.get(cut["id"])
     if not account:
@@ -114,7 +115,7 @@ def met(cuts: list[Json]) -> list[tuple[str, int, int, int]]:
 def verdicts(campaign: Campaign) -> list[tuple[str, int]]:
     """Return the number of cuts with each verdict."""
     counted = Counter(cut["verdict"] for cut in campaign.cuts)
-    return [(name, counted[name]) for name in (*cutwork.VERDICTS, cutwork.FAILED) if counted[name]]
+    return [(name, counted[name]) for name in (*workload.VERDICTS, workload.FAILED) if counted[name]]
 
 
 def causes(campaign: Campaign) -> list[tuple[str, int]]:
@@ -131,7 +132,7 @@ def text(campaign: Campaign) -> str:
     """Return the report as text."""
     _, kind = campaign.kind()
     lines = [f"power cuts: {', '.join(campaign.facts())}"]
-    lines.append(f"promises   {kind.promises if kind else cutkinds.ALL}")
+    lines.append(f"promises   {kind.promises if kind else kinds.ALL}")
     checked = units.count(sum(cut["operations"] for cut in campaign.cuts))
     lines.append(f"checked    {checked} announcements that something is durable")
     lines += [f"{verdict:<42} {count:>7,}" for verdict, count in verdicts(campaign)]
@@ -154,7 +155,7 @@ def text(campaign: Campaign) -> str:
 
 
 def _words(name: str, rows: list[tuple[str, str]]) -> Table:
-    from .page import Table
+    from ..page import Table
 
     table = Table(name, (), words=True)
     for row, words in rows:
@@ -163,7 +164,7 @@ def _words(name: str, rows: list[tuple[str, str]]) -> Table:
 
 
 def _counts(name: str, head: tuple[str, ...], rows: Iterable[tuple[str, *tuple[int, ...]]]) -> Table:
-    from .page import Table
+    from ..page import Table
 
     table = Table(name, head)
     for words, *numbers in rows:
@@ -173,7 +174,8 @@ def _counts(name: str, head: tuple[str, ...], rows: Iterable[tuple[str, *tuple[i
 
 def _loss(campaign: Campaign, cut: Json, made: Charts, number: int) -> Section:
     """Return the section of a bad cut."""
-    from . import cutfigures, page
+    from .. import page
+    from . import figures
 
     account = campaign.accounts.get(cut["id"])
     rows = [("check", said(cut)), ("cause", cause(campaign, cut))]
@@ -185,12 +187,12 @@ def _loss(campaign: Campaign, cut: Json, made: Charts, number: int) -> Section:
             ("durable", account.durable()),
             ("unflushed", f"{len(account.unflushed)} writes and trims, of which the drive lost {len(account.lost)}"),
             ("least loss", "whole writes that are lost do not explain it" if least is None else
-             ", ".join(map(cutshrink.name, least))),
+             ", ".join(map(shrink.name, least))),
             ("repeat", account.repeat),
             *([("repeat the least loss", account.repeat_loss)] if account.repeat_loss else []),
         ]  # fmt: skip
         about = "the last requests before the cut, by the drive's clock"
-        drawn = [page.Figure(svg, "Timeline", about, f"cut-{number}") for svg in cutfigures.timeline(made, account)]
+        drawn = [page.Figure(svg, "Timeline", about, f"cut-{number}") for svg in figures.timeline(made, account)]
     else:
         rows += [("repeat", campaign.command(cut)), ("explain", f"{campaign.command(cut)} --shrink")]
     blocks: list[page.Block] = [_words(f"loss-{number}", rows), page.Charts(drawn)]
@@ -199,14 +201,15 @@ def _loss(campaign: Campaign, cut: Json, made: Charts, number: int) -> Section:
 
 def page_of(campaign: Campaign) -> str:
     """Return the page."""
-    from . import cutfigures, page
-    from .charts import Charts
+    from .. import page
+    from ..charts import Charts
+    from . import figures
 
     made = Charts()
     name, kind = campaign.kind()
     promised = _words("promises", [
         ("a cut", kind.what if kind else name),
-        ("NVMe's promises", kind.promises if kind else cutkinds.ALL),
+        ("NVMe's promises", kind.promises if kind else kinds.ALL),
         ("checked", f"{units.count(sum(cut['operations'] for cut in campaign.cuts))} announcements of what is durable"),
         ("repeat all", campaign.head.get("repeat", "")),
     ])  # fmt: skip
@@ -215,7 +218,7 @@ def page_of(campaign: Campaign) -> str:
         counts.append(_counts("causes", ("cause", "cuts"), causes(campaign)))
     counts.append(_counts("met", ("what the cuts met", "cuts with any", "median", "most"), met(campaign.cuts)))
     drawn = [page.Figure(svg, "Cuts over the work's time", "by verdict", "cuts")
-             for svg in cutfigures.over_time(made, campaign.cuts)]  # fmt: skip
+             for svg in figures.over_time(made, campaign.cuts)]  # fmt: skip
     sections = [page.Section("What was promised", blocks=[promised]),
                 page.Section("What was found", blocks=[page.Tables(counts), page.Charts(drawn)])]  # fmt: skip
     shown = campaign.bad[:MOST]
@@ -244,7 +247,7 @@ def run(args: argparse.Namespace, default: Path) -> int:
         print(text(campaign), end="")
         if args.text:
             return OK
-    from . import htmlreport  # loading charts takes time
+    from .. import htmlreport  # loading charts takes time
 
     htmlreport.write(Path(args.html) if args.html else campaign.path.with_suffix(".html"), page_of(campaign))
     return OK

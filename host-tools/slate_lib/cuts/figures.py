@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from . import cutshrink, cutwork
-from .charts import COLORS, INK, Chart, Charts, legend
-from .shape import Json
+from ..charts import COLORS, INK, Chart, Charts, legend
+from ..shape import Json
+from . import shrink
+from .workload import FAILED, VERDICTS
 
-VERDICT_COLORS = dict(zip((*cutwork.VERDICTS, cutwork.FAILED), (COLORS[0], COLORS[3], COLORS[1], COLORS[4], COLORS[7])))
+VERDICT_COLORS = dict(zip((*VERDICTS, FAILED), (COLORS[0], COLORS[3], COLORS[1], COLORS[4], COLORS[7])))
 BINS = 40
 LANES = 10  # of requests under way at a time; further ones share the last
 NARROW = 1 / 150  # of the chart's width: the narrowest bar
@@ -50,7 +51,7 @@ def over_time(made: Charts, cuts: list[Json]) -> list[str]:
     return out
 
 
-def state(account: cutshrink.Account, row: Json) -> str:
+def state(account: shrink.Account, row: Json) -> str:
     """Return what became of a request before a cut."""
     if row["op"] == "flush":
         return FLUSH
@@ -75,7 +76,7 @@ def lanes(spans: list[tuple[float, float]]) -> list[int]:
     return found
 
 
-def timeline(made: Charts, account: cutshrink.Account) -> list[str]:
+def timeline(made: Charts, account: shrink.Account) -> list[str]:
     """Draw the last requests before a cut as bars, announcements as triangles, and the cut as a line."""
     out: list[str] = []
     rows = [row for row in account.requests if row["op"] != "read"]

@@ -10,18 +10,16 @@ writes, 2^n states; the count says which kinds of subsets were seen, and how man
 from __future__ import annotations
 
 import argparse
-import json
 import random
-import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from . import paths
-from .drives import check_profile
-from .errors import OK, MachineError, SlateError
-from .shape import Json
-from .values import check_settings, number
+from ..drives import check_profile
+from ..errors import OK, SlateError
+from ..shape import Json
+from ..values import check_settings, number
+from .files import replayed
 
 CLASSES = ("none", "all", "prefix", "prefix, and part of the next", "other")
 
@@ -78,9 +76,9 @@ def run(args: argparse.Namespace, states: int = 1) -> int:
     sets = [word for setting in args.set for word in ("--set", setting)]
     with tempfile.TemporaryDirectory(prefix="slate-survey-") as folder:
         drive = Path(folder) / "drive.slate"
-        _replay("--profile", profile, *sets, "--set", "ftl.payload=yes", "--drive", drive, "--fill", "100", "--age",
-                args.age, "--limit", "1", "gen:rand4k,foot=4KiB,n=1,read=1000")  # fmt: skip
-        whole = _replay("--drive", drive, "--ephemeral", "--open", args.survey)
+        replayed("--survey", "--profile", profile, *sets, "--set", "ftl.payload=yes", "--drive", drive, "--fill", "100",
+                 "--age", args.age, "--limit", "1", "gen:rand4k,foot=4KiB,n=1,read=1000")  # fmt: skip
+        whole = replayed("--survey", "--drive", drive, "--ephemeral", "--open", args.survey)
         end_ns = whole["time"]["end_ns"]
         found = []
         for index in range(count):
@@ -88,8 +86,8 @@ def run(args: argparse.Namespace, states: int = 1) -> int:
             at_ns, seeds = chance.randrange(1, end_ns + 1), [chance.randrange(1 << 32) for _ in range(states)]
             seen: set[str] = set()
             for torn in seeds:
-                power = _replay("--drive", drive, "--ephemeral", "--open", "--survivors", "--cut-at", at_ns,
-                                "--cut-seed", torn, args.survey)["power"]  # fmt: skip
+                power = replayed("--survey", "--drive", drive, "--ephemeral", "--open", "--survivors", "--cut-at",
+                                 at_ns, "--cut-seed", torn, args.survey)["power"]  # fmt: skip
                 if not seen:
                     writes = visible(power["unflushed"])
                 if not writes:
@@ -100,12 +98,3 @@ def run(args: argparse.Namespace, states: int = 1) -> int:
     print(HEAD)
     print(text(" ".join([profile.stem, *args.set]), found))
     return OK
-
-
-def _replay(*words: object) -> Json:
-    program = [str(paths.program("slate-replay")), *map(str, words), "--json", "-"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MachineError(f"slate-replay failed: {done.stderr.strip()}")
-    report: Json = json.loads(done.stdout)
-    return report

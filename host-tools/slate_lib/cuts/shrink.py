@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
 
-from .shape import Json
+from ..shape import Json
 
 WIDTH = 16  # times in a boot
 SHOWN = 12  # announcements and requests in the account
@@ -74,7 +74,7 @@ class Account:
     marks: list[tuple[str, int]]  # announcements
     repeat: str  # the command that makes this cut
     repeat_loss: str | None  # the command that makes the smallest loss
-    requests: list[Json] = field(default_factory=list)  # the last ones until that time (cutfigures.csv_rows)
+    requests: list[Json] = field(default_factory=list)  # the last ones until that time (figures.csv_rows)
 
     def durable(self) -> str:
         """Return what was announced before the cut."""

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import names, paths
-from .errors import SlateError
+from .. import names, paths
+from ..errors import SlateError
 
 SCRIPTS = paths.GUEST_TOOLS / "cuts"
 PROGRAM = "records"  # of calls.sh

@@ -12,40 +12,36 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from . import cutwhen
-from .boot import boot
-from .errors import MachineError
-from .powercut import ENDED, THEN
-from .shape import Json
-
-if TYPE_CHECKING:
-    from .cuts import Campaign, Moment
+from ..boot import boot
+from ..errors import MachineError
+from ..powercut import ENDED, THEN
+from ..shape import Json
+from .campaign import Campaign, Moment, Recorded
+from .files import copy_sparse, keep_console, same_drives
+from .times import lines
 
 LIVES = 5
 
 
 def cut(campaign: Campaign, seed: int, moment: Moment, name: str) -> tuple[Path, Json, list[bytes]]:
     """Pull the drive from a guest. Returns the drive, the account of the cut, and what the guest announced."""
-    from . import cuts
-
     drive, trace = campaign.folder / f"{name}.slate", campaign.folder / "vanish.content"
     trace.unlink(missing_ok=True)
-    cuts.copy_sparse(campaign.origin, drive)
+    copy_sparse(campaign.origin, drive)
     seconds = LIVES + round(campaign.span_ns / 1e9)
     options = campaign.options("work", drive, {}, CUTS_SEED=seed, CUTS_LIVES=seconds)
     plan = dataclasses.replace(moment.plan, then=THEN["vanish"])
     found = boot(dataclasses.replace(options, record_content=trace), campaign.folder, plan)
-    cuts.keep_console(campaign.folder, "work")
+    keep_console(campaign.folder, "work")
     if found.reason != ENDED or not found.power["cuts"]:
         when = "after the drive had vanished" if found.power["cuts"] else "before the drive vanished"
         raise MachineError(f"cut {moment.id}: the guest ended {when} (reason: {found.reason}){found.last_words()}")
-    copy, power = campaign.replay(cuts.Recorded(seed, trace, b""), moment, f"{name}-replay")
-    if not cuts.same_drives(copy, drive):
+    copy, power = campaign.replay(Recorded(seed, trace, b""), moment, f"{name}-replay")
+    if not same_drives(copy, drive):
         raise MachineError(f"cut {moment.id}: the drive in QEMU and the replay of its recording differ",
                            "report it; --keep DIR keeps both drives")  # fmt: skip
     copy.unlink()
-    lines = [(words + b"\n", ns) for words, ns in cutwhen.lines(found.results)]
-    power["announced_after"] = sum(ns > moment.at_ns for _, ns in lines)
-    return drive, power, [words for words, _ in lines]
+    told = [(words + b"\n", ns) for words, ns in lines(found.results)]
+    power["announced_after"] = sum(ns > moment.at_ns for _, ns in told)
+    return drive, power, [words for words, _ in told]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says when 'slate cuts --cut-at' cuts: at a time of the drive's clock, or relative to an announcement of the work.
+"""Says when --cut-at cuts: at a time of the drive's clock, or relative to an announcement of the work.
 
   1.5s              a time, as for 'slate run --cut-at'
   mark:WORDS        when 'slate-mark durable WORDS' announced: the first line with exactly these words
@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import powercut
-from .errors import SlateError, plain
+from ..errors import SlateError, plain
 
 SHOWN = 5  # announcements in a message
+_TIME = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|ms|s)")
+_DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 _LINE = re.compile(rb"^(.+) (\d+)\r?\n", re.MULTILINE)
 _MARK = re.compile(r"mark:(.+?)(?:([+-])(\d+(?:\.\d+)?(?:ns|us|ms|s)))?")
 
@@ -42,6 +43,18 @@ def announced(report: bytes, at_ns: int) -> list[bytes]:
     return [words + b"\n" for words, ns in lines(report) if ns <= at_ns]
 
 
+def parse_time(text: str) -> int:
+    """Parse a time to nanoseconds, exactly."""
+    match = _TIME.fullmatch(text)
+    digits = _DIGITS[match[3]] if match else 0
+    fraction = (match[2] or "") if match else ""
+    if not match or len(fraction) > digits:
+        raise SlateError(
+            f"--cut-at {text}: not a time in whole nanoseconds", "write it as 1.5s, 800ms, 20us or 1500000001ns"
+        )
+    return int(match[1] + "0" * digits) + int(fraction.ljust(digits, "0") or 0)
+
+
 def parse(text: str, limit: int) -> tuple[When, ...]:
     """Parse the value of --cut-at."""
     found = tuple(map(_one, text.split(",")))
@@ -53,14 +66,14 @@ def parse(text: str, limit: int) -> tuple[When, ...]:
 def _one(text: str) -> When:
     if not text.startswith("mark:"):
         try:
-            return When(powercut.parse_time(text))
+            return When(parse_time(text))
         except SlateError as error:
             fix = f"{error.fix}, or relative to an announcement as mark:WORDS+200us"
             raise SlateError(error.message, fix) from None
     match = _MARK.fullmatch(text)
     if not match:
         raise SlateError(f"--cut-at {text}: no announcement is named", "write it as mark:WORDS or mark:WORDS+200us")
-    ns = powercut.parse_time(match[3]) if match[3] else 0
+    ns = parse_time(match[3]) if match[3] else 0
     return When(-ns if match[2] == "-" else ns, match[1])
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says what a cut of 'slate cuts' takes (--kind): what one emulated drive lost, or what NVMe allows any drive to lose.
 
-Power off, a lost controller, a drive that is pulled (cutvanish.py) and one that ignores flushes are replays of the
+Power off, a lost controller, a drive that is pulled (vanish.py) and one that ignores flushes are replays of the
 recording on the emulated drive: its FTL decides what survives. For the others the replay tells which writes and trims
 were not durable at the cut by NVMe's promises (slate-replay --unflushed), and a second replay leaves out those that the
 kind loses and flushes the rest: the state is one that the promises allow, whatever the FTL does.
@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from .errors import SlateError
-from .shape import Json
+from ..errors import SlateError
+from ..shape import Json
 
 SECTOR = 512
 

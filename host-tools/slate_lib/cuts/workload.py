@@ -15,18 +15,23 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
+import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from . import cutready, options, ownkernel, paths
-from .errors import SlateError
-from .shape import Json
-from .values import number
+from .. import options, ownkernel, paths
+from ..errors import SlateError
+from ..shape import Json
+from ..values import number
+from . import ready
 
 FILE_SYSTEMS = {"ext4": "ext4|.*e2fs.*", "xfs": ".*xfs_.*|.*[.]xfs", "f2fs": ".*f2fs.*"}  # and their programs
 VERDICTS = ("good", "lost", "torn", "inconsistent")  # by the exit status of a check
 FAILED = "check failed"
 WORKERS = 3
 PROGRAM = "fsyncs"
+_SHELL_FAILED = re.compile(r"^(?:\./)?check: (?:line )?\d+: .*\n+status 2\n\Z", re.MULTILINE)
+_STATUS = re.compile(r"^status (\d+)\n\Z", re.MULTILINE)
 _OWN = ("work", "check", "make")
 
 
@@ -66,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fs", metavar="NAME", help="the file system under the built-in work: ext4 (default), xfs or f2fs"
     )
     parser.add_argument("--ready", metavar="NAME:VARIANT", help="a work that is ready, in place of the built-in one: "
-                        f"{', '.join(cutready.known())}; host-tools/guest/cuts says what is promised")  # fmt: skip
+                        f"{', '.join(ready.known())}; host-tools/guest/cuts says what is promised")  # fmt: skip
     parser.add_argument("--work", metavar="FILE", help="a script or program of your own, in place of the built-in work")
     parser.add_argument("--check", metavar="FILE", help="checks a drive after the cut: exit status 0 good, 1 lost, "
                         "2 torn, 3 inconsistent")  # fmt: skip
@@ -116,12 +121,12 @@ def _fsyncs(fs: str, per_boot: int) -> Workload:
 
 
 def _ready(text: str, per_boot: int) -> Workload:
-    ready, variant = cutready.find(text)
-    programs = dict.fromkeys(_OWN, ready.text.encode())
-    facts = {"ready": text, "work": {"work": hashlib.sha256(ready.text.encode()).hexdigest()}}
-    if cutready.PROGRAM in ready.text:
-        programs[cutready.PROGRAM] = paths.guest_program(cutready.PROGRAM).read_bytes()
-    apps = ready.needs_apps(variant)
+    script, variant = ready.find(text)
+    programs = dict.fromkeys(_OWN, script.text.encode())
+    facts = {"ready": text, "work": {"work": hashlib.sha256(script.text.encode()).hexdigest()}}
+    if ready.PROGRAM in script.text:
+        programs[ready.PROGRAM] = paths.guest_program(ready.PROGRAM).read_bytes()
+    apps = script.needs_apps(variant)
     small = not apps and "ext4" in variant
     return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, small=small)
 
@@ -132,3 +137,37 @@ def _read(option: str, name: str) -> bytes:
             return file.read()
     except OSError as error:
         raise SlateError(f"--{option} {name}: {error.strerror}", "name a script or program") from None
+
+
+def verdict_of(said: str) -> str:
+    """Return the verdict of a check, by the status in the last line of what it said.
+
+    A shell ends with status 2 when it cannot execute a script; its last line then begins with the script's name.
+    """
+    status = _STATUS.search(said)
+    at = int(status[1]) if status else len(VERDICTS)
+    if at == 2 and _SHELL_FAILED.search(said):
+        return FAILED
+    return VERDICTS[at] if at < len(VERDICTS) else FAILED
+
+
+def root_of(workload: Workload, kernel: str) -> bytes:
+    """Return the guest's files that a work needs, uncompressed: with few files a boot is a third cheaper."""
+    return b"".join(needed(path, workload) for path in paths.archives(kernel))
+
+
+def needed(archive: Path, workload: Workload) -> bytes:
+    """Return a cpio archive, uncompressed, without the files that a work does not need."""
+    done = subprocess.run(["lz4", "-dc", archive], capture_output=True, check=False)
+    if done.returncode:
+        raise SlateError(f"lz4 can not unpack {paths.short(archive)}", paths.make("guest"))
+    data, kept, at, name = done.stdout, [], 0, ""
+    while name != "TRAILER!!!":  # "newc": a head of 110 bytes in hexadecimal, the name, the content
+        size, name_size = int(data[at + 54 : at + 62], 16), int(data[at + 94 : at + 102], 16)
+        name = data[at + 110 : at + 109 + name_size].decode()
+        content = at + (110 + name_size + 3 & ~3)
+        end = content + (size + 3 & ~3)
+        if workload.needs(name):
+            kept.append(data[at:end])
+        at = end
+    return b"".join(kept)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from . import cutkinds
-from .errors import SlateError
-from .shape import Json
+from ..errors import SlateError
+from ..shape import Json
+from . import kinds
 
 VERSION = 4
 
@@ -73,7 +73,7 @@ def append(path: Path, line: Json) -> None:
         log.write(json.dumps(line) + "\n")
 
 
-def summary(cuts: list[Json], kind: cutkinds.Kind = cutkinds.KINDS["off"]) -> str:
+def summary(cuts: list[Json], kind: kinds.Kind = kinds.KINDS["off"]) -> str:
     """Return a summary for a person."""
     bad = [cut["id"] for cut in cuts if not cut["good"]]
     total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}

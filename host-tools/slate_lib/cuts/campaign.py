@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what the cuts of a campaign share, and makes one cut: the guest that a cut interrupts, and its replay.
+
+A cut is determined by the profile, the work, the seed and its number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+import shlex
+from pathlib import Path
+
+from .. import command, paths
+from ..boot import Boot, boot
+from ..errors import MachineError, plain
+from ..options import RunOptions
+from ..powercut import CUT, ENDED, Plan
+from ..shape import Json
+from ..work import Script
+from . import kinds, logfile
+from .files import content_of, copy_sparse, keep_console, replayed, same_drives
+from .times import When
+from .workload import VERDICTS, Workload, root_of, verdict_of
+
+SCRIPTS = paths.GUEST_TOOLS / "jobs"
+EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
+CHECK_SECONDS = 60  # of guest time, for one drive
+OPTIONAL = ("unflushed", "taken", "second_cut_ns", "announced_after", "states", "bad")  # in a line of some kinds
+_JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """Holds a cut's id and its time."""
+
+    id: str
+    plan: Plan
+
+    @property
+    def at_ns(self) -> int:
+        """Return the time of the cut on the drive's clock; the plans of a campaign have no other kind."""
+        assert self.plan.at_ns is not None
+        return self.plan.at_ns
+
+    def line(self, power: Json, operations: int, said: str, seconds: float) -> Json:
+        """Return the cut's line of the log."""
+        verdict = verdict_of(said)
+        good = verdict == VERDICTS[0]
+        return {
+            "id": self.id,
+            "good": good,
+            "verdict": verdict,
+            "cut_ns": power["cut-ns"],
+            "operations": operations,
+            "lost_requests": power["lost-requests"],
+            **{key: power[key] for key in OPTIONAL if key in power},
+            "torn_programs": power["torn-programs"],
+            "torn_erases": power["torn-erases"],
+            "gc_runs": power["gc-runs"],
+            "said": "" if good else said[-2000:],
+            "seconds": round(seconds, 1),
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    """Holds what a guest did: its seed, its requests, and what it announced."""
+
+    seed: int
+    trace: Path
+    report: bytes
+
+
+@dataclasses.dataclass
+class Campaign:
+    """Holds the properties shared by all cuts."""
+
+    base: RunOptions
+    workload: Workload
+    seed: int
+    span_ns: int
+    folder: Path
+    origin: Path  # the drive that 'make' left
+    at: tuple[When, ...] = ()  # the user's times; else they are random
+    kind: kinds.Kind = kinds.KINDS["off"]
+    words: tuple[str, ...] = ()  # the options that repeat its cuts
+    states: int = 1  # of each cut that are checked, with the kind subset
+    job_start_ns: int = 0
+
+    def options(self, name: str, drive: Path, files: dict[str, bytes], **environment: object) -> RunOptions:
+        """Return the options of a boot with one of the scripts, and further files for it."""
+        script = SCRIPTS / f"cuts-{name}.sh"
+        return dataclasses.replace(
+            self.base,
+            drive=drive,
+            work=Script(script, script.read_text(encoding="utf-8")),
+            programs=self.workload.programs | files,
+            environment=self.workload.environment | {key: str(value) for key, value in environment.items()},
+        )
+
+    def prepare(self) -> None:
+        """Make the drive with which every cut begins."""
+        self.base.root = self.folder / "root"
+        self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
+        found = boot(self.options("make", self.origin, {}), self.folder)
+        files_of(found, "while the drive was prepared")
+        start = _JOB_START.search(found.console)
+        if not start:
+            raise MachineError(f"the drive could not be prepared{found.last_words()}")
+        self.job_start_ns = round(float(start[1]) * 1e9)
+
+    def moment(self, index: int, at_ns: int | None = None) -> Moment:
+        """Return a cut, by number; at_ns None: at a random time."""
+        chance = random.Random(f"slate cuts {self.seed}:{index}")
+        by_chance = self.job_start_ns + EARLIEST_NS + chance.randrange(self.span_ns)
+        seed = chance.randrange(1 << 32)
+        return Moment(f"{self.seed}:{index}", Plan(at_ns=by_chance if at_ns is None else at_ns, seed=seed))
+
+    def when(self, index: int) -> When:
+        """Return the user's time of a cut. If there is one time, the number selects the content of torn cells alone."""
+        return self.at[index if len(self.at) > 1 else 0]
+
+    def end(self) -> Moment:
+        """Return the cut that ends the guest if the user named the times of the others."""
+        named = [when.ns for when in self.at if not when.mark]
+        end_ns = max([self.job_start_ns + EARLIEST_NS + self.span_ns, *named])
+        return Moment("at the end of the span", Plan(at_ns=end_ns, seed=self.seed))
+
+    def seed_of(self, group: int) -> int:
+        """Return the seed of a group's work."""
+        return random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
+
+    def work(self, group: int, last: Moment) -> Recorded:
+        """Run the guest that the cuts of a group interrupt, up to the last of them."""
+        seed = self.seed_of(group)
+        trace, drive = self.folder / "work.content", self.folder / "work.slate"
+        trace.unlink(missing_ok=True)
+        copy_sparse(self.origin, drive)
+        options = self.options("work", drive, {}, CUTS_SEED=seed)
+        found = boot(dataclasses.replace(options, record_content=trace), self.folder, last.plan)
+        keep_console(self.folder, "work")
+        if found.reason != CUT:
+            raise MachineError(
+                f"cut {last.id}: the guest ended by itself before it (reason: {found.reason}){found.last_words()}"
+            )
+        work = Recorded(seed, trace, found.results)
+        copy, power = self.replay(work, last, "last")
+        keys = ("cut-ns", "lost-requests", "torn-programs", "torn-erases")
+        if any(power[key] != found.power[key] for key in keys) or not same_drives(copy, drive):
+            raise MachineError(
+                f"cut {last.id}: the drive in QEMU and the replay of its recording differ: "
+                f"{[found.power[key] for key in keys]}, {[power[key] for key in keys]} {keys}",
+                f"report it; {paths.short(self.folder)} has both drives if --keep is given",
+            )
+        return work
+
+    def replay(self, work: Recorded, moment: Moment, name: str, *more: str) -> tuple[Path, Json]:
+        """Copy the first drive, and cut the copy. Returns it with the replay's account of the cut."""
+        drive = self.folder / f"{name}.slate"
+        copy_sparse(self.origin, drive)
+        report = replayed(f"cut {moment.id}", "--drive", drive, "--open", "--cut-at", moment.at_ns,
+                          "--cut-seed", moment.plan.seed, *more, work.trace)  # fmt: skip
+        return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
+
+    def take(self, work: Recorded, moment: Moment, losses: list[kinds.Loss], name: str) -> Path:
+        """Copy the first drive, and make it as if, of all requests until the cut, only `losses` had been lost.
+
+        All others are there, also on a drive that ignores flushes, which counts as an honest one meanwhile.
+        """
+        drive, lose = self.folder / f"{name}.slate", self.folder / f"{name}.lose"
+        copy_sparse(self.origin, drive)
+        lose.write_text(kinds.text(losses), encoding="utf-8")
+        replayed(f"cut {moment.id}", "--drive", drive, "--set", "drive.ignore_flush=no", "--closed", 1,
+                 "--until", moment.at_ns, "--lose", lose, work.trace)  # fmt: skip
+        return drive
+
+    def lies(self) -> tuple[str, ...]:
+        """Return the option of slate-replay with which nothing is durable, if the drive ignores flushes."""
+        return ("--no-flush",) if "drive.ignore_flush=yes" in self.base.settings else ()
+
+    def check(
+        self, work: Recorded, drives: list[Path], lists: list[list[bytes]], when: str, recorded: bool = False
+    ) -> list[str]:
+        """Run the work's check on drives, in one guest. Returns what it said of each.
+
+        recorded: record the requests of each to DRIVE.content.
+        """
+        files = {f"durable-{at}": b"".join(lines) for at, lines in enumerate(lists, 1)}
+        options = self.options("check", drives[0], files, CUTS_SEED=work.seed, CUTS_LIMIT=CHECK_SECONDS)
+        options = dataclasses.replace(options, record_content=content_of(drives[0]) if recorded else None, qemu_args=[])
+        for at, drive in enumerate(drives[1:], 2):
+            node = {"driver": "nand-ssd", "node-name": f"ssd{at}", "drive-file": str(drive)}
+            node |= {"record-content": str(content_of(drive))} if recorded else {}
+            options.qemu_args += ["-blockdev", command.keyval(**node), "-device", f"nvme-ns,drive=ssd{at},nsid={at}"]
+        found = boot(options, self.folder)
+        keep_console(self.folder, "check")
+        said = files_of(found, when)
+        return [plain(said.get(f"check-{at}.txt", "the guest did not look at it")) for at in range(1, len(drives) + 1)]
+
+
+def files_of(found: Boot, when: str) -> dict[str, str]:
+    """Return the files that a guest sent at its end. Its script must have succeeded."""
+    import results  # host-tools/guest
+
+    if found.reason != ENDED:
+        raise MachineError(f"the guest did not end well {when} (reason: {found.reason}){found.last_words()}")
+    try:
+        files, status = results.parse_results(found.results)
+    except ValueError as error:
+        raise MachineError(f"{error}, {when}{found.last_words()}") from None
+    if status:
+        raise MachineError(f"the guest's script failed with status {status} {when}{found.last_words()}")
+    return {name: content.decode(errors="replace") for name, content in files.items()}
+
+
+def header(campaign: Campaign) -> Json:
+    """Return the properties shared by the cuts of a log. A campaign continues only its own log."""
+    return {
+        "slate_cuts": logfile.VERSION,
+        **campaign.workload.facts,
+        "profile": paths.short(campaign.base.profile or ""),
+        "settings": campaign.base.settings,
+        "age": campaign.base.age,
+        "seed": campaign.seed,
+        "span_ns": campaign.span_ns,
+        **({"cut_at": [str(when) for when in campaign.at]} if campaign.at else {}),
+        **({"kind": kind_name(campaign.kind)} if campaign.kind is not kinds.KINDS["off"] else {}),
+        **({"states": campaign.states} if campaign.states > 1 else {}),
+        **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
+        **_kernel_facts(campaign.base),
+        "repeat": shlex.join(["slate", "cuts", *campaign.words]),
+    }
+
+
+def _kernel_facts(base: RunOptions) -> Json:
+    """Return what the header says of the kernel: nothing of the default."""
+    if base.own_kernel:
+        return {"kernel": base.own_kernel.image.release, "kernel_sha256": base.own_kernel.sha256}
+    return {"kernel": base.kernel} if base.kernel != "small" else {}
+
+
+def kind_name(kind: kinds.Kind) -> str:
+    """Return the name of a kind."""
+    return next((name for name, one in kinds.KINDS.items() if one is kind), kind.what)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate cuts' cuts the power under a work (workload.py), again and again, and checks the data afterwards.
+
+A cut's id, SEED:NUMBER, repeats it. Its time is random, or the user's (--cut-at).
+
+Cost: for each cut, a copy of the drive (0.2 s of CPU time for 300 MiB) and a check by the guest (0.1 s); for each group
+(groups.py), two to five boots of 3 s. So cuts of small drives are cheap.
+
+The log has a line of JSON for each cut. A run that was stopped goes on after the last one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from .. import command, guests, paths
+from ..drives import check_profile
+from ..errors import JOB_FAILED, OK, SlateError, quoted
+from ..options import APPS_MEM_MIN, RunOptions, set_kernel
+from ..shape import Json
+from ..values import add_set_argument, check_settings, number, share
+from . import explain, groups, kinds, logfile, report, shrink, survey, times, workload
+from .campaign import Campaign, header
+from .files import GROUP
+
+_ID = re.compile(r"(\d+):(\d+)")
+
+EXAMPLES = """\
+examples:
+  slate cuts --count 100 --seed 1                    a hundred cuts of the profile small
+  slate cuts --fs xfs --profile default
+  slate cuts --ready sqlite:wal-full                 SQLite; host-tools/guest/cuts has others
+  slate cuts --work work.sh --check check.sh         a work of your own (docs/power-cuts.md)
+  slate cuts --work work.sh --check check.sh --cut-at mark:commit-2+200us
+  slate cuts --id 1:17                               repeats one cut
+  slate cuts report                                  the latest campaign's log as a text and a page
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of 'slate cuts'."""
+    parser.add_argument("report", nargs="*", metavar="report [LOG]", help="make a text and a page of a campaign's log "
+                        "(default: the one that --log, --profile and --seed name)")  # fmt: skip
+    parser.add_argument("--html", nargs="?", const="", metavar="FILE", help="with report: only the page (default: "
+                        "LOG's name with .html)")  # fmt: skip
+    parser.add_argument("--text", action="store_true", help="with report: only the text")
+    parser.add_argument("--count", metavar="N", help="number of cuts (default 100)")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the cuts' times (default 1)")
+    parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
+    parser.add_argument(
+        "--kernel",
+        metavar="NAME|FILE",
+        help="small (default with ext4; boots in half the time, 'make guest-kernel' builds it), debian, or a bzImage "
+        "or vmlinux of your own; an id names a different cut with each",
+    )
+    workload.add_arguments(parser)
+    parser.add_argument("--modules", metavar="DIR", help="modules of --kernel FILE (docs/kernels.md)")
+    parser.add_argument("--guest", metavar="NAME", help="another guest than the default; it makes other cuts of an id")
+    add_set_argument(parser)
+    parser.add_argument(
+        "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
+    )
+    parser.add_argument(
+        "--span", metavar="SEC", default="1", help="cut within this many seconds of guest time (default 1)"
+    )
+    parser.add_argument(
+        "--kind", metavar="NAME", default="off",
+        help="what a cut takes: " + "; ".join(f"{name}: {kind.what}" for name, kind in kinds.KINDS.items()),
+    )  # fmt: skip
+    parser.add_argument(
+        "--cut-at", metavar="T[,T...]",
+        help="cut at these times in place of random ones: of the drive's clock, as 1.5s or 1500000001ns, or relative "
+        "to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns",
+    )  # fmt: skip
+    parser.add_argument(
+        "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"
+    )
+    parser.add_argument(
+        "--stop", action="store_true", help="stop after a cut that lost data"
+    )
+    parser.add_argument("--id", metavar="SEED:NUMBER", help="do this cut only, and keep no log")
+    parser.add_argument(
+        "--shrink", action="store_true",
+        help="with --id: find the first bad nanosecond, and the smallest set of lost writes that explains it",
+    )  # fmt: skip
+    parser.add_argument("--take", metavar="N[,N...]", help="with --cut-at: lose the unflushed writes and trims with "
+                        "these numbers, as --shrink prints them")  # fmt: skip
+    parser.add_argument("--states", metavar="N", help="with --kind subset: check up to N different states of each cut, "
+                        "all if it has no more; with --survey: cut so often at each time (2 to 4096)")  # fmt: skip
+    parser.add_argument("--survey", metavar="TRACE", help="cut a replay of this content trace, and count which "
+                        "of the states that NVMe allows the drive leaves")  # fmt: skip
+    parser.add_argument("--timeout", metavar="SEC", default="900", help="end a boot that takes longer (default 900)")
+    parser.add_argument("--keep", metavar="DIR", help="with --id: keep the drive and the consoles in this folder")
+
+
+def times_of(args: argparse.Namespace) -> tuple[times.When, ...]:
+    """Return the times of --cut-at; none: they are drawn."""
+    return times.parse(args.cut_at, GROUP) if args.cut_at else ()
+
+
+def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
+    """Check the arguments, then what is built, and return the campaign."""
+    seed = int(number("seed", args.seed, 0, 2**31 - 1))
+    span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
+    at, states = times_of(args), states_of(args)
+    if args.guest is not None:
+        guests.choose(args.guest)
+    kind = kinds.given(args.take) if args.take else kinds.find(args.kind)
+    words = options_of(args)
+    args.set = [*args.set, *kind.settings]
+    check_settings(args.set)
+    base = RunOptions(
+        profile=check_profile(args.profile or "small"),
+        fill=100,
+        age=share("age", args.age, 1000, 3),
+        settings=args.set,
+        timeout=number("timeout", args.timeout, 1, 1e7, float),
+    )
+    work = workload.from_arguments(args)
+    base.mem = APPS_MEM_MIN if work.apps else 400 << 20
+    base.apps = work.apps
+    args.kernel = args.kernel or work.kernel
+    set_kernel(base, args)
+    work.check_kernel(base.own_kernel)
+    if base.kernel == "small" and not paths.KERNELS["small"].exists():
+        raise SlateError(
+            "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
+        )
+    command.check_built(base)
+    return Campaign(base, work, seed, span, folder, folder / "origin.slate", at, kind, tuple(words),
+                    states)  # fmt: skip
+
+
+def states_of(args: argparse.Namespace) -> int:
+    """Return how many states of each cut are checked."""
+    if not args.states:
+        return 1
+    if not args.survey and (args.kind != "subset" or args.shrink):
+        raise SlateError("--states: counts subsets of unflushed writes", "add --kind subset, and leave --shrink out")
+    return int(number("states", args.states, 2, 4096))
+
+
+def one(args: argparse.Namespace) -> int:
+    """Repeat one cut by its id."""
+    match = _ID.fullmatch(args.id)
+    if not match:
+        raise SlateError(f"--id {args.id}: not SEED:NUMBER", "for instance --id 1:17")
+    args.seed, index, named = match[1], int(match[2]), len(times_of(args))
+    if named > 1 and index >= named:
+        raise SlateError(f"--id {args.id}: --cut-at names {named} time(s), from {args.seed}:0 on", "name one of these")
+    folder = Path(args.keep) if args.keep else Path(tempfile.mkdtemp(prefix="slate-cuts-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        campaign = campaign_of(args, folder)
+        campaign.prepare()
+        if args.shrink:
+            account = explain.run(campaign, index, options_of(args))
+            if account:
+                keep_account(log_of(args), header(campaign), account)
+            return explained(account, args.id)
+        (line,) = groups.group(campaign, index // GROUP, range(index, index + 1))
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    said = line.pop("said")
+    print(json.dumps(line, indent=1))
+    print(said, end="")
+    return OK if line["good"] else JOB_FAILED
+
+
+def log_of(args: argparse.Namespace) -> Path:
+    """Return the name of a campaign's log."""
+    return Path(args.log or paths.OUT / f"cuts-{check_profile(args.profile or 'small').stem}-{int(args.seed)}.jsonl")
+
+
+def keep_account(log: Path, head: Json, account: shrink.Account) -> None:
+    """Add an account to the file beside the campaign's log, if there is one."""
+    if logfile.is_of(log, head):
+        path = logfile.accounts_of(log)
+        logfile.append(path, dataclasses.asdict(account))
+        print(f"shrink    kept in {paths.short(path)} for 'slate cuts report'")
+
+
+def explained(account: shrink.Account | None, cut: str) -> int:
+    """Print the account of a cut."""
+    if account is None:
+        print(f"cut {cut} is good: there is nothing to explain")
+        return OK
+    print(account.text(), end="")
+    return JOB_FAILED
+
+
+def options_of(args: argparse.Namespace) -> list[str]:
+    """Return the options that repeat a campaign's cuts, without those of their times."""
+    names = ("profile", "kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "age", "span", "per_boot",
+             "states")  # fmt: skip
+    words = [word for name in names if getattr(args, name)
+             for word in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]  # fmt: skip
+    words += [word for name in args.file for word in ("--file", name)] + ["--apps"] * args.apps
+    words += [word for setting in args.set for word in ("--set", setting)]
+    return [*words, "--seed", args.seed, *(["--take", args.take] if args.take else ["--kind", args.kind])]
+
+
+def many(args: argparse.Namespace) -> int:
+    """Make the campaign's cuts, except those that are in its log already."""
+    if args.cut_at and args.count:
+        raise SlateError("--count with --cut-at: there are as many cuts as times", "leave --count out")
+    count = int(number("count", args.count or "100", 1, 10**6))
+    with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
+        campaign = campaign_of(args, Path(folder))
+        count = len(campaign.at) or count
+        log = log_of(args)
+        cuts = logfile.read_log(log, header(campaign))
+        if not cuts:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(json.dumps(header(campaign)) + "\n", encoding="utf-8")
+        elif len(cuts) < count:
+            print(f"cuts      {len(cuts)} are in {paths.short(log)} already")
+        if len(cuts) < count:
+            campaign.prepare()
+        for line in groups.lines(campaign, len(cuts), count):
+            logfile.append(log, line)
+            cuts.append(line)
+            show(line, count)
+            if args.stop and not line["good"]:
+                break
+    print(logfile.summary(cuts[:count], campaign.kind), end="")
+    return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
+
+
+def show(line: Json, count: int) -> None:
+    """Show progress with a line for each cut."""
+    number_of = int(line["id"].partition(":")[2]) + 1
+    verdict = "all there" if line["good"] else line["verdict"].upper()
+    print(
+        f"cuts      {number_of:>4}/{count}  {line['id']:<8} at {line['cut_ns'] / 1e6:11.6f} ms  "
+        f"{line['operations']:>5} durable, {line['lost_requests']:>2} in flight, "
+        f"{line['torn_programs']} torn  {verdict:<12} {line['seconds']:5.1f} s"
+    )
+    if not line["good"]:
+        print(quoted(line["said"].rstrip().splitlines())[1:])
+    sys.stdout.flush()
+
+
+def run(args: argparse.Namespace) -> int:
+    """Execute 'slate cuts'."""
+    if args.report:
+        return report.run(args, log_of(args))
+    if args.html is not None or args.text:
+        raise SlateError("--html and --text are for 'slate cuts report'", "leave them out")
+    if args.cut_at == "":
+        raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
+    if args.survey:
+        for name in ("fs", "ready", "work", "check", "make", "id", "cut_at", "take", "keep", "log"):
+            if getattr(args, name):
+                raise SlateError(f"--{name.replace('_', '-')} with --survey: it replays a recording, without a guest",
+                                 "leave one of them out")  # fmt: skip
+        return survey.run(args, states_of(args))
+    if args.stop and args.id:
+        raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")
+    if args.shrink and not args.id:
+        raise SlateError("--shrink without --id", "name the cut whose check fails: --id SEED:NUMBER")
+    if args.shrink and kinds.find(args.kind).lives:
+        raise SlateError(f"--shrink with --kind {args.kind}: each cut has a guest of its own",
+                         "use --kind off: the drive has lost the same")  # fmt: skip
+    if args.take and not args.cut_at:
+        raise SlateError("--take without --cut-at: its numbers are of one time", "name that time with --cut-at")
+    if args.take and args.kind != "off":
+        raise SlateError(f"--take with --kind {args.kind}: both say what is lost", "leave one of them out")
+    if args.keep and not args.id:
+        raise SlateError("--keep without --id", "name the cut that you want to look at: --id SEED:NUMBER")
+    return one(args) if args.id else many(args)

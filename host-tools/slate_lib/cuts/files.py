@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Handles the files of a cut: drives, their recordings, and consoles of the guests that used them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from .. import paths
+from ..errors import MachineError, SlateError
+from ..shape import Json
+
+GROUP = 64  # drives that a boot checks at most
+ROOM = 5 << 30  # bytes of drive files at once
+EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
+
+
+def content_of(drive: Path) -> Path:
+    """Return the name of a drive's recording."""
+    return drive.with_suffix(".content")
+
+
+def replayed(whose: str, *words: object) -> Json:
+    """Run slate-replay and return its report. whose: what the replay is for, in the message of its failure."""
+    program = [str(paths.program("slate-replay")), *map(str, words), "--json", "-"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MachineError(f"{whose}: slate-replay failed: {done.stderr.strip()}")
+    found: Json = json.loads(done.stdout)
+    return found
+
+
+def drives_at_once(file_bytes: int) -> int:
+    """Return how many drives one boot checks; file_bytes: size of a drive file on the disk."""
+    return max(1, min(GROUP, ROOM // max(1, file_bytes)))
+
+
+def keep_console(folder: Path, name: str) -> None:
+    """Keep the console under another name, because the next boot makes a new one."""
+    (folder / "console").replace(folder / f"{name}.console")
+
+
+def copy_sparse(source: Path, target: Path) -> None:
+    """Copy a drive file and keep its holes."""
+    target.unlink(missing_ok=True)
+    done = subprocess.run(
+        ["cp", "--sparse=always", "--reflink=auto", source, target], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        target.unlink(missing_ok=True)
+        raise SlateError(f"the drive was not copied: {done.stderr.strip()}", "make room there, or set TMPDIR")
+
+
+def same_drives(one: Path, other: Path) -> bool:
+    """Are two drive files equal, apart from the events of the controller's log, which a replay does not have?"""
+    parts = (["-n", str(EVENTS[0])], ["-i", str(EVENTS[1])])
+    return not any(subprocess.run(["cmp", "-s", *part, one, other], check=False).returncode for part in parts)
