@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""completion.py bash|zsh - completion of 'slate', from its own parser, on standard output.
+"""completion.py bash|zsh - completion of 'slate', from its own table, on standard output.
 It runs in build/venv-install, where shtab is; the other programs' is in tools.bash."""
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import shtab
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from manual import commands
 from slate_lib import cli, paths
+from slate_lib.commands import Option
 
 # bash and zsh: a key is followed by its value without a space.
 SET_BASH = """
@@ -40,17 +40,16 @@ FILES = ("FILE", "SCRIPT", "PROFILE", "SOCKET", "TRACE", "RUN")
 FOLDERS = ("DIR",)
 
 
-def mark(parser: argparse.ArgumentParser) -> None:
-    """Declare which arguments of a command are file names."""
-    for action in parser._actions:  # argparse has no public way
-        if action.metavar in FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif action.metavar in FOLDERS:
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif "--set" in action.option_strings:
-            action.complete = {"bash": "_slate_set_compgen", "zsh": "_slate_set"}  # type: ignore[attr-defined]
-        elif action.dest == "kernel":
-            action.choices = tuple(paths.KERNELS)  # a file's name is typed
+def mark(action: argparse.Action, option: Option) -> None:
+    """Declare what the value of an option is: a file's name, a folder's, a key of a profile, or a word."""
+    if option.value in FILES:
+        action.complete = shtab.FILE  # type: ignore[attr-defined]
+    elif option.value in FOLDERS:
+        action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    elif option.name == "--set":
+        action.complete = {"bash": "_slate_set_compgen", "zsh": "_slate_set"}  # type: ignore[attr-defined]
+    elif option.name == "--kernel":
+        action.choices = tuple(paths.KERNELS)  # a file's name is typed
 
 
 def keys() -> str:
@@ -62,10 +61,7 @@ def keys() -> str:
 def main() -> int:
     """Print the completion script."""
     shell = sys.argv[1]
-    top = cli.parser()
-    for _, _, parser in commands(top):
-        mark(parser)
-    print(shtab.complete(top, shell=shell, preamble={"bash": SET_BASH % keys(), "zsh": SET_ZSH % keys()}))
+    print(shtab.complete(cli.parser(mark), shell=shell, preamble={"bash": SET_BASH % keys(), "zsh": SET_ZSH % keys()}))
     if shell == "bash":
         print(AFTER_BASH)
     return 0

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """manual.py - prints slate.1: slate.1.in with all commands and options in place of .SLATE-COMMANDS. They are
-read from the launcher's parser, so that manual and launcher cannot differ."""
+read from the launcher's table, so that manual and launcher cannot differ."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -15,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from slate_lib import cli
+from slate_lib.commands import Command, Option
 
 
 def escape(text: str) -> str:
@@ -23,57 +23,31 @@ def escape(text: str) -> str:
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.splitlines())
 
 
-def commands(parser: argparse.ArgumentParser, words: str = "") -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
-    """Return (words, help, parser) of every command, in order."""
-    for action in parser._actions:  # argparse has no public way
-        if not isinstance(action, argparse._SubParsersAction):
-            continue
-        told = {choice.dest: choice.help or "" for choice in action._choices_actions}
-        for name, sub in action.choices.items():
-            yield f"{words} {name}".strip(), told.get(name, ""), sub
-            yield from commands(sub, f"{words} {name}".strip())
+def entry(option: Option) -> list[str]:
+    """Format an option or an argument."""
+    names = ", ".join(f"\\fB{escape(name)}\\fR" for name in option.names)
+    value = f"\\fI{escape(option.shown)}\\fR"
+    shown = value if not option.name.startswith("-") else f"{names} {value}" if option.shown else names
+    return [".TP", shown, escape(option.help)]
 
 
-def value_of(action: argparse.Action) -> str:
-    """Return the text for the value of an option or for an argument."""
-    if action.nargs == 0:
-        return ""
-    if action.choices and not action.metavar:
-        return "|".join(map(str, action.choices))
-    return str(action.metavar or action.dest.upper())
-
-
-def entry(action: argparse.Action) -> list[str]:
-    """Format an option or argument."""
-    value = value_of(action)
-    names = ", ".join(f"\\fB{escape(name)}\\fR" for name in action.option_strings)
-    shown = f"{names} \\fI{escape(value)}\\fR" if names and value else names or f"\\fI{escape(value)}\\fR"
-    said = (action.help or "").replace("%%", "%")
-    return [".TP", shown, escape(said) or "\\&"]
-
-
-def roff(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Return the manual page of all commands."""
-    for words, told, sub in commands(parser):
+def roff(commands: Iterable[Command]) -> Iterator[str]:
+    """Yield the lines of the manual page for all commands."""
+    for words, command in (one for top in commands for one in top.all()):
         yield f'.SS "slate {words}"'
-        yield escape(told[:1].upper() + told[1:] + ".")
-        for group in sub._action_groups:
-            shown = [
-                action
-                for action in group._group_actions
-                if not isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
-            ]
-            if shown and group.title not in ("options", "optional arguments", "positional arguments"):
-                yield from (".PP", f".I {escape(group.title or '')}")
-            for action in shown:
-                yield from entry(action)
+        yield escape(command.help[:1].upper() + command.help[1:] + ".")
+        for title, options in (("", command.options), *command.groups):
+            if title:
+                yield from (".PP", f".I {escape(title)}")
+            for option in options:
+                yield from entry(option)
 
 
 def main() -> int:
     """Print the manual page."""
     page = (HERE / "slate.1.in").read_text(encoding="utf-8")
     examples = "\n".join(["", ".nf", escape(cli.EXAMPLES.partition("\n")[2].rstrip()), ".fi"])
-    page = page.replace(".SLATE-COMMANDS", "\n".join(roff(cli.parser()))).replace(".SLATE-EXAMPLES", examples.strip())
+    page = page.replace(".SLATE-COMMANDS", "\n".join(roff(cli.COMMANDS))).replace(".SLATE-EXAMPLES", examples.strip())
     sys.stdout.write(page)
     return 0
 

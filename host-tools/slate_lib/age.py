@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 from . import drivefile, paths
+from .commands import SET, Option
 from .drives import check_profile
 from .errors import OK, SlateError
-from .values import add_set_argument, check_settings, number, share
+from .values import check_settings, number, share
 
 PROGRAM = "slate-age"
-AGE_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   slate age default --writes 3x -o aged.slate
   slate run --drive aged.slate --ephemeral        any number of runs from the same state
@@ -22,37 +23,18 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate age'."""
-    parser.add_argument(
-        "profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the drive file to make")
-    parser.add_argument(
-        "--writes",
-        metavar="N",
-        default="0",
-        help="then overwrite N times its capacity in random units, such as 3x (default 0)",
-    )
-    parser.add_argument(
-        "--fill", metavar="PCT", default="100", help="per cent of the drive to write in order first (default 100)"
-    )
-    parser.add_argument("--seed", metavar="N", default="1", help="seed of the random order (default 1)")
-    add_set_argument(parser)
-    parser.add_argument(
-        "--content",
-        choices=("random", "zero"),
-        default="random",
-        help="content of the pages: random bytes (default), or zeroes, which take no room on disk",
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite FILE")
-
-
-def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type[argparse.ArgumentParser]) -> None:
-    """Add the arguments of 'slate drive'."""
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=parser_class, required=True)
-    show = verbs.add_parser("show", help="print the settings and the sizes of a drive file")
-    show.add_argument("file", metavar="FILE")
+OPTIONS = (
+    Option("profile", "PROFILE", "the drive's profile: a name that 'slate profiles' lists, or an .ini file"),
+    Option("--output", "FILE", "the drive file to make", short="-o", required=True),
+    Option("--writes", "N", "then overwrite N times its capacity in random units, such as 3x", default="0"),
+    Option("--fill", "PCT", "per cent of the drive to write in order first", default="100"),
+    Option("--seed", "N", "seed of the random order", default="1"),
+    SET,
+    Option("--content", about="content of the pages: random bytes, or zeroes, which take no room on disk",
+           choices=("random", "zero"), default="random"),
+    Option("--force", about="overwrite FILE"),
+)  # fmt: skip
+DRIVE = (Option("file", "FILE", "what 'slate age' or 'slate run --drive' made"),)
 
 
 def command_line(args: argparse.Namespace) -> list[str]:

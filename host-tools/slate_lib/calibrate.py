@@ -21,6 +21,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from . import fioresult, launch, paths, processors, units
+from .commands import Option
 from .errors import MACHINE_FAILED, OK, SlateError
 from .shape import Json
 
@@ -62,9 +63,7 @@ cd "$OUT" && exec fio --output-format=json --eta=never --output=fio.json /tmp/{n
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate calibrate'."""
-    parser.add_argument("result", metavar="FIO.JSON", help="what fio wrote on the server for fio-jobs/calibrate.fio")
+OPTIONS = (Option("result", "FIO.JSON", "what fio wrote on the server for fio-jobs/calibrate.fio"),)
 
 
 # ---- the result of the server

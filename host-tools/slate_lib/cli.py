@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parses the command line of 'slate', and calls its commands."""
+"""Has the table of the commands of 'slate', and calls them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from . import age, calibrate, fit, fitsheet, guests, names, options, paths, profiles, reports, runfiles
+from . import age, calibrate, fit, fitsheet, guests, names, options, paths, peers, profiles, reports, runfiles
+from .commands import Command, Option
 from .cuts import command as cuts
 from .errors import INTERRUPTED, OK, USAGE, SlateError
-from .parsing import Parser
+from .parsing import Each, Parser
 from .study import arguments as study
 
 EXAMPLES = """\
@@ -46,97 +47,6 @@ examples:
 RUN_EXAMPLES = "".join(line for line in EXAMPLES.splitlines(True) if line.startswith(("examples", "  slate run")))
 
 
-def _add_report(again: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate report'."""
-    again.add_argument(
-        "run", nargs="?", metavar="RUN", default=None,
-        help="a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",
-    )
-    form = again.add_mutually_exclusive_group()
-    form.add_argument(
-        "--html",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="only the page with charts, that needs nothing but itself (default: DIR/report.html, and for a replay "
-        "beside its JSON)",
-    )
-    form.add_argument("--text", action="store_true", help="only the text (the page takes some seconds)")
-
-
-def parser() -> Parser:
-    """Return the parser with all subcommands."""
-    top = Parser(
-        prog="slate",
-        description="Run jobs on an emulated SSD and report their latencies, with causes.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    run = commands.add_parser(
-        "run",
-        help="boot a guest on the drive, run a job, print the report",
-        epilog=RUN_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    options.add_run_arguments(run)
-    _add_report(commands.add_parser(
-        "report", help="print the report of a run or a replay again, and write it as a page"
-    ))
-    side = commands.add_parser("compare", help="runs and replays side by side")
-    side.add_argument("runs", nargs="+", metavar="RUN", help="two or more, as for 'slate report'; ratios are to "
-                      "the first")
-    side.add_argument("--html", metavar="FILE", help="also write a page with the table and the CDFs in one chart")
-    make = commands.add_parser(
-        "age",
-        help="make a filled and aged drive file",
-        epilog=age.AGE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    age.add_arguments(make)
-    age.add_drive_arguments(commands.add_parser("drive", help="show the settings and size of a drive file"), Parser)
-    cuts.add_arguments(
-        commands.add_parser(
-            "cuts",
-            help="cut the drive's power under a file system many times, and check the data",
-            epilog=cuts.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    study.add_arguments(commands.add_parser(
-        "study", help="run a study: what a file varies and measures, with error bars", epilog=study.EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ))  # fmt: skip
-    commands.add_parser("replay", help="replay traces on the SSD, without a guest (slate-replay)")
-    commands.add_parser("content", help="describe content traces: requests, duplicates, compression (slate-content)")
-    commands.add_parser("trace", help="tell what is in a trace, or write it in Slate's native form (slate-trace)")
-    calibrate.add_arguments(commands.add_parser(
-        "calibrate", help="compute the --cpu-rate that matches a server, from a fio job that ran there",
-        epilog=calibrate.EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
-    ))  # fmt: skip
-    fit.add_arguments(commands.add_parser(
-        "fit", help="make a profile with a data sheet's numbers", epilog=fit.EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ))  # fmt: skip
-    names.add_jobs_arguments(commands.add_parser("jobs", help="list the fio jobs, or print one"))
-    commands.add_parser("guests", help="list the guests that are made")
-    guests.add_make_arguments(commands.add_parser("guest", help="make a guest of a Debian release"))
-    drives = commands.add_parser("profiles", help="list and check the profiles, or show one with derived figures")
-    profiles.add_arguments(drives)
-    return top
-
-
-def _parser_of(argv: list[str]) -> Parser:
-    """Return the parser of the command in argv, or that of its verb."""
-    found = parser()
-    for word in argv:
-        for action in found._actions:  # argparse has no public way
-            if isinstance(action.choices, dict) and word in action.choices:
-                found = action.choices[word]
-                break
-    return found
-
-
 def become(name: str, words: list[str]) -> int:
     """Execute 'slate replay', 'slate content' or 'slate trace': replace this process by the program of that name."""
     program = paths.program(name)
@@ -144,15 +54,28 @@ def become(name: str, words: list[str]) -> int:
     os.execv(program, [str(program), *words])
 
 
-def _fit_in_guest(sheet: fitsheet.Sheet, args: argparse.Namespace) -> int:
-    """Execute 'slate fit --guest'."""
-    from . import fitguest
+def _compare(args: argparse.Namespace) -> int:
+    """Execute 'slate compare'."""
+    from . import compare
 
-    return fitguest.run_command(sheet, args)
+    return compare.run([Path(name) for name in args.runs], Path(args.html) if args.html else None)
+
+
+def _fit(args: argparse.Namespace) -> int:
+    """Execute 'slate fit'."""
+
+    def in_guest(sheet: fitsheet.Sheet, args: argparse.Namespace) -> int:
+        from . import fitguest
+
+        return fitguest.run_command(sheet, args)
+
+    return fit.run(args, in_guest)
 
 
 def _report(args: argparse.Namespace) -> int:
     """Run 'slate report': print text, write a page, or both."""
+    if args.html is not None and args.text:
+        raise SlateError("--html and --text exclude each other", "give one of them, or none for both")
     wanted = Path(args.run) if args.run else None
     if args.html is None:
         status = reports.print_again(wanted)
@@ -168,6 +91,77 @@ def _report(args: argparse.Namespace) -> int:
     return htmlreport.report(run, Path(args.html) if args.html else None)
 
 
+def _run(args: argparse.Namespace) -> int:
+    """Execute 'slate run'."""
+    from . import launch
+
+    return launch.run(options.from_arguments(args))
+
+
+def _study(args: argparse.Namespace) -> int:
+    """Execute 'slate study'."""
+    from .study import command
+
+    return command.run(args)
+
+
+COMMANDS = (
+    Command("run", "boot a guest on the drive, run a job, print the report", _run, groups=options.GROUPS,
+            examples=RUN_EXAMPLES),
+    Command("report", "print the report of a run or a replay again, and write it as a page", _report, (
+        Option("run", "RUN", "a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",
+               count="?"),
+        Option("--html", "FILE", "only the page with charts, that needs nothing but itself (default: DIR/report.html, "
+               "and for a replay beside its JSON)", bare=""),
+        Option("--text", about="only the text (the page takes some seconds)"),
+    )),
+    Command("compare", "runs and replays side by side", _compare, (
+        Option("runs", "RUN", "two or more, as for 'slate report'; ratios are to the first", count="+"),
+        Option("--html", "FILE", "also write a page with the table and the CDFs in one chart"),
+    )),
+    Command("age", "make a filled and aged drive file", age.age, age.OPTIONS, examples=age.EXAMPLES),
+    Command("drive", "show the settings and size of a drive file", verbs=(
+        Command("show", "print the settings and the sizes of a drive file", age.drive, age.DRIVE),
+    )),
+    Command("cuts", "cut the drive's power under a file system many times, and check the data", cuts.run, cuts.OPTIONS,
+            examples=cuts.EXAMPLES),
+    Command("study", "run a study: what a file varies and measures, with error bars", _study, study.OPTIONS,
+            examples=study.EXAMPLES),
+    Command("replay", "replay traces on the SSD, without a guest (slate-replay)"),
+    Command("content", "describe content traces: requests, duplicates, compression (slate-content)"),
+    Command("trace", "tell what is in a trace, or write it in Slate's native form (slate-trace)"),
+    Command("calibrate", "compute the --cpu-rate that matches a server, from a fio job that ran there",
+            calibrate.run_command, calibrate.OPTIONS, examples=calibrate.EXAMPLES),
+    Command("fit", "make a profile with a data sheet's numbers", _fit, fit.OPTIONS, examples=fit.EXAMPLES),
+    Command("jobs", "list the fio jobs, or print one", lambda _: names.list_jobs(), verbs=(
+        Command("show", "print a job file", lambda args: names.show_job(args.job), names.SHOW),
+    )),
+    Command("guests", "list the guests that are made", lambda _: guests.list_all()),
+    Command("guest", "make a guest of a Debian release", verbs=(
+        Command("make", "make a guest of a Debian release, or make it anew", guests.make, guests.MAKE,
+                examples=guests.EXAMPLES),
+    )),
+    Command("profiles", "list and check the profiles, or show one with derived figures",
+            lambda args: profiles.list_all(args.json), (profiles.JSON,), verbs=(
+        Command("show", "a profile's settings, and what follows from them",
+                lambda args: profiles.show(args.profile, args.set, args.json), profiles.SHOW),
+        Command("keys", "every key of profiles: values, default, FTLs that read it, meaning",
+                lambda args: profiles.list_keys(args.words, args.json), profiles.KEYS),
+        Command("import", "make a profile of another simulator's configuration",
+                lambda args: peers.run(Path(args.file), Path(args.out), profiles.derive), peers.OPTIONS),
+    )),
+)  # fmt: skip
+
+
+def parser(each: Each | None = None) -> Parser:
+    """Return the parser of all commands. each: called with each option and what argparse made of it."""
+    top = Parser(prog="slate", description="Run jobs on an emulated SSD and report their latencies, with causes.",
+                 epilog=EXAMPLES)  # fmt: skip
+    top.set_defaults(parser=top, execute=None)
+    top.add_commands(COMMANDS, "COMMAND", False, each)
+    return top
+
+
 def _main(argv: list[str]) -> int:
     """Run a command."""
     for stream in (sys.stdout, sys.stderr):
@@ -176,43 +170,12 @@ def _main(argv: list[str]) -> int:
         if argv[:1] in (["replay"], ["content"], ["trace"]):  # the program parses its options itself
             words = names.replay_words(argv[1:]) if argv[0] == "replay" else argv[1:]
             return become(f"slate-{argv[0]}", words)
-        args, unknown = parser().parse_known_args(argv)
-        if unknown:
-            _parser_of(argv).unknown(unknown)
-        if args.command is None:
+        args = parser().parse(argv)
+        if not args.execute:
             parser().print_help()
             return USAGE
-        if args.command == "report":
-            return _report(args)
-        if args.command == "compare":
-            from . import compare
-
-            return compare.run([Path(name) for name in args.runs], Path(args.html) if args.html else None)
-        if args.command == "age":
-            return age.age(args)
-        if args.command == "drive":
-            return age.drive(args)
-        if args.command == "cuts":
-            return cuts.run(args)
-        if args.command == "study":
-            from .study import command
-
-            return command.run(args)
-        if args.command == "calibrate":
-            return calibrate.run_command(args)
-        if args.command == "fit":
-            return fit.run(args, _fit_in_guest)
-        if args.command == "profiles":
-            return profiles.run(args)
-        if args.command == "guests":
-            return guests.list_all()
-        if args.command == "guest":
-            return guests.run(args)
-        if args.command == "jobs":
-            return names.jobs(args)
-        from . import launch
-
-        return launch.run(options.from_arguments(args))
+        status: int = args.execute(args)
+        return status
     except SlateError as error:
         sys.stdout.flush()
         print(f"slate: {error}", file=sys.stderr)

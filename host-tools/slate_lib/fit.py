@@ -45,6 +45,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import fitfio, fitsheet, names, paths, profiles
+from .commands import Option
 from .errors import JOB_FAILED, OK, SlateError
 from .fitsheet import IO_BYTES, MB, TARGETS, Sheet
 from .shape import Json
@@ -117,18 +118,18 @@ _OF_SIZE = ("geometry.blocks_per_plane", "geometry.pages_per_block", "timing.era
 DIES = ("geometry.chips_per_channel", "geometry.dies_per_chip")  # of a channel
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate fit'."""
-    parser.add_argument("sheet", nargs="?", metavar="SHEET", help="a sheet's name or a path")
-    parser.add_argument("--list", action="store_true", help="list the shipped sheets")
-    parser.add_argument("--job", action="store_true", help="print the job that measures a real drive")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the profile (default: NAME.ini here)")
-    parser.add_argument("--guest", action="store_true", help="measure the fitted drive in a guest, beside its sheet")
-    parser.add_argument("--profile", metavar="NAME|FILE", help="--guest: the fitted drive (default: the sheet's name)")
-    parser.add_argument("--smp", metavar="N", help="--guest: processors (default 4)")
-    parser.add_argument("--polled", action="store_true", help="--guest: fio polls where it measures a rate (io_uring)")
-    parser.add_argument("--timeout", metavar="S", help="--guest: seconds without output before a run fails")
-    parser.add_argument("--out", metavar="DIR", help="--guest: where results go (default: out/fit-NAME-NNN)")
+OPTIONS = (
+    Option("sheet", "SHEET", "a sheet's name or a path", count="?"),
+    Option("--list", about="list the shipped sheets"),
+    Option("--job", about="print the job that measures a real drive"),
+    Option("--output", "FILE", "the profile (default: NAME.ini here)", short="-o"),
+    Option("--guest", about="measure the fitted drive in a guest, beside its sheet"),
+    Option("--profile", "NAME|FILE", "--guest: the fitted drive (default: the sheet's name)"),
+    Option("--smp", "N", "--guest: processors (default 4)"),
+    Option("--polled", about="--guest: fio polls where it measures a rate (io_uring)"),
+    Option("--timeout", "S", "--guest: seconds without output before a run fails"),
+    Option("--out", "DIR", "--guest: where results go (default: out/fit-NAME-NNN)"),
+)
 
 
 # ---- a drive, measured by replays

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import kernelimage, names, ownkernel, paths
+from .commands import Option
 from .errors import OK, SlateError
 from .shape import Json
 
@@ -50,20 +51,14 @@ def choose(name: str) -> None:
     paths.use_guest(name)
 
 
-def add_make_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate guest'."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser), required=True)
-    make = actions.add_parser(
-        "make", help="make a guest of a Debian release, or make it anew", epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    make.add_argument("release", nargs="?", metavar="RELEASE", help="12, 13, or a name such as forky")
-    make.add_argument("--name", metavar="NAME", help="for 'slate run --guest NAME' (default: RELEASE)")
-    make.add_argument("--kernel", metavar="PACKAGE|FILE.deb", help="of the release, or a file (linux-image-amd64)")
-    make.add_argument("--with", metavar="PACKAGE,...", dest="further", help="further packages, whose programs are "
-                      "in the guest's PATH")  # fmt: skip
-    make.add_argument("--lock", metavar="FILE", help="exactly the packages and sources that a guest's lock names")
-    make.add_argument("--update", action="store_true", help="take the newest packages of the release")
+MAKE = (
+    Option("release", "RELEASE", "12, 13, or a name such as forky", count="?"),
+    Option("--name", "NAME", "for 'slate run --guest NAME' (default: RELEASE)"),
+    Option("--kernel", "PACKAGE|FILE.deb", "of the release, or a file (linux-image-amd64)"),
+    Option("--with", "PACKAGE,...", "further packages, whose programs are in the guest's PATH"),
+    Option("--lock", "FILE", "exactly the packages and sources that a guest's lock names"),
+    Option("--update", about="take the newest packages of the release"),
+)
 
 
 def list_all() -> int:
@@ -178,8 +173,8 @@ def _head(args: argparse.Namespace, release: str, lock: str) -> str:
     words = {} if not args.lock else {key: text for key, text in _words(lock).items() if key in ("kernel", "with")}
     if args.kernel is not None:
         words["kernel"] = str(_package(args.kernel))
-    if args.further is not None:
-        words["with"] = _further(args.further)
+    if args.with_ is not None:
+        words["with"] = _further(args.with_)
     head = [f"# release {release}", *(f"# {key} {text}" for key, text in words.items())]
     if args.lock:
         head.append("# exact")
@@ -191,7 +186,7 @@ def _check_exact(args: argparse.Namespace, release: str) -> None:
     """Refuse what would ask for other packages than the lock names. A kernel's file stands in for the lock's kernel."""
     asked = [
         ("RELEASE", args.release, _NUMBERS.get(args.release, args.release) != _NUMBERS.get(release, release)),
-        ("--with", args.further, True),
+        ("--with", args.with_, True),
         ("--kernel", args.kernel, not (args.kernel or "").endswith(".deb")),
     ]
     for option, value, other in asked:
@@ -243,8 +238,3 @@ def _check_config(kernel: str, path: Path) -> None:
     if found:
         text = found.decode(errors="replace")
         ownkernel.check_package(kernel, kernelimage.parse_config("its file boot/config-*", text))
-
-
-def run(args: argparse.Namespace) -> int:
-    """Execute 'slate guest'."""
-    return make(args)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import os
@@ -11,7 +10,7 @@ import sys
 
 from . import command, fioseed, ownrun, paths, units
 from .errors import INTERRUPTED, MachineError, SlateError
-from .options import RunOptions, add_run_arguments, from_arguments
+from .options import RunOptions, parse
 from .run import Run, check_job, check_profiles, dry_run
 
 
@@ -85,10 +84,8 @@ def _kernel_words(options: RunOptions) -> str:
 
 def quietly(words: list[str]) -> None:
     """Run 'slate run' with these arguments for another command, without its report. Raises an error if it fails."""
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    add_run_arguments(parser)
     with contextlib.redirect_stdout(io.StringIO()):
-        status = run(from_arguments(parser.parse_args(words)))
+        status = run(parse(words))
     if status == INTERRUPTED:
         raise KeyboardInterrupt
     if status:

@@ -8,13 +8,13 @@ the data sheets of real drives are in a folder of their own, and have names like
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from . import paths
+from .commands import Option
 from .errors import OK, SlateError
 
 PROFILE, JOB = ".ini", ".fio"
@@ -93,11 +93,7 @@ def replay_words(words: list[str]) -> list[str]:
 # ---- 'slate jobs'
 
 
-def add_jobs_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate jobs'."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
-    show = actions.add_parser("show", help="print a job file")
-    show.add_argument("job", metavar="NAME", help="a shipped job's name, or a path")
+SHOW = (Option("job", "NAME", "a shipped job's name, or a path"),)
 
 
 def about(text: str) -> str:
@@ -110,17 +106,18 @@ def about(text: str) -> str:
     return sentence[1] if sentence else words
 
 
-def jobs(args: argparse.Namespace) -> int:
-    """Execute 'slate jobs': print the list of jobs, or one job file."""
-    if args.action == "show":
-        path = find(args.job, JOB)
-        try:
-            print(path.read_text(encoding="utf-8", errors="replace"), end="")
-        except OSError as error:
-            raise SlateError(
-                f"can not read {path}: {(error.strerror or str(error)).lower()}", "name a job file"
-            ) from None
-        return OK
+def show_job(name: str) -> int:
+    """Execute 'slate jobs show': print a job file."""
+    path = find(name, JOB)
+    try:
+        print(path.read_text(encoding="utf-8", errors="replace"), end="")
+    except OSError as error:
+        raise SlateError(f"can not read {path}: {(error.strerror or str(error)).lower()}", "name a job file") from None
+    return OK
+
+
+def list_jobs() -> int:
+    """Execute 'slate jobs': print the list of jobs."""
     width = max(len(name) for name in [*shipped(JOB), "job"])
     print(f"{'job':<{width}}  what it is")
     for name in shipped(JOB):

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 from . import (
     apps,
@@ -27,8 +27,10 @@ from . import (
     processors,
     units,
 )
+from .commands import SET, Command, Option
 from .drives import Drive
 from .errors import SlateError
+from .parsing import Parser
 from .values import check_settings, memory_available, number, share
 from .work import App, Content, Job, Load, Own, Script, Work
 
@@ -38,15 +40,6 @@ APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 JOB_FILES = ("env", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio")
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
-
-
-Default = TypeVar("Default", str, str | None)
-
-
-class Asked(Protocol):
-    """Looks up an option's value: on the command line, in the job file, or the default."""
-
-    def __call__(self, name: str, default: Default) -> str | Default: ...
 
 
 @dataclass
@@ -115,194 +108,96 @@ class RunOptions(Drive):
         return "on" if own else "logs"
 
 
-@dataclass(frozen=True)
-class Option:
-    """Describes an option of the command line. An option with a value has a metavar or choices."""
-
-    name: str
-    metavar: str | None
-    help: str
-    default: str | None = None
-    choices: tuple[str, ...] | None = None
-    words: bool = False  # repeatable; without it: an empty list
-    repeat: bool = False  # repeatable; without it: None
-
-
 WORK = (
-    Option(
-        "profile",
-        "NAME|FILE",
-        "the drive (default: default; 'slate profiles' lists names); once more for each further drive: "
-        "/dev/nvme1n1 and so on (docs/running.md)",
-        repeat=True,
-    ),
-    Option(
-        "one-controller",
-        None,
-        "with several --profile: the drives are namespaces of one controller, /dev/nvme0n1, nvme0n2 and so on "
-        "(docs/namespaces.md)",
-    ),
-    Option("job", "NAME|FILE", "a fio job file (default: quick; 'slate jobs' lists names)"),
-    Option("cmd", "SCRIPT", "run a shell script in the guest instead of fio"),
-    Option("cmd-arg", "WORD", "an argument for the script; repeatable", words=True),
-    Option("app", "NAME", f"run an application on a file system on the drive: {', '.join(apps.APPS)}"),
-    Option(
-        "app-arg",
-        "NAME=VALUE",
-        "a parameter of the application, such as fs=xfs; repeatable (a wrong one lists them)",
-        words=True,
-    ),
-    Option("load", "TRACE", "replay a trace (a file, or gen:...) in the guest with slate-load (docs/slate-load.md)"),
-    Option("load-arg", "WORD", "an option of slate-load, as --load-arg=--closed=8; repeatable", words=True),
-    Option(
-        "env",
-        "NAME=VALUE",
-        "a variable for the script or the job file (fio expands ${NAME}); repeatable",
-        words=True,
-    ),
-    Option("file", "FILE", "put a file into the guest, beside the script, in /job; repeatable", words=True),
-    Option("shell", None, "an interactive guest with the drive, on this terminal"),
-    Option(
-        "content",
-        "NAME",
-        f"run a content workload ({', '.join(content.names())}), for --record-content; --env SCALE=2 doubles it "
-        "('make guest-content' builds what it needs)",
-    ),
-    Option(
-        "apps",
-        None,
-        "put the image of applications into the guest: a script runs them with 'in-apps' "
-        "('make guest-apps' builds it)",
-    ),
-    Option("out", "DIR", "where results go (default: out/JOB-PROFILE-NNN)"),
-)
+    Option("--profile", "NAME|FILE", "the drive (default: default; 'slate profiles' lists names); once more for each "
+           "further drive: /dev/nvme1n1 and so on (docs/running.md)", repeat=True),
+    Option("--one-controller", about="with several --profile: the drives are namespaces of one controller, "
+           "/dev/nvme0n1, nvme0n2 and so on (docs/namespaces.md)"),
+    Option("--job", "NAME|FILE", "a fio job file (default: quick; 'slate jobs' lists names)"),
+    Option("--cmd", "SCRIPT", "run a shell script in the guest instead of fio"),
+    Option("--cmd-arg", "WORD", "an argument for the script; repeatable", repeat=True),
+    Option("--app", "NAME", f"run an application on a file system on the drive: {', '.join(apps.APPS)}"),
+    Option("--app-arg", "NAME=VALUE", "a parameter of the application, such as fs=xfs; repeatable (a wrong one lists "
+           "them)", repeat=True),
+    Option("--load", "TRACE", "replay a trace (a file, or gen:...) in the guest with slate-load (docs/slate-load.md)"),
+    Option("--load-arg", "WORD", "an option of slate-load, as --load-arg=--closed=8; repeatable", repeat=True),
+    Option("--env", "NAME=VALUE", "a variable for the script or the job file (fio expands ${NAME}); repeatable",
+           repeat=True),
+    Option("--file", "FILE", "put a file into the guest, beside the script, in /job; repeatable", repeat=True),
+    Option("--shell", about="an interactive guest with the drive, on this terminal"),
+    Option("--content", "NAME", f"run a content workload ({', '.join(content.names())}), for --record-content; --env "
+           "SCALE=2 doubles it ('make guest-content' builds what it needs)"),
+    Option("--apps", about="put the image of applications into the guest: a script runs them with 'in-apps' "
+           "('make guest-apps' builds it)"),
+    Option("--out", "DIR", "where results go (default: out/JOB-PROFILE-NNN)"),
+)  # fmt: skip
 DRIVE = (
-    Option(
-        "drive",
-        "FILE",
-        "a drive file: opened, or with --profile made if it does not exist; with several drives, one for each",
-        repeat=True,
-    ),
-    Option("ephemeral", None, "start from the drive file, but write nothing to it"),
-    Option(
-        "record",
-        "FILE",
-        "write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
-        repeat=True,
-    ),
-    Option(
-        "record-content",
-        "FILE",
-        "write every request, and the data of every write, to FILE: a trace for 'slate replay' "
-        "(docs/content-trace.md)",
-        repeat=True,
-    ),
-    Option(
-        "set",
-        "SECTION.KEY=VALUE",
-        "override a value of the profile; repeatable, the last one of a key counts; with several drives, "
-        "N:SECTION.KEY=VALUE is for nvmeN only",
-        words=True,
-    ),
-    Option(
-        "fill",
-        "PCT",
-        "per cent of the drive to write before the job "
-        "(default 100: reads of unwritten sectors touch no flash)",
-    ),
-    Option("age", "X", "then overwrite X times its capacity at random (default 0)"),
-    Option(
-        "precondition",
-        None,
-        "fill and age in no device time (default), or by I/O in device time",
-        choices=("instant", "device"),
-    ),
-    Option(
-        "namespace",
-        "size=SIZE[,lba=512|4096]",
-        "make a namespace on the new drive: /dev/nvme0n1, and with further --namespace nvme0n2 and so on "
-        "(docs/namespaces.md)",
-        words=True,
-    ),
-    Option("frontend", None, "the guest's device (default nvme)", choices=("nvme", "virtio-blk")),
-)
+    Option("--drive", "FILE", "a drive file: opened, or with --profile made if it does not exist; with several drives, "
+           "one for each", repeat=True),
+    Option("--ephemeral", about="start from the drive file, but write nothing to it"),
+    Option("--record", "FILE", "write every request, with the drive's own times, to FILE: a trace for 'slate replay "
+           "--recorded'", repeat=True),
+    Option("--record-content", "FILE", "write every request, and the data of every write, to FILE: a trace for 'slate "
+           "replay' (docs/content-trace.md)", repeat=True),
+    dataclasses.replace(SET, about=f"{SET.about}; with several drives, N:SECTION.KEY=VALUE is for nvmeN only"),
+    Option("--fill", "PCT", "per cent of the drive to write before the job; reads of unwritten sectors touch no flash",
+           default="100", unset=True),
+    Option("--age", "X", "then overwrite X times its capacity at random", default="0", unset=True),
+    Option("--precondition", about="fill and age in no device time, or by I/O in device time",
+           choices=("instant", "device"), default="instant", unset=True),
+    Option("--namespace", "size=SIZE[,lba=512|4096]", "make a namespace on the new drive: /dev/nvme0n1, and with "
+           "further --namespace nvme0n2 and so on (docs/namespaces.md)", repeat=True),
+    Option("--frontend", about="the guest's device", choices=("nvme", "virtio-blk"), default="nvme", unset=True),
+)  # fmt: skip
 GUEST = (
-    Option(
-        "kernel",
-        "NAME|FILE",
-        "debian (default), or small: nearly every I/O costs the same number of "
-        "instructions ('make guest-kernel' builds it); or a bzImage or vmlinux of your own (docs/kernels.md)",
-    ),
-    Option(
-        "modules",
-        "DIR",
-        "modules of --kernel FILE, as 'make modules_install INSTALL_MOD_PATH=DIR' installs them (also with --image)",
-    ),
-    Option("guest", "NAME", "another guest than the default: 'slate guests' lists them"),
-    Option("smp", "N", f"processors, 1 to {SMP_MAX} (default 1)"),
-)
-GUEST_REST = (
-    Option("mem", "SIZE", "memory (default 1G)"),
-    Option("seed", "N", "seed of everything random in the guest (default 1)", default="1"),
-    Option(
-        "realtime",
-        None,
-        "run by the host's clock instead of virtual time, with the drive in its own thread; the report says how "
-        "late completions were",
-    ),
-    Option(
-        "spin-ns",
-        "NS",
-        "in real time: for how long before a completion the drive's thread polls the clock "
-        "instead of sleeping, which takes a processor (default 20000; 0: never)",
-    ),
-    Option("accel", None, "default tcg; kvm implies --realtime", choices=("tcg", "kvm")),
-    Option(
-        "kernel-arg",
-        "WORD",
-        "a further word for the kernel's command line, such as nohz=off; repeatable",
-        words=True,
-    ),
-    Option("qmp", "SOCKET", "open QEMU's monitor here, for 'slatectl --qmp SOCKET counters'"),
-    Option("qemu-arg", "ARG", "a further argument for QEMU, as --qemu-arg=-X; repeatable", words=True),
-)
+    Option("--kernel", "NAME|FILE", "debian; small: nearly every I/O costs the same number of instructions ('make "
+           "guest-kernel' builds it); or a bzImage or vmlinux of your own: docs/kernels.md", default="debian",
+           unset=True),
+    Option("--modules", "DIR", "modules of --kernel FILE, as 'make modules_install INSTALL_MOD_PATH=DIR' installs them "
+           "(also with --image)"),
+    Option("--guest", "NAME", "another guest than the default: 'slate guests' lists them"),
+    Option("--smp", "N", f"processors, 1 to {SMP_MAX}", default="1", unset=True),
+    *processors.OPTIONS,
+    Option("--mem", "SIZE", "memory", default="1G", unset=True),
+    Option("--seed", "N", "seed of everything random in the guest", default="1"),
+    Option("--realtime", about="run by the host's clock instead of virtual time, with the drive in its own thread; the "
+           "report says how late completions were"),
+    Option("--spin-ns", "NS", "in real time: for how long before a completion the drive's thread polls the clock "
+           "instead of sleeping, which takes a processor (default 20000; 0: never)"),
+    Option("--accel", about="kvm implies --realtime", choices=("tcg", "kvm"), default="tcg"),
+    Option("--kernel-arg", "WORD", "a further word for the kernel's command line, such as nohz=off; repeatable",
+           repeat=True),
+    Option("--qmp", "SOCKET", "open QEMU's monitor here, for 'slatectl --qmp SOCKET counters'"),
+    Option("--qemu-arg", "ARG", "a further argument for QEMU, as --qemu-arg=-X; repeatable", repeat=True),
+)  # fmt: skip
 MANNER = (
-    Option(
-        "timeout", "SECONDS", "end the run when the guest is silent for so long, also in its own time (default 600)"
-    ),
-    Option("keep", None, "keep the work files, also after a failure or Ctrl-C"),
-    Option("dry-run", None, "only print QEMU's command line"),
-    Option("verbose", None, "show the guest's console"),
-)
+    Option("--timeout", "SECONDS", "end the run when the guest is silent for so long, also in its own time",
+           default="600", unset=True),
+    Option("--keep", about="keep the work files, also after a failure or Ctrl-C"),
+    Option("--dry-run", about="only print QEMU's command line"),
+    Option("--verbose", about="show the guest's console"),
+)  # fmt: skip
+GROUPS = (("what to run", WORK), ("the drive", DRIVE), ("power cuts", powercut.OPTIONS), ("the guest", GUEST),
+          ("a guest of your own (docs/guests.md)", ownguest.OPTIONS), ("how", MANNER))  # fmt: skip
+DEFAULTS = {option.dest: option.default or "" for _, options in GROUPS for option in options}
 
 
-def _add(group: argparse._ArgumentGroup, options: tuple[Option, ...]) -> None:
-    """Add the rows of a table to a group of the parser."""
-    for option in options:
-        name = f"--{option.name}"
-        if option.choices:
-            group.add_argument(name, choices=option.choices, help=option.help)
-        elif option.metavar is None:
-            group.add_argument(name, action="store_true", help=option.help)
-        elif option.words:
-            group.add_argument(name, metavar=option.metavar, action="append", default=[], help=option.help)
-        elif option.repeat:
-            group.add_argument(name, metavar=option.metavar, action="append", help=option.help)
-        else:
-            group.add_argument(name, metavar=option.metavar, default=option.default, help=option.help)
+@dataclass(frozen=True)
+class Asked:
+    """Looks up options that a job file may give, too."""
 
+    args: argparse.Namespace
+    hints: dict[str, str]
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate run' to the parser."""
-    _add(parser.add_argument_group("what to run"), WORK)
-    _add(parser.add_argument_group("the drive"), DRIVE)
-    powercut.add_arguments(parser)
-    guest = parser.add_argument_group("the guest")
-    _add(guest, GUEST)
-    processors.add_arguments(guest)
-    _add(guest, GUEST_REST)
-    ownguest.add_arguments(parser)
-    _add(parser.add_argument_group("how"), MANNER)
+    def given(self, name: str) -> str | None:
+        """Return an option's value by the command line or the job file."""
+        given: str | None = getattr(self.args, name)
+        return self.hints.get(name) if given is None else given
+
+    def __call__(self, name: str) -> str:
+        """Return an option's value, or its default."""
+        given = self.given(name)
+        return DEFAULTS[name] if given is None else given
 
 
 def _memory(text: str) -> int:
@@ -321,9 +216,8 @@ def _memory(text: str) -> int:
     return value
 
 
-def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) -> None:
+def _processors(options: RunOptions, args: argparse.Namespace, smp: str) -> None:
     """Set the number of processors, and in virtual time their rate and quantum."""
-    assert smp is not None
     if not options.realtime and (units.whole(smp) or 0) > SMP_MAX:
         raise SlateError(
             f"--smp {smp}: in virtual time at most {SMP_MAX}, which is what the small kernel takes",
@@ -345,6 +239,11 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
     options.cpu_quantum = min(quanta)
 
 
+def parse(words: list[str]) -> RunOptions:
+    """Return the options of 'slate run' with these arguments."""
+    return from_arguments(Parser(prog="slate run").add(Command("run", "", groups=GROUPS)).parse(words))
+
+
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, and set defaults for those that are not given."""
     if args.guest is not None:
@@ -360,12 +259,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     _work(options, args)
     if own:
         options.work = Own(own)
-    hints = options.job.hints if options.job else {}
-
-    def asked(name: str, default: Default) -> str | Default:
-        given: str | None = getattr(args, name)
-        return hints.get(name, default) if given is None else given
-
+    asked = Asked(args, options.job.hints if options.job else {})
     options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     _contents(options, args, asked)
     _guest(options, args, asked)
@@ -401,15 +295,15 @@ def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
     """Set the guest, its processors and its clock."""
     own = options.own
     if not own:
-        set_kernel(options, args, asked("kernel", "debian"))
-    options.mem = _memory(asked("mem", "1G"))
+        set_kernel(options, args, asked("kernel"))
+    options.mem = _memory(asked("mem"))
     if options.apps and options.mem < APPS_MEM_MIN:
         raise SlateError(
             f"--mem {options.mem >> 20}M: applications need {APPS_MEM_MIN >> 20}M, their image is in memory",
             "use --mem 1G",
         )
-    options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
-    options.accel = args.accel or "tcg"
+    options.timeout = number("timeout", asked("timeout"), 1, 1e7, float)
+    options.accel = args.accel
     options.realtime = args.realtime or options.accel == "kvm"
     if args.spin_ns is not None:
         if not options.realtime:
@@ -420,7 +314,7 @@ def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
         options.spin_ns = int(number("spin-ns", args.spin_ns, 0, 1_000_000_000))
     if options.accel == "kvm":
         _check_kvm()
-    _processors(options, args, asked("smp", "1"))
+    _processors(options, args, asked("smp"))
     if own:
         ownguest.set_network(own, args, options.realtime)
         ownguest.check_drive(own, options)
@@ -442,13 +336,13 @@ def set_kernel(options: RunOptions, args: argparse.Namespace, name: str | None =
 
 def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
     """Set how the guest sees the drives, and their content."""
-    precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
+    precondition = _choice("precondition", asked("precondition"), ("instant", "device"))
     if precondition == "device" and not options.job:
         raise SlateError(
             "--precondition device works with fio jobs only",
             "use --precondition instant, or write to the drive in the script",
         )
-    options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
+    options.frontend = _choice("frontend", asked("frontend"), ("nvme", "virtio-blk"))
     empty = bool(options.own and options.own.from_ssd)
     if empty and not options.drive_kept:
         ownguest.check_no_preconditioning(args)
@@ -467,8 +361,8 @@ def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:
         drive.fill = drive.age = 0.0
         return
     in_profile = drives.profile_preconditions(drive.profile)
-    fill = asked("fill", None if "fill_permille" in in_profile else "100")
-    age = asked("age", None if "age_permille" in in_profile else "0")
+    fill = asked.given("fill") if "fill_permille" in in_profile else asked("fill")
+    age = asked.given("age") if "age_permille" in in_profile else asked("age")
     drive.fill = None if fill is None else share("fill", fill, 100, 1)
     drive.age = None if age is None else share("age", age, 1000, 3)
     if drive.age and drive.fill == 0:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import names, ownkernel, paths, profiles, units
+from .commands import Option
 from .errors import SlateError
 from .shape import Json
 from .values import number
@@ -94,43 +95,23 @@ class OwnGuest:
         return [*words, f"{USER if self.key else 'USER'}@{LOOPBACK}"]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the user's own guest to 'slate run'; --kernel is among the other options of the guest."""
-    own = parser.add_argument_group("a guest of your own (docs/guests.md)")
-    own.add_argument("--image", metavar="FILE", help="boot a disk image (qcow2 or raw) from a virtio disk")
-    own.add_argument(
-        "--boot-from-ssd",
-        action="store_true",
-        help="boot from the emulated SSD: from the content of --drive FILE, or of --image, which is "
-        "copied there first",
-    )
-    own.add_argument("--initrd", metavar="FILE", help="the initramfs of --kernel FILE")
-    own.add_argument("--append", metavar="TEXT", help=f"the command line of --kernel FILE (default: {APPEND})")
-    own.add_argument(
-        "--net",
-        nargs="?",
-        const="virtio",
-        choices=(*NICS, "none"),
-        help="a network card on QEMU's user network (default: virtio with --realtime; none in "
-        "virtual time, because the host times the packets and runs would differ)",
-    )
-    own.add_argument(
-        "--ssh-port",
-        metavar="N",
-        help=f"the port of {LOOPBACK} that is forwarded to the guest's port 22 (default: a free one, which is printed)",
-    )
-    own.add_argument(
-        "--ssh-key",
-        metavar="FILE",
-        help=f"let cloud-init in the image make the user '{USER}', who logs in with this public key",
-    )
-    own.add_argument("--share", metavar="DIR", help="let the guest mount this folder: 9p, tag 'share'")
-    own.add_argument(
-        "--iommu", action="store_true", help="an IOMMU (intel-iommu), so that VFIO and SPDK work in the guest"
-    )
-    own.add_argument(
-        "--print-libvirt", action="store_true", help="print the guest as a domain for 'virsh define', and end"
-    )
+OPTIONS = (  # --kernel is among the other options of the guest
+    Option("--image", "FILE", "boot a disk image (qcow2 or raw) from a virtio disk"),
+    Option("--boot-from-ssd", about="boot from the emulated SSD: from the content of --drive FILE, or of --image, "
+           "which is copied there first"),
+    Option("--initrd", "FILE", "the initramfs of --kernel FILE"),
+    Option("--append", "TEXT", f"the command line of --kernel FILE (default: {APPEND})"),
+    Option("--net", about="a network card on QEMU's user network (default: virtio with --realtime; none in "
+           "virtual time, because the host times the packets and runs would differ)",
+           choices=(*NICS, "none"), bare="virtio"),
+    Option("--ssh-port", "N", f"the port of {LOOPBACK} that is forwarded to the guest's port 22 (default: a free one, "
+           "which is printed)"),
+    Option("--ssh-key", "FILE", f"let cloud-init in the image make the user '{USER}', who logs in with this public "
+           "key"),
+    Option("--share", "DIR", "let the guest mount this folder: 9p, tag 'share'"),
+    Option("--iommu", about="an IOMMU (intel-iommu), so that VFIO and SPDK work in the guest"),
+    Option("--print-libvirt", about="print the guest as a domain for 'virsh define', and end"),
+)  # fmt: skip
 
 
 def words(own: OwnGuest) -> list[str]:

@@ -10,7 +10,6 @@ the report says so.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import configparser
 import operator
@@ -23,6 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from . import paths
+from .commands import Option
 from .errors import OK, SlateError
 from .shape import clean
 
@@ -574,12 +574,11 @@ def report(drive: Drive) -> str:
     return "\n".join(lines) + "\n"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate profiles import'."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="MQSim's ssdconfig.xml, SSDSim's page.parameters, "
-                        "SimpleSSD's ssd.cfg or XML, FEMU's run-blackbox.sh, or "
-                        "NVMeVirt's ssd_config.h")  # fmt: skip
-    parser.add_argument("out", type=Path, metavar="PROFILE", help="the profile to make, such as mine.ini")
+OPTIONS = (
+    Option("file", "FILE", "MQSim's ssdconfig.xml, SSDSim's page.parameters, SimpleSSD's ssd.cfg or XML, FEMU's "
+           "run-blackbox.sh, or NVMeVirt's ssd_config.h"),
+    Option("out", "PROFILE", "the profile to make, such as mine.ini"),
+)  # fmt: skip
 
 
 def run(file: Path, out: Path, derive: Callable[[Path, list[str]], object]) -> int:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import jobfile, paths
+from .commands import Option
 from .cuts import times
 from .errors import MachineError, SlateError
 from .shape import Json
@@ -82,38 +83,19 @@ class Cuts:
         return words + (["--after-cut", paths.short(self.script)] if self.script else [])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of power cuts to 'slate run'."""
-    cut = parser.add_argument_group("power cuts")
-    cut.add_argument(
-        "--cut-at",
-        metavar="T[,T...]",
-        help="cut the drive's power at this time since its boot began, such as 1.5s, 800ms, 1500000001ns; "
-        "the second T counts from the second boot, and so on; or so long after a mark that the guest sets, as "
-        "mark:NAME+200ms (slate-mark point NAME; fio's jobs set marks with their names)",
-    )
-    cut.add_argument(
-        "--cut-after-commands", metavar="N", help="cut the power when the N-th NAND command of the boot has ended"
-    )
-    cut.add_argument(
-        "--cut-seed", metavar="N", help="seed of the content of torn cells (default: --seed)"
-    )
-    cut.add_argument(
-        "--cut-then",
-        choices=tuple(THEN),
-        help="off (default): the machine loses its power, too; vanish: only the drive does, and the guest goes "
-        "on without it; reset: the machine is reset, and runs its job again from the start",
-    )
-    cut.add_argument(
-        "--cut-drive",
-        metavar="N",
-        help="with several drives, cut the power of nvmeN alone, and remove it (default: of all at once)",
-    )
-    cut.add_argument(
-        "--after-cut",
-        metavar="SCRIPT",
-        help="boot again on the drive as the cut left it, and run SCRIPT in the guest",
-    )
+OPTIONS = (
+    Option("--cut-at", "T[,T...]", "cut the drive's power at this time since its boot began, such as 1.5s, 800ms, "
+           "1500000001ns; the second T counts from the second boot, and so on; or so long after a mark that the guest "
+           "sets, as mark:NAME+200ms (slate-mark point NAME; fio's jobs set marks with their names)"),
+    Option("--cut-after-commands", "N", "cut the power when the N-th NAND command of the boot has ended"),
+    Option("--cut-seed", "N", "seed of the content of torn cells (default: --seed)"),
+    Option("--cut-then", about="off (default): the machine loses its power, too; vanish: only the drive does, and the "
+           "guest goes on without it; reset: the machine is reset, and runs its job again from the start",
+           choices=tuple(THEN)),
+    Option("--cut-drive", "N", "with several drives, cut the power of nvmeN alone, and remove it (default: of all at "
+           "once)"),
+    Option("--after-cut", "SCRIPT", "boot again on the drive as the cut left it, and run SCRIPT in the guest"),
+)  # fmt: skip
 
 
 def _time(text: str) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from . import paths, units
+from .commands import Option
 from .errors import SlateError
 
 RATE = "4"
@@ -30,21 +31,13 @@ _RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
 _SHORTEST = ("ftl.overhead_ns", "ftl.map_ns")
 
 
-def add_arguments(group: argparse._ArgumentGroup) -> None:
-    """Add the options of the guest's processors to 'slate run'."""
-    group.add_argument(
-        "--cpu-rate",
-        metavar="R",
-        help="speed of each processor, in 10^9 instructions per second of virtual time: 0.1 to 32, "
-        f"such as 3.2 (default {RATE}; 'slate calibrate' finds that of a server)",
-    )
-    group.add_argument(
-        "--cpu-quantum",
-        metavar="NS",
-        help="the time by which the clocks of two busy processors may differ: at most the time of the drive's "
-        f"shortest command, or {QUANTUM_LEAST_NS} if that is longer (default {QUANTUM_NS}, or the largest allowed; "
-        "without effect with one processor)",
-    )
+OPTIONS = (
+    Option("--cpu-rate", "R", "speed of each processor, in 10^9 instructions per second of virtual time: 0.1 to 32, "
+           f"such as 3.2 (default {RATE}; 'slate calibrate' finds that of a server)"),
+    Option("--cpu-quantum", "NS", "the time by which the clocks of two busy processors may differ: at most the time of "
+           f"the drive's shortest command, or {QUANTUM_LEAST_NS} if that is longer (default {QUANTUM_NS}, or the "
+           "largest allowed; without effect with one processor)"),
+)  # fmt: skip
 
 
 def rate(text: str) -> str:

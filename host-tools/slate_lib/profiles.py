@@ -7,7 +7,7 @@ profiles and prints.
 
 from __future__ import annotations
 
-import argparse
+import dataclasses
 import json
 import re
 import subprocess
@@ -15,11 +15,12 @@ import sys
 import textwrap
 from pathlib import Path
 
-from . import drives, paths, peers, units
+from . import drives, paths, units
+from .commands import SET, Option
 from .errors import OK, SlateError
 from .names import PROFILE, files
 from .shape import Json
-from .values import add_set_argument, check_settings
+from .values import check_settings
 
 INVALID = 1  # exit code of 'slate profiles' if a profile is invalid
 _ABOUT = re.compile(r"^; \S+\.ini - (.*?)\.?$", re.MULTILINE)
@@ -42,29 +43,10 @@ PAGE_FTL_IGNORES = (
 TYPES = {1: [""], 2: ["LSB", "MSB"], 3: ["LSB", "CSB", "MSB"], 4: ["LSB", "second", "third", "MSB"]}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate profiles'."""
-    parser.add_argument("--json", action="store_true", help="for programs")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
-    show = actions.add_parser("show", help="a profile's settings, and what follows from them")
-    show.add_argument("profile", metavar="NAME", help="a shipped profile's name, or a path")
-    add_set_argument(show)
-    show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
-    listed = actions.add_parser("keys", help="every key of profiles: values, default, FTLs that read it, meaning")
-    listed.add_argument("words", metavar="WORD", nargs="*", help="only keys that have all these words in their line")
-    listed.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
-    peers.add_arguments(actions.add_parser("import", help="make a profile of another simulator's configuration"))
-
-
-def run(args: argparse.Namespace) -> int:
-    """Returns the exit code."""
-    if args.action == "show":
-        return show(args.profile, args.set, args.json)
-    if args.action == "keys":
-        return list_keys(args.words, args.json)
-    if args.action == "import":
-        return peers.run(args.file, args.out, derive)
-    return list_all(args.json)
+JSON = Option("--json", about="for programs")
+_JSON_OF_VERB = dataclasses.replace(JSON, unset=True)  # it counts before the verb, too
+SHOW = (Option("profile", "NAME", "a shipped profile's name, or a path"), SET, _JSON_OF_VERB)
+KEYS = (Option("words", "WORD", "only keys that have all these words in their line", count="*"), _JSON_OF_VERB)
 
 
 # ---- finding and reading

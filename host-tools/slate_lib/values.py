@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import re
 import subprocess
@@ -55,17 +54,6 @@ def memory_available() -> int | None:
     except OSError:
         pass
     return None
-
-
-def add_set_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the argument --set of a command with one drive."""
-    parser.add_argument(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a value of the profile; repeatable, the last one of a key counts",
-    )
 
 
 def check_settings(lines: list[str]) -> None:

@@ -61,9 +61,9 @@ class Manuals(unittest.TestCase):
     def test_every_command_has_help(self) -> None:
         """Every command listed by 'slate --help' has a section."""
         page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
-        for action in cli.parser()._subparsers._group_actions:
-            for name in action.choices:
-                self.assertIn(f'.SS "slate {name}"', page)
+        self.assertGreater(len(cli.COMMANDS), 10)
+        for command in cli.COMMANDS:
+            self.assertIn(f'.SS "slate {command.name}"', page)
 
 
 if __name__ == "__main__":

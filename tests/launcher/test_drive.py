@@ -74,7 +74,7 @@ class Show(Case):
 
     def test_bad(self) -> None:
         self.assertIn("no such file", self.slate("drive", "show", "none.slate", code=2))
-        self.assertIn("VERB", self.slate("drive", code=2))
+        self.assertIn("ACTION", self.slate("drive", code=2))
         (self.folder / "x").write_bytes(b"x")
         self.assertIn("x: is no drive file", self.slate("drive", "show", "x", code=2))
         path = support.drive_file(self.folder / "a.slate")

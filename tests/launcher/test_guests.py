@@ -55,7 +55,7 @@ class Guests(unittest.TestCase):
     def slate(self, *words: Any) -> str:
         args = cli.parser().parse_args([str(word) for word in words])
         with redirect_stdout(io.StringIO()) as said:
-            self.assertEqual(guests.list_all() if args.command == "guests" else guests.run(args), 0)
+            self.assertEqual(args.execute(args), 0)
         return said.getvalue()
 
     def refused(self, *words: Any) -> str:
@@ -220,7 +220,7 @@ class Guests(unittest.TestCase):
         with open(cache / ".lock", "wb") as other:
             fcntl.flock(other, fcntl.LOCK_EX)
             with ThreadPoolExecutor() as pool:
-                made = pool.submit(guests.run, cli.parser().parse_args(["guest", "make", "forky"]))
+                made = pool.submit(guests.make, cli.parser().parse_args(["guest", "make", "forky"]))
                 with self.assertRaises(TimeoutError):
                     made.result(timeout=0.2)
                 self.assertFalse((self.guests / "forky").exists())

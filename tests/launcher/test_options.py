@@ -11,8 +11,10 @@ from unittest import mock
 
 import support
 
-from slate_lib import cli, command, facts, jobfile, options, paths, processors, units
+from slate_lib import cli, command, commands, facts, jobfile, options, paths, processors, units
 from slate_lib.errors import USAGE, SlateError
+from slate_lib.parsing import Parser
+from slate_lib.study import jobs
 
 JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
 
@@ -46,6 +48,54 @@ class Case(unittest.TestCase):
         self.assertTrue(caught.exception.fix, "no fix")
         for word in words:
             self.assertIn(word, str(caught.exception))
+
+
+class Table(unittest.TestCase):
+    """Test the table of commands, of which parser, manual and completion are made."""
+
+    def test_each_option_is_described(self) -> None:
+        seen = 0
+        for words, command_ in (one for top in cli.COMMANDS for one in top.all()):
+            for option in (*command_.options, *(one for _, group in command_.groups for one in group)):
+                self.assertRegex(option.about, "[a-z]", f"{words} {option.name}")
+                self.assertTrue(option.shown or option.name.startswith("--"), f"{words} {option.name}: no word for it")
+                seen += 1
+        self.assertGreater(seen, 100)
+
+    def test_a_default_stands_in_the_help(self) -> None:
+        option = commands.Option("--count", "N", "cuts", default="7")
+        self.assertEqual(option.help, "cuts (default 7)")
+        args = Parser(prog="x").add(commands.Command("x", "", options=(option,))).parse([])
+        self.assertEqual(args.count, "7")
+
+    def test_a_job_file_may_give_what_is_unset(self) -> None:
+        unset = {option.dest for _, group in options.GROUPS for option in group if option.unset}
+        self.assertEqual(unset, set(jobfile.HINTS))
+        args = cli.parser().parse(["run"])
+        self.assertEqual({getattr(args, name) for name in unset}, {None})
+        self.assertEqual({name: options.DEFAULTS[name] for name in ("fill", "age", "mem", "timeout")},
+                         {"fill": "100", "age": "0", "mem": "1G", "timeout": "600"})  # fmt: skip
+
+    def test_a_study_takes_options_that_are_there(self) -> None:
+        names = {option.name.removeprefix("--") for _, group in options.GROUPS for option in group}
+        self.assertEqual(set(jobs.TAKES[jobs.GUEST]) - names, set())
+
+    def test_an_option_before_a_verb_and_behind_it(self) -> None:
+        for words, as_json in (("--json show x", True), ("show x --json", True), ("show x", False)):
+            self.assertEqual(cli.parser().parse(["profiles", *words.split()]).json, as_json, words)
+
+    def test_what_is_refused(self) -> None:
+        for words, said in (
+            (["profiles", "show", "x", "--jsn"], "--jsn: there is no such option; did you mean --json?"),
+            (["profiles", "shw", "x"], "there is no shw; did you mean show?"),
+            (["profile"], "profile: there is no such command; did you mean profiles?"),
+            (["drive"], "required: ACTION"), (["guest"], "required: ACTION"),
+            (["report", "--html", "--text"], "--html and --text exclude each other"),
+        ):  # fmt: skip
+            with self.assertRaises(SlateError) as caught:
+                args = cli.parser().parse(words)
+                args.execute(args)
+            self.assertIn(said, str(caught.exception))
 
 
 class Arguments(Case):

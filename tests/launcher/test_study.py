@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import hashlib
 import io
@@ -20,9 +19,10 @@ from unittest import mock
 
 import support
 
+from slate_lib import cli
 from slate_lib.account import OpAccount
 from slate_lib.errors import SlateError
-from slate_lib.study import arguments, command, expression, figures, file, jobs, pool, stats, store
+from slate_lib.study import command, expression, figures, file, jobs, pool, stats, store
 
 ROOT = support.ROOT
 HEAD = '[run]\nprofile = "small"\ntrace = "gen:rand4k,foot=8MiB,n=100"\n[measures]\nWAF = "waf"\n'
@@ -217,19 +217,15 @@ class Files(Case):
     def test_most_is_of_until(self) -> None:
         path = self.folder / "my.toml"
         path.write_text('[axes]\nseed = "1..2"\n' + HEAD, encoding="utf-8")
-        parser = argparse.ArgumentParser(allow_abbrev=False)
-        arguments.add_arguments(parser)
         with self.assertRaisesRegex(SlateError, "--most without --until"):
-            command.Work(parser.parse_args([str(path), "--most", "3"]))
+            command.Work(cli.parser().parse(["study", str(path), "--most", "3"]))
 
     def test_until_needs_seeds_of_their_own(self) -> None:
         for text in ("[[pairs]]\nseed = [1, 2]\nclosed = [1, 2]\n", '[axes]\nseed = ["1", "2"]\n'):
             path = self.folder / "my.toml"
             path.write_text(text + HEAD, encoding="utf-8")
-            parser = argparse.ArgumentParser(allow_abbrev=False)
-            arguments.add_arguments(parser)
             with self.assertRaisesRegex(SlateError, "--until: the seeds stand in"):
-                command.Work(parser.parse_args([str(path), "--until", "WAF:1%"]))
+                command.Work(cli.parser().parse(["study", str(path), "--until", "WAF:1%"]))
         for text in ("WAF:1.2.3%", "WAF:.%", "WAF:%", "WAF:1e3%"):
             with self.assertRaisesRegex(SlateError, "not MEASURE:PERCENT"):
                 command._until(text)

@@ -21,11 +21,12 @@ import tempfile
 from pathlib import Path
 
 from .. import command, guests, paths
+from ..commands import SET, Option
 from ..drives import check_profile
 from ..errors import JOB_FAILED, OK, SlateError, quoted
 from ..options import APPS_MEM_MIN, RunOptions, set_kernel
 from ..shape import Json
-from ..values import add_set_argument, check_settings, number, share
+from ..values import check_settings, number, share
 from . import explain, groups, kinds, logfile, report, shrink, survey, times, workload
 from .campaign import Campaign, header
 from .files import GROUP
@@ -44,60 +45,40 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate cuts'."""
-    parser.add_argument("report", nargs="*", metavar="report [LOG]", help="make a text and a page of a campaign's log "
-                        "(default: the one that --log, --profile and --seed name)")  # fmt: skip
-    parser.add_argument("--html", nargs="?", const="", metavar="FILE", help="with report: only the page (default: "
-                        "LOG's name with .html)")  # fmt: skip
-    parser.add_argument("--text", action="store_true", help="with report: only the text")
-    parser.add_argument("--count", metavar="N", help="number of cuts (default 100)")
-    parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the cuts' times (default 1)")
-    parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
-    parser.add_argument(
-        "--kernel",
-        metavar="NAME|FILE",
-        help="small (default with ext4; boots in half the time, 'make guest-kernel' builds it), debian, or a bzImage "
-        "or vmlinux of your own; an id names a different cut with each",
-    )
-    workload.add_arguments(parser)
-    parser.add_argument("--modules", metavar="DIR", help="modules of --kernel FILE (docs/kernels.md)")
-    parser.add_argument("--guest", metavar="NAME", help="another guest than the default; it makes other cuts of an id")
-    add_set_argument(parser)
-    parser.add_argument(
-        "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
-    )
-    parser.add_argument(
-        "--span", metavar="SEC", default="1", help="cut within this many seconds of guest time (default 1)"
-    )
-    parser.add_argument(
-        "--kind", metavar="NAME", default="off",
-        help="what a cut takes: " + "; ".join(f"{name}: {kind.what}" for name, kind in kinds.KINDS.items()),
-    )  # fmt: skip
-    parser.add_argument(
-        "--cut-at", metavar="T[,T...]",
-        help="cut at these times in place of random ones: of the drive's clock, as 1.5s or 1500000001ns, or relative "
-        "to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns",
-    )  # fmt: skip
-    parser.add_argument(
-        "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"
-    )
-    parser.add_argument(
-        "--stop", action="store_true", help="stop after a cut that lost data"
-    )
-    parser.add_argument("--id", metavar="SEED:NUMBER", help="do this cut only, and keep no log")
-    parser.add_argument(
-        "--shrink", action="store_true",
-        help="with --id: find the first bad nanosecond, and the smallest set of lost writes that explains it",
-    )  # fmt: skip
-    parser.add_argument("--take", metavar="N[,N...]", help="with --cut-at: lose the unflushed writes and trims with "
-                        "these numbers, as --shrink prints them")  # fmt: skip
-    parser.add_argument("--states", metavar="N", help="with --kind subset: check up to N different states of each cut, "
-                        "all if it has no more; with --survey: cut so often at each time (2 to 4096)")  # fmt: skip
-    parser.add_argument("--survey", metavar="TRACE", help="cut a replay of this content trace, and count which "
-                        "of the states that NVMe allows the drive leaves")  # fmt: skip
-    parser.add_argument("--timeout", metavar="SEC", default="900", help="end a boot that takes longer (default 900)")
-    parser.add_argument("--keep", metavar="DIR", help="with --id: keep the drive and the consoles in this folder")
+OPTIONS = (
+    Option("report", "report [LOG]", "make a text and a page of a campaign's log (default: the one that --log, "
+           "--profile and --seed name)", count="*"),
+    Option("--html", "FILE", "with report: only the page (default: LOG's name with .html)", bare=""),
+    Option("--text", about="with report: only the text"),
+    Option("--count", "N", "number of cuts (default 100)"),
+    Option("--seed", "N", "seed of the work and the cuts' times", default="1"),
+    Option("--profile", "NAME|FILE", "the drive (default: small)"),
+    Option("--kernel", "NAME|FILE", "small (default with ext4; boots in half the time, 'make guest-kernel' builds it), "
+           "debian, or a bzImage or vmlinux of your own; an id names a different cut with each"),
+    *workload.OPTIONS,
+    Option("--modules", "DIR", "modules of --kernel FILE (docs/kernels.md)"),
+    Option("--guest", "NAME", "another guest than the default; it makes other cuts of an id"),
+    SET,
+    Option("--age", "N", "age the drive by N times its capacity first", default="1"),
+    Option("--span", "SEC", "cut within this many seconds of guest time", default="1"),
+    Option("--kind", "NAME", "what a cut takes: " + "; ".join(f"{name}: {kind.what}"
+           for name, kind in kinds.KINDS.items()), default="off"),
+    Option("--cut-at", "T[,T...]", "cut at these times in place of random ones: of the drive's clock, as 1.5s or "
+           "1500000001ns, or relative to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns"),
+    Option("--log", "FILE", "a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"),
+    Option("--stop", about="stop after a cut that lost data"),
+    Option("--id", "SEED:NUMBER", "do this cut only, and keep no log"),
+    Option("--shrink", about="with --id: find the first bad nanosecond, and the smallest set of lost writes that "
+           "explains it"),
+    Option("--take", "N[,N...]", "with --cut-at: lose the unflushed writes and trims with these numbers, as --shrink "
+           "prints them"),
+    Option("--states", "N", "with --kind subset: check up to N different states of each cut, all if it has no more; "
+           "with --survey: cut so often at each time (2 to 4096)"),
+    Option("--survey", "TRACE", "cut a replay of this content trace, and count which of the states that NVMe allows "
+           "the drive leaves"),
+    Option("--timeout", "SEC", "end a boot that takes longer", default="900"),
+    Option("--keep", "DIR", "with --id: keep the drive and the consoles in this folder"),
+)  # fmt: skip
 
 
 def times_of(args: argparse.Namespace) -> tuple[times.When, ...]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import options, ownkernel, paths
+from ..commands import Option
 from ..errors import SlateError
 from ..shape import Json
 from ..values import number
@@ -65,23 +66,18 @@ class Workload:
             raise ownkernel.lacks(own, [needed])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose a work."""
-    parser.add_argument(
-        "--fs", metavar="NAME", help="the file system under the built-in work: ext4 (default), xfs or f2fs"
-    )
-    parser.add_argument("--ready", metavar="NAME:VARIANT", help="a work that is ready, in place of the built-in one: "
-                        f"{', '.join(ready.known())}; host-tools/guest/cuts says what is promised")  # fmt: skip
-    parser.add_argument("--work", metavar="FILE", help="a script or program of your own, in place of the built-in work")
-    parser.add_argument("--check", metavar="FILE", help="checks a drive after the cut: exit status 0 good, 1 lost, "
-                        "2 torn, 3 inconsistent")  # fmt: skip
-    parser.add_argument("--make", metavar="FILE", help="prepares the drive before --work, once (default: nothing)")
-    parser.add_argument("--file", metavar="FILE", action="append", default=[], help="a file for them in the guest")
-    parser.add_argument("--apps", action="store_true", help="the guest has the applications (docs/apps.md)")
-    parser.add_argument(
-        "--per-boot", metavar="N", help="check at most so many drives in a boot (default 64); 1 if their identifiers "
-        "must not meet, as those of Btrfs and md"
-    )  # fmt: skip
+OPTIONS = (
+    Option("--fs", "NAME", "the file system under the built-in work: ext4 (default), xfs or f2fs"),
+    Option("--ready", "NAME:VARIANT", "a work that is ready, in place of the built-in one: "
+           f"{', '.join(ready.known())}; host-tools/guest/cuts says what is promised"),
+    Option("--work", "FILE", "a script or program of your own, in place of the built-in work"),
+    Option("--check", "FILE", "checks a drive after the cut: exit status 0 good, 1 lost, 2 torn, 3 inconsistent"),
+    Option("--make", "FILE", "prepares the drive before --work, once (default: nothing)"),
+    Option("--file", "FILE", "a file for them in the guest", repeat=True),
+    Option("--apps", about="the guest has the applications (docs/apps.md)"),
+    Option("--per-boot", "N", "check at most so many drives in a boot (default 64); 1 if their identifiers must not "
+           "meet, as those of Btrfs and md"),
+)  # fmt: skip
 
 
 def from_arguments(args: argparse.Namespace) -> Workload:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declares the arguments of 'slate study'. It imports nothing of the package, so that other commands start quickly."""
+"""Declares the arguments of 'slate study'. It imports nothing that takes time, so that other commands start quickly."""
 
 from __future__ import annotations
 
-import argparse
+from ..commands import Option
 
 EXAMPLES = """\
 examples:
@@ -16,22 +16,17 @@ examples:
 MOST_SEEDS = 100
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of 'slate study'."""
-    parser.add_argument("study", nargs="?", metavar="FILE", help="a study's file, or the name of a shipped study")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would run, and for how long")
-    parser.add_argument("--out", metavar="DIR", help="where tables, charts and the page go (default: out/study-NAME)")
-    parser.add_argument("--jobs", metavar="N", help="runs at once (default: one for each processor, as memory allows)")
-    parser.add_argument(
-        "--until", metavar="MEASURE:PCT%",
-        help="add seeds until half of each interval of the measure is within so many per cent of its centre",
-    )  # fmt: skip
-    parser.add_argument("--most", metavar="N",
-                        help=f"with --until: seeds at most (default {MOST_SEEDS})")  # fmt: skip
-    parser.add_argument("--executor", metavar="NAME", help="run by Snakemake's executor of that name, such as slurm")
-    parser.add_argument("--export", metavar="FILE", help="then write the study's results to one file")
-    parser.add_argument(
-        "--import", metavar="FILE", dest="take",
-        help="first take the study's results from such a file; one of a hundred is made again and compared",
-    )  # fmt: skip
-    parser.add_argument("--job", metavar="FILE", help="execute one job of a study, as --executor's machines do")
+OPTIONS = (
+    Option("study", "FILE", "a study's file, or the name of a shipped study", count="?"),
+    Option("--dry-run", about="only say what would run, and for how long"),
+    Option("--out", "DIR", "where tables, charts and the page go (default: out/study-NAME)"),
+    Option("--jobs", "N", "runs at once (default: one for each processor, as memory allows)"),
+    Option("--until", "MEASURE:PCT%", "add seeds until half of each interval of the measure is within so many per cent "
+           "of its centre"),
+    Option("--most", "N", f"with --until: seeds at most (default {MOST_SEEDS})"),
+    Option("--executor", "NAME", "run by Snakemake's executor of that name, such as slurm"),
+    Option("--export", "FILE", "then write the study's results to one file"),
+    Option("--import", "FILE", "first take the study's results from such a file; one of a hundred is made again and "
+           "compared"),
+    Option("--job", "FILE", "execute one job of a study, as --executor's machines do"),
+)  # fmt: skip

@@ -100,8 +100,8 @@ class Work:
 
     def execute(self) -> int:
         """Run the study."""
-        if self.args.take:
-            self._import(Path(self.args.take))
+        if self.args.import_:
+            self._import(Path(self.args.import_))
         if self._is_made():
             print((self.folder / "report.txt").read_text(encoding="utf-8"), end="")
             return self._end()

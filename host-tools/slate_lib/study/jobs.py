@@ -28,7 +28,6 @@ from .. import age, command, drives, names, options, paths, profiles
 from .. import run as running
 from ..errors import SlateError
 from ..options import RunOptions
-from ..parsing import Parser
 from ..shape import Json
 from .file import SEED, Given, Point, Study, shown, words
 
@@ -342,7 +341,7 @@ def _guest(study: Study, given: Asked) -> Job:
     warm = _warm(given, profile)
     sets = [f"--set={key}={value}" for key, value in given.sets.items()]
     rest = [*given.option_words(without=("profile",)), *given.named]
-    asked = _options([f"--profile={profile}", *sets, *rest, *(["--fill=0"] if warm else [])])
+    asked = options.parse([f"--profile={profile}", *sets, *rest, *(["--fill=0"] if warm else [])])
     running.check_job(asked)
     command.check_built(asked)
     drive = [f"--profile={profile}", *sets]
@@ -354,16 +353,6 @@ def _guest(study: Study, given: Asked) -> Job:
     family = " ".join([GUEST, profile.name, asked.name, asked.kernel, str(asked.smp)])
     return Job(hash_of(inputs), inputs, line, {}, [f"out/{name}" for name in KEPT], family,
                (asked.mem >> 20) + GUEST_REST_MB, warm)  # fmt: skip
-
-
-def _options(line: list[str]) -> RunOptions:
-    """Return the options of 'slate run' with these arguments."""
-    parser = Parser(prog="slate run")
-    options.add_run_arguments(parser)
-    found, unknown = parser.parse_known_args(line)
-    if unknown:
-        parser.unknown(unknown)
-    return options.from_arguments(found)
 
 
 def guest_inputs(asked: RunOptions) -> dict[str, Any]:
