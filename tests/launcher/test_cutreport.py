@@ -141,7 +141,9 @@ class Report(unittest.TestCase):
     def test_refused(self) -> None:
         other = self.log.with_name("other.jsonl")
         for text, why in (("", "is no log of"), ('{"x": 1}\n', "is no log of"), ("no json\n", "is no log of"),
-                          ('{"slate_cuts": 3}\n', "of another version")):  # fmt: skip
+                          ("[1]\n", "is no log of"), ('{"slate_cuts": 3}\n', "of another version"),
+                          ('{"slate_cuts": 4}\n', "other.jsonl, line 1: it has no 'profile'"),
+                          (f'{json.dumps(HEAD)}\n{{}}\n', "other.jsonl, line 2: it has no 'id'")):  # fmt: skip
             other.write_text(text, encoding="utf-8")
             with self.assertRaisesRegex(SlateError, why):
                 report.load(other)

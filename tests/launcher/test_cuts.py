@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test the options of power cuts: their meaning, and what is refused."""
 
+import json
 import random
 import shlex
 import subprocess
@@ -225,12 +226,17 @@ class Campaigns(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             log, head = Path(folder) / "log", {"seed": 1}
             self.assertEqual(logfile.read_log(log, head), [])
-            log.write_text('{"seed": 1}\n{"id": "1:0"}\n{"id": "1:', encoding="utf-8")
-            self.assertEqual(logfile.read_log(log, head), [{"id": "1:0"}])
-            self.assertEqual(log.read_text(encoding="utf-8"), '{"seed": 1}\n{"id": "1:0"}\n')
+            line = {"id": "1:0", "good": True, "verdict": "good", "said": "", "seconds": 0.1, "cut_ns": 5,
+                    "operations": 0, "lost_requests": 0, "torn_programs": 0, "torn_erases": 0, "gc_runs": 0}
+            log.write_text(f'{{"seed": 1}}\n{json.dumps(line)}\n{{"id": "1:', encoding="utf-8")
+            self.assertEqual(logfile.read_log(log, head), [line])
+            self.assertEqual(log.read_text(encoding="utf-8"), f'{{"seed": 1}}\n{json.dumps(line)}\n')
+            log.write_text('{"seed": 1}\n{"id": "1:0", "good": 1}\n', encoding="utf-8")
+            with self.assertRaisesRegex(SlateError, "log, line 2: 'good' is not true or false\n.*delete this line"):
+                logfile.read_log(log, head)
             log.write_text('{"slate_cuts": 4, "seed": 2}\n', encoding="utf-8")
             self.assertEqual(logfile.read_log(log, head), [], "of other cuts, but it has none")
-            for other in ('{"seed": 2}\n', "not json\n", '{"slate_cuts": 4, "seed": 2}\n{"id": "1:0"}\n'):
+            for other in ('{"seed": 2}\n', "not json\n", "[1]\n", '{"slate_cuts": 4, "seed": 2}\n{"id": "1:0"}\n'):
                 log.write_text(other, encoding="utf-8")
                 with self.assertRaisesRegex(SlateError, "is of other cuts"):
                     logfile.read_log(log, head)

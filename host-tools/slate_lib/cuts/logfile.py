@@ -9,11 +9,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from .. import shape
 from ..errors import SlateError
 from ..shape import Json
 from . import kinds
 
 VERSION = 4
+HEAD = {"slate_cuts": int, "profile": str, "settings": [str], "age": float, "seed": int, "fs?": str, "ready?": str,
+        "work?": {"*": str}, "kind?": str, "kernel?": str, "guest?": str, "repeat?": str}  # fmt: skip
+CUT = {"id": str, "good": bool, "verdict": str, "said": str, "seconds": float,
+       **dict.fromkeys(("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs",
+                        "unflushed?", "taken?", "announced_after?", "states?"), int),
+       "bad?": [object], "second_cut_ns?": (None, int)}  # fmt: skip
+_REQUEST = {"request": int, "op": str, "offset": int, "bytes": int, "submit_ns": int, "done_ns": (None, int)}
+ACCOUNT = {"id": str, "verdict": str, "said": str, "at_ns": int, "unflushed": [_REQUEST], "lost": [_REQUEST],
+           "smallest": (None, [_REQUEST]), "marks": [[object]], "repeat": str, "repeat_loss": (None, str),
+           "requests": [_REQUEST]}  # fmt: skip
 
 
 def accounts_of(log: Path) -> Path:
@@ -32,6 +43,16 @@ def lines(path: Path) -> list[Json]:
         raise SlateError(f"{path}: is no log of 'slate cuts'", "name the log of a campaign") from None
 
 
+def checked(path: Path, found: list[Json], form: shape.Shape, first: int) -> list[Json]:
+    """Return lines of a file, the first of which has this number. Raises a SlateError if one has another form."""
+    for number, line in enumerate(found, first):
+        try:
+            shape.check(line, form)
+        except shape.Misfit as error:
+            raise SlateError(f"{path}, line {number}: {error}", "delete this line, or name another log") from None
+    return found
+
+
 def read_log(path: Path, wanted: Json) -> list[Json]:
     """Return the completed cuts; an incomplete last line is dropped."""
     if not path.exists():
@@ -42,6 +63,8 @@ def read_log(path: Path, wanted: Json) -> list[Json]:
         found = [json.loads(line) for line in whole.splitlines()]
     except ValueError:
         found = []
+    if found and not isinstance(found[0], dict):
+        found = []
     if len(found) == 1 and "slate_cuts" in found[0]:  # a campaign that made no cut: nothing is lost
         return []
     if (found and _facts(found[0]) != _facts(wanted)) or (whole and not found):
@@ -50,7 +73,7 @@ def read_log(path: Path, wanted: Json) -> list[Json]:
         )
     if whole != text:
         path.write_text(whole, encoding="utf-8")
-    return found[1:]
+    return checked(path, found[1:], CUT, 2)
 
 
 def is_of(path: Path, wanted: Json) -> bool:

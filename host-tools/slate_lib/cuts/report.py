@@ -78,12 +78,16 @@ def load(path: Path) -> Campaign:
     if not path.is_file():
         raise SlateError(f"{paths.short(path)}: there is no such log", "name the log of a campaign of 'slate cuts'")
     lines = logfile.lines(path)
-    if not lines or "slate_cuts" not in lines[0]:
+    if not lines or not isinstance(lines[0], dict) or "slate_cuts" not in lines[0]:
         raise SlateError(f"{paths.short(path)}: is no log of 'slate cuts'", "name the log of a campaign")
     if lines[0]["slate_cuts"] != logfile.VERSION:
         raise SlateError(f"{paths.short(path)}: is a log of another version ({lines[0]['slate_cuts']})",
                          "make the cuts again with this build")  # fmt: skip
-    accounts = {one["id"]: shrink.Account(**one) for one in logfile.lines(logfile.accounts_of(path))}
+    logfile.checked(path, lines[:1], logfile.HEAD, 1)
+    logfile.checked(path, lines[1:], logfile.CUT, 2)
+    told = logfile.accounts_of(path)
+    accounts = {one["id"]: shrink.Account(**{key: one[key] for key in logfile.ACCOUNT})
+                for one in logfile.checked(told, logfile.lines(told), logfile.ACCOUNT, 1)}  # fmt: skip
     return Campaign(path, lines[0], lines[1:], accounts)
 
 
