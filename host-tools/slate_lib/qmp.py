@@ -11,29 +11,14 @@ import asyncio
 import base64
 import contextlib
 import socket
-import sys
-from types import ModuleType
 from typing import Any
 
-from . import paths
+from . import packages
 from .errors import MachineError, SlateError
 from .shape import Json
 
+PACKAGE = "qemu.qmp"
 _REPLY_LIMIT = 256 << 20  # bytes of one reply: 256 marks with their histograms
-
-
-def _import_qmp() -> ModuleType:
-    """Import qemu.qmp, from this Python or from the clone's own environment."""
-    try:
-        import qemu.qmp
-    except ImportError:
-        for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
-            sys.path.append(str(site))
-        try:
-            import qemu.qmp
-        except ImportError:
-            raise SlateError("the Python package qemu.qmp is not there", paths.make("venv")) from None
-    return qemu.qmp
 
 
 def _unseen(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -46,7 +31,7 @@ class Monitor:
     """Holds a QMP session over one end of a socket pair."""
 
     def __init__(self) -> None:
-        self._qmp = _import_qmp()
+        self._qmp = packages.load(PACKAGE)
         self._mine, self.theirs = socket.socketpair()
         self._client = self._qmp.QMPClient("slate", readbuflen=_REPLY_LIMIT)
         self._client.logger.disabled = True
@@ -139,5 +124,5 @@ class Monitor:
 
 def is_session_error(error: BaseException) -> bool:
     """Does the error mean that QEMU has ended?"""
-    qmp = _import_qmp()
+    qmp = packages.load(PACKAGE)
     return isinstance(error, (qmp.QMPError, OSError, EOFError))
