@@ -17,6 +17,14 @@
  * (unless blocks fail). It never fills if all L logical blocks of a plane are served before it is full: each is served
  * once a round, so between a write and its move there are at most about 2 L merges. After a mount it may have more, if
  * a block returns that an earlier mount could not read; then it takes no block until it has fewer.
+ *
+ * Invariants: N5 of nftl_mount.c, and
+ *   - a page is in the map if and only if the buffer has its newest copy. A write to the pair, a move and a merge take
+ *     it out. A host write takes no block while the buffer has pages, so that it does not overtake them;
+ *   - a merge copies the newest copy, wherever it is, since an older version with a higher number would be the newest
+ *     to a mount. For pages that are written after their copies (`late`) the buffer stays valid;
+ *   - free blocks are enough for the buffer to grow to its size (nftl_buffer_left), and one more for a merge;
+ *   - GC that finds the buffer empty at its turn ends (overtaken() in nftl_merge.c).
  */
 #include "nftl.h"
 

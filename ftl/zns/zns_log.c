@@ -10,6 +10,13 @@
  *       highest floor has first[1] or more;
  *   L3  the last page that the log can get takes only a record after which the oldest block is not needed. This
  *       record permits its erase.
+ *
+ * Room. A record carries the `floor`: records with a lower serial count no more. Parts and states that are needed in
+ * the oldest block are programmed again from memory before it is erased. So a block must have more pages than there
+ * are active zones and sets of 32 zones. The log must keep at most the area of each active zone, the states, and a
+ * stripe of one zone whose program failed, which must fit into a block. (If more zones fail before the next mount, the
+ * log may have too little room.) If more records must leave the oldest block than the log can get pages, the drive is
+ * read-only.
  */
 #include "zns_log.h"
 #include "zns_issue.h"

@@ -438,7 +438,7 @@ static void choose_capacity(struct parse *s)
 }
 
 /*
- * Let keys return to their defaults that belong to a profile's own FTL, if an override of ftl.type chooses another one.
+ * Reset the keys that belong to a profile's own FTL to their defaults, if an override of ftl.type chooses another FTL.
  */
 static void drop_foreign(struct parse *s)
 {

@@ -172,7 +172,10 @@ void slate_no_ftl_stats(struct ftl_stats *s);
 bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
 /* slate_control.c: sets the fault plan as hooks of the array, or NULL if it has no entries. */
 void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
-/* slate_series.c. A call does this before its own work when series_ns has passed. */
+/*
+ * slate_series.c. End the rows that are over at now_ns. Each call into the drive does this first when series_ns has
+ * passed.
+ */
 void slate_series_passed(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
 void slate_series_note(struct slate_series *s, const struct ftl_io *io);
 void slate_series_restart(struct slate_dev *d, uint64_t now_ns);

@@ -24,6 +24,16 @@
  * written, so after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are
  * written.
  *
+ * The tail that a mount reads is what is programmed in a period, and from t0 to the end of the checkpoint. The period
+ * is 64 programmed pages for each page of the checkpoint and each frame, so at most a 64th of all programs are a
+ * checkpoint's. Pinned frames delay t1 by a quarter of the period at most (`hold`). Then each block of the checkpoint
+ * is the next one that any plane has beyond gc_urgent_blocks, before the host's. No argument bounds this wait; with
+ * random overwrites of a full drive the newest checkpoint is always younger than two periods (test_ckpt).
+ *
+ * Its blocks are not collected, and count as bad blocks do: a checkpoint is taken only if the drive could lose as many,
+ * so no capacity changes. GC that finds no other block to collect gets the checkpoint's, but only when the host may
+ * take none either; above that it is asleep, short of its target. So neither waits for the other (Q4).
+ *
  * The image, little-endian:
  *
  *   0  4 CRC of what follows, 4 exported LPNs, 4 map pages, 4 blocks, 4 pages per block, 5 issued at t0, 5 issued at
