@@ -85,7 +85,7 @@ def versions(options: RunOptions) -> dict[str, str]:
         if options.apps:
             image = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))
             found["apps"] = str(image["sha256"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         pass
     return found | ({"kernel": options.own_kernel.image.release} if options.own_kernel else {})
 

@@ -84,8 +84,8 @@ def list_all() -> int:
 
 def _read(folder: Path) -> Json:
     try:
-        found: Json = json.loads((folder / "guest.json").read_text(encoding="utf-8"))
-        return found
+        found = json.loads((folder / "guest.json").read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
     except (OSError, ValueError):
         return {}
 

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
-from . import paths
+from . import paths, shape
 from .errors import MachineError, SlateError
 from .shape import Json
 
 SCRIPT = paths.GUEST_TOOLS / "jobs" / "load.sh"
+# What is read of the JSON that slate-load writes; the guest could send anything.
+_OP = dict.fromkeys(("requests", "latency_sum_ns", "p50_ns", "p99_ns", "max_ns"), int)
+_SUMMARY = {"engine": str, "duration_ns": int, "ops": {"*": _OP}}
 GENERATED = "gen:"
 IN_GUEST = "trace"
 
@@ -52,7 +54,8 @@ def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
 def results(trace: str, words: list[str], found: dict[str, bytes]) -> Json:
     """Return the results in the form of app.json."""
     try:
-        said = json.loads(found["load.json"])
+        said = shape.parse(found["load.json"])
+        shape.check(said, _SUMMARY)
         parts = [
             {
                 "name": op,

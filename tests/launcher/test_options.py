@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test arguments and job files: what is refused, with which message."""
 
+import json
 import shlex
 import tempfile
 import unittest
@@ -11,8 +12,8 @@ from unittest import mock
 
 import support
 
-from slate_lib import cli, command, commands, facts, jobfile, options, paths, processors, units
-from slate_lib.errors import USAGE, SlateError
+from slate_lib import cli, command, commands, facts, jobfile, load, options, paths, processors, units
+from slate_lib.errors import USAGE, MachineError, SlateError
 from slate_lib.parsing import Parser
 from slate_lib.study import jobs
 
@@ -48,6 +49,28 @@ class Case(unittest.TestCase):
         self.assertTrue(caught.exception.fix, "no fix")
         for word in words:
             self.assertIn(word, str(caught.exception))
+
+
+class Loads(unittest.TestCase):
+    """Test what is read of slate-load's summary."""
+
+    def test_a_summary(self) -> None:
+        op = {"requests": 4, "latency_sum_ns": 10, "p50_ns": 2, "p99_ns": 3, "max_ns": 5}
+        text = json.dumps({"engine": "io_uring", "duration_ns": 2_000_000_000,
+                           "ops": {"read": op, "write": {**op, "requests": 0}}})  # fmt: skip
+        found = load.results("dir/a.csv", ["--open"], {"load.json": text.encode()})
+        self.assertEqual(found["parameters"], {"trace": "a.csv", "engine": "io_uring", "options": "--open"})
+        self.assertEqual(found["parts"], [{"name": "read", "operations": 4, "seconds": 2.0,
+                                           "latency_ns": {"mean": 2.5, "p50": 2, "p99": 3, "max": 5}}])  # fmt: skip
+
+    def test_what_is_no_summary(self) -> None:
+        for text, why in ((b"", "Expecting value"), (b"[]", "it is no object"), (b"{}", "it has no 'engine'"),
+                          (b'{"engine": "x", "duration_ns": 1, "ops": {"read": []}}', "'ops.read' is no object"),
+                          (b'{"engine": "x", "duration_ns": NaN, "ops": {}}', "NaN is no number")):  # fmt: skip
+            with self.assertRaisesRegex(MachineError, f"slate-load's summary can not be read: {why}"):
+                load.results("a", [], {"load.json": text})
+        with self.assertRaisesRegex(MachineError, "can not be read: 'load.json'"):
+            load.results("a", [], {})
 
 
 class Table(unittest.TestCase):
