@@ -8,7 +8,6 @@ import json
 import subprocess
 import tempfile
 import unittest
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
