@@ -11,7 +11,7 @@ from support import Machine
 BAR = 0xD0000000
 DEPTH = 32
 GRAIN_NS = 10_000  # of the steps in which wait() looks for a completion
-ADMIN_SQ, ADMIN_CQ, IO_SQ, IO_CQ = 0x100000, 0x101000, 0x102000, 0x103000
+ADMIN_SQ, ADMIN_CQ, IO_SQ, IO_CQ = 0x100000, 0x101000, 0x102000, 0x103000  # of the first controller
 BUFFERS = 0x200000  # one of 64 KiB for each slot
 BUFFER_BYTES = 0x10000
 CC, CSTS, AQA, ASQ, ACQ = 0x14, 0x1C, 0x24, 0x28, 0x30
@@ -93,11 +93,22 @@ class Queue:
         return Completion(cid, status >> 1, result)
 
     def drain(self) -> list[Completion]:
-        """Return all available completions, in order."""
-        found = []
-        while completion := self.poll():
-            found.append(completion)
-        return found
+        """Return all available completions, in order. Each command of qtest costs a wait: read all entries at once."""
+        found: list[Completion] = []
+        while True:
+            entries, before = self.nvme.machine.read(self.cq, 16 * self.depth), len(found)
+            for _ in range(self.depth):
+                result, _, _, _, cid, status = struct.unpack_from("<IIHHHH", entries, 16 * self.head)
+                if status & 1 != self.phase:
+                    break
+                self.head = (self.head + 1) % self.depth
+                self.phase ^= self.head == 0
+                found.append(Completion(cid, status >> 1, result))
+                if not self.head:
+                    break
+            if len(found) == before:
+                return found
+            self.nvme.set32(0x1000 + 8 * self.qid + 4, self.head)
 
 
 def power_cycle(machine: Machine, off_ns: int, css: int = 0) -> Nvme:
@@ -119,10 +130,10 @@ def power_on(machine: Machine, later_ns: int = 0, grain_ns: int = GRAIN_NS, css:
 
 
 class Nvme:
-    """Drives the controller at a PCI address: mapped and, after enable(), running."""
+    """Drives the controller at a PCI address: mapped and, after enable(), running. Its queues begin at `queues`."""
 
-    def __init__(self, machine: Machine, bus: int = 0, slot: int = 4) -> None:
-        self.machine, self.bus, self.slot = machine, bus, slot
+    def __init__(self, machine: Machine, bus: int = 0, slot: int = 4, queues: int = ADMIN_SQ) -> None:
+        self.machine, self.bus, self.slot, self.queues = machine, bus, slot, queues
         self.config_write(0x10, BAR)
         self.config_write(0x14, 0)
         self.config_write(0x04, self.config(0x04) & 0xFFFF | 0x6)
@@ -168,11 +179,11 @@ class Nvme:
 
     def enable(self, css: int = 0, ams: int = 0, ready: int = 1) -> None:
         """Start the controller and make the I/O queue; css: 6 selects all command sets; ready: CSTS."""
-        self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
+        self.admin = Queue(self, 0, self.queues, self.queues + ADMIN_CQ - ADMIN_SQ)
         self.set32(AQA, DEPTH - 1 | (DEPTH - 1) << 16)
-        self.set32(ASQ, ADMIN_SQ)
+        self.set32(ASQ, self.admin.sq)
         self.set32(ASQ + 4, 0)
-        self.set32(ACQ, ADMIN_CQ)
+        self.set32(ACQ, self.admin.cq)
         self.set32(ACQ + 4, 0)
         self.set32(CC, CC_ENABLE | css << 4 | ams << 11)
         self.check_ready(ready)
@@ -185,7 +196,7 @@ class Nvme:
 
     def make_io_queue(self) -> None:
         """Make a queue pair without interrupts."""
-        self.io = Queue(self, 1, IO_SQ, IO_CQ).create()
+        self.io = Queue(self, 1, self.queues + IO_SQ - ADMIN_SQ, self.queues + IO_CQ - ADMIN_SQ).create()
 
     def disable(self) -> None:
         """Clear CC.EN; returns when the register was written, before the controller is disabled."""

@@ -142,12 +142,13 @@ class Machine:
         self.qmp_line = Monitor(self.folder / "qmp")
         self.under_qtest = "qtest" in accel
         self.qtest = Monitor(self.folder / "qtest") if self.under_qtest else None
+        self.unanswered: list[str] = []  # commands sent by post()
         self.log = self.folder / "log"
         line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), "-M", "q35", "-m", "64", *accel]
         line += ["-nodefaults", "-display", "none", "-no-user-config", "-qmp", f"unix:{self.qmp_line.path}"]
         line += [*(("-trace", "nand_ssd_*") if trace else ()), "-D", str(self.log)]
         if self.qtest:
-            line += ["-qtest", f"unix:{self.qtest.path}", "-qtest-log", "/dev/null"]
+            line += ["-qtest", f"unix:{self.qtest.path}", "-qtest-log", "none"]
         for options in blockdevs:
             line += ["-blockdev", json.dumps(options)]
         with open(self.folder / "out", "wb") as out:
@@ -200,10 +201,21 @@ class Machine:
 
     # ---- qtest ----
 
-    def command(self, line: str) -> str:
-        """Send a command of the qtest protocol; returns what follows OK."""
+    def post(self, line: str) -> None:
+        """Send a command of the qtest protocol that returns nothing. The next command(), which waits, checks it."""
         assert self.qtest
         self.qtest.send(line)
+        self.unanswered.append(line)
+
+    def command(self, line: str) -> str:
+        """Send a command of the qtest protocol; returns what follows OK."""
+        self.post(line)
+        posted, self.unanswered = self.unanswered, []
+        return [self._answer(line) for line in posted][-1]
+
+    def _answer(self, line: str) -> str:
+        """Wait for the answer to a command."""
+        assert self.qtest
         while True:
             answer = self.qtest.receive()
             if answer.startswith("OK"):
@@ -225,7 +237,7 @@ class Machine:
 
     def write(self, at: int, data: bytes) -> None:
         """Write to guest memory."""
-        self.command(f"write {at:#x} {len(data):#x} 0x{data.hex()}")
+        self.post(f"write {at:#x} {len(data):#x} 0x{data.hex()}")
 
     def read(self, at: int, size: int) -> bytes:
         """Read guest memory."""
