@@ -3,6 +3,8 @@
 
 #include "nand_geom.h"
 
+#define NO_PAGE UINT32_MAX
+
 uint64_t sanitize_idle_ns(const struct nand *n, uint64_t now_ns)
 {
 	for (uint32_t die = 0; die < geo_dies(&n->geo); die++) {
@@ -14,20 +16,45 @@ uint64_t sanitize_idle_ns(const struct nand *n, uint64_t now_ns)
 	return now_ns;
 }
 
+static pbn_t block_of_row(const struct nand_geometry *g, uint32_t die, uint32_t plane, uint32_t row)
+{
+	return (pbn_t){ (die * g->planes_per_die + plane) * g->blocks_per_plane + row };
+}
+
 static uint32_t add_erases(const struct nand *n, struct nand_cmd *c, uint32_t die, uint32_t row)
 {
 	const struct nand_geometry *g = &n->geo;
 	uint32_t count = 0;
 
 	for (uint32_t plane = 0; plane < g->planes_per_die; plane++) {
-		uint32_t block = (die * g->planes_per_die + plane) * g->blocks_per_plane + row;
+		pbn_t block = block_of_row(g, die, plane, row);
 
-		if (n->ops->is_bad(n, (pbn_t){ block }))
+		if (n->ops->is_bad(n, block))
 			continue;
 		c[count++] = (struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
-						.ppn = { block * g->pages_per_block } };
+						.ppn = { block.v * g->pages_per_block } };
 	}
 	return count;
+}
+
+/* Execute one group of a die. Blocks of which a command fails become bad. Returns the end of the group, or end_ns. */
+static uint64_t execute(struct nand *n, uint64_t now_ns, struct nand_cmd *c, uint32_t count, uint64_t end_ns,
+			uint32_t *failed)
+{
+	if (count)
+		nand_submit(n, now_ns, c, count);
+	for (uint32_t i = 0; i < count; i++) {
+		pbn_t block = { c[i].ppn.v / n->geo.pages_per_block };
+
+		SSD_ASSERT(c[i].status == NAND_OK || c[i].status == NAND_ERASE_FAIL || c[i].status == NAND_PROG_FAIL);
+		if (c[i].status != NAND_OK) {
+			n->ops->mark_bad(n, block);
+			*failed += 1;
+		}
+		if (c[i].done_ns > end_ns)
+			end_ns = c[i].done_ns;
+	}
+	return end_ns;
 }
 
 uint64_t sanitize_row(struct nand *n, uint64_t now_ns, uint32_t row, uint32_t *failed)
@@ -35,20 +62,61 @@ uint64_t sanitize_row(struct nand *n, uint64_t now_ns, uint32_t row, uint32_t *f
 	struct nand_cmd c[NAND_PLANES_MAX];
 	uint64_t end_ns = now_ns;
 
-	for (uint32_t die = 0; die < geo_dies(&n->geo); die++) {
-		uint32_t count = add_erases(n, c, die, row);
+	for (uint32_t die = 0; die < geo_dies(&n->geo); die++)
+		end_ns = execute(n, now_ns, c, add_erases(n, c, die, row), end_ns, failed);
+	return end_ns;
+}
 
-		if (count)
-			nand_submit(n, now_ns, c, count);
-		for (uint32_t i = 0; i < count; i++) {
-			SSD_ASSERT(c[i].status == NAND_OK || c[i].status == NAND_ERASE_FAIL);
-			if (c[i].status == NAND_ERASE_FAIL) {
-				n->ops->mark_bad(n, (pbn_t){ c[i].ppn.v / n->geo.pages_per_block });
-				*failed += 1;
-			}
-			if (c[i].done_ns > end_ns)
-				end_ns = c[i].done_ns;
-		}
+static bool by_word_lines(const struct nand_geometry *g)
+{
+	return g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
+}
+
+uint32_t sanitize_steps(const struct nand_geometry *g)
+{
+	return g->pages_per_block + (by_word_lines(g) ? (g->bits_per_cell - 1) * g->bits_per_cell : 0);
+}
+
+/*
+ * The page of a step. With the orders by word lines, round r programs type t of word line r - t, lowest type
+ * first. So C1 to C4 (R2) hold: all that a page needs is in earlier rounds, or before it in its own.
+ */
+static uint32_t page_of_step(const struct nand_geometry *g, uint32_t step)
+{
+	uint32_t round = step / g->bits_per_cell, type = step % g->bits_per_cell;
+
+	if (!by_word_lines(g))
+		return step;
+	if (type > round || round - type >= g->pages_per_block / g->bits_per_cell)
+		return NO_PAGE;
+	return (round - type) * g->bits_per_cell + type;
+}
+
+static uint32_t add_programs(const struct nand *n, struct nand_cmd *c, uint32_t die, uint32_t row, uint32_t page,
+			     const void *data)
+{
+	const struct nand_geometry *g = &n->geo;
+	uint32_t count = 0;
+
+	for (uint32_t plane = 0; plane < g->planes_per_die; plane++) {
+		pbn_t block = block_of_row(g, die, plane, row);
+
+		if (n->ops->is_bad(n, block))
+			continue;
+		c[count++] = (struct nand_cmd){ .op = NAND_PROGRAM, .source = NAND_SRC_META, .data = data,
+						.ppn = { block.v * g->pages_per_block + page } };
 	}
+	return count;
+}
+
+uint64_t sanitize_program(struct nand *n, uint64_t now_ns, uint32_t row, uint32_t step, const void *data,
+			  uint32_t *failed)
+{
+	struct nand_cmd c[NAND_PLANES_MAX];
+	uint64_t end_ns = now_ns;
+	uint32_t page = page_of_step(&n->geo, step);
+
+	for (uint32_t die = 0; page != NO_PAGE && die < geo_dies(&n->geo); die++)
+		end_ns = execute(n, now_ns, c, add_programs(n, c, die, row, page, data), end_ns, failed);
 	return end_ns;
 }

@@ -164,7 +164,9 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 {
 	struct slate_dev *d = opaque;
 
-	if (io == d->own_io)
+	if (io == d->own_io && d->own_record)
+		slate_record_content(d, at, buf, len);
+	else if (io == d->own_io)
 		own_content(d, io->offset + at, buf, len);
 	else
 		d->host.copy(d->host.opaque, io, at, buf, len);
@@ -701,8 +703,7 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
 	if (SSD_UNLIKELY(d->sanitizing)) {
-		/* Nothing is left to be flushed. */
-		refuse(d, now_ns, io, io->op == FTL_FLUSH ? SSD_OK : SSD_E_BUSY);
+		refuse(d, now_ns, io, slate_sanitize_answer(d, io));
 		return;
 	}
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))

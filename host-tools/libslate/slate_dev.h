@@ -92,6 +92,7 @@ struct slate_dev {
 	bool own_done;
 	uint64_t own_version;
 	bool own_zeroes;
+	const uint8_t *own_record;	/* content of own_io: SLATE_RECORD_BYTES, then zeroes; NULL: as above */
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
 	void *progress_opaque;
 
@@ -129,7 +130,7 @@ struct slate_dev {
 
 	/* slate_sanitize.c */
 	enum slate_sanitizing sanitizing;
-	bool sanitize_row_runs;		/* ERASES: the erases of the next row have been submitted */
+	uint32_t sanitize_actions;	/* ERASES: the actions of the next row that have been submitted */
 	uint64_t sanitize_next_ns;	/* ERASES: time of the next step; the core's clock */
 	struct ftl_zones zones_before;	/* zns: what zones() returned when the operation began */
 };
@@ -209,6 +210,10 @@ void slate_begin_events(struct slate_dev *d); /* slate_events.c: gives up events
 bool slate_sanitize_goes_on(struct slate_dev *d);
 int slate_sanitize_to_end(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
 uint64_t slate_sanitize_step(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
+/* Copy bytes of own_record. */
+void slate_record_content(const struct slate_dev *d, uint64_t at, void *buf, size_t len);
+/* The drive is being sanitized: return the status of an I/O, and copy what it reads. */
+enum ssd_err slate_sanitize_answer(struct slate_dev *d, struct ftl_io *io) SSD_SELDOM;
 /* Does the drive have power, is it mounted at now_ns, and is no cut due? */
 static inline bool slate_undisturbed(const struct slate_dev *d, uint64_t now_ns)
 {

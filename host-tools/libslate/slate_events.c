@@ -2,10 +2,11 @@
 /*
  * slate_events.c - keeps the newest events of the drive in a ring of bytes in the image (slate_events.h).
  *
- * The word `place` has in bits 0 to 14 the offset of the oldest event in the ring, in bit 15 whether the ring is
+ * The word `place` has in bits 0 to 13 the offset of the oldest event in the ring, in bit 15 whether the ring is
  * initialized, in bits 16 to 31 the bytes in use, and in bits 32 to 63 the number of unsafe shutdowns that have their
  * event, modulo 2^32. `place` is stored by one instruction: after the bytes of a new event have been written, and
- * before the bytes of an event that is dropped are overwritten. So `place` always describes whole events. In the ring
+ * before the bytes of an event that is dropped are overwritten. So `place` always describes whole events. While bit 14
+ * is set, the last SLATE_LENT_BYTES bytes are lent to a sanitize operation, and the ring ends before them. In the ring
  * an event has a head of 4 bytes (struct head): the event's length, and the number of its bytes that follow, 16 bits
  * each. The rest of the event are zeroes, which the ring leaves out.
  *
@@ -23,6 +24,7 @@
 #define HEAD 4u
 #define RING_BYTES (NAND_OWN_BYTES - 8u)
 #define BEGUN 0x8000u
+#define LENT 0x4000u
 #define EVENT_HEAD 24u
 #define SHUTDOWNS_MAX (RING_BYTES / (HEAD + EVENT_HEAD))
 
@@ -41,12 +43,17 @@ static struct ring *ring_of(const struct slate_dev *d)
 
 static uint32_t begin_of(const struct ring *r)
 {
-	return (uint32_t)r->place & (BEGUN - 1);
+	return (uint32_t)r->place & (LENT - 1);
 }
 
 static uint32_t used_of(const struct ring *r)
 {
 	return (uint32_t)r->place >> 16;
+}
+
+static uint32_t bytes_of(const struct ring *r)
+{
+	return r->place & LENT ? RING_BYTES - SLATE_LENT_BYTES : RING_BYTES;
 }
 
 static uint32_t told_of(const struct ring *r)
@@ -56,7 +63,7 @@ static uint32_t told_of(const struct ring *r)
 
 static void set_place(struct ring *r, uint32_t begin, uint32_t used, uint32_t told)
 {
-	uint64_t place = (uint64_t)told << 32 | used << 16 | BEGUN | begin % RING_BYTES;
+	uint64_t place = (uint64_t)told << 32 | used << 16 | BEGUN | (r->place & LENT) | begin % bytes_of(r);
 
 	__atomic_store_n(&r->place, place, __ATOMIC_SEQ_CST);
 }
@@ -64,13 +71,13 @@ static void set_place(struct ring *r, uint32_t begin, uint32_t used, uint32_t to
 static void get(const struct ring *r, uint32_t at, void *to, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		((uint8_t *)to)[i] = r->byte[(at + i) % RING_BYTES];
+		((uint8_t *)to)[i] = r->byte[(at + i) % bytes_of(r)];
 }
 
 static void put(struct ring *r, uint32_t at, const void *from, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		r->byte[(at + i) % RING_BYTES] = ((const uint8_t *)from)[i];
+		r->byte[(at + i) % bytes_of(r)] = ((const uint8_t *)from)[i];
 }
 
 struct head {
@@ -119,7 +126,7 @@ static bool is_sound(const struct ring *r)
 {
 	uint32_t at = 0, count;
 
-	if (!(r->place & BEGUN) || begin_of(r) >= RING_BYTES || used_of(r) > RING_BYTES)
+	if (!(r->place & BEGUN) || begin_of(r) >= bytes_of(r) || used_of(r) > bytes_of(r))
 		return false;
 	while (at + HEAD <= used_of(r)) {
 		if (!is_whole(r, begin_of(r) + at))
@@ -134,6 +141,8 @@ void slate_begin_events(struct slate_dev *d)
 	struct ring *r = ring_of(d);
 	uint32_t unsafe = (uint32_t)d->note[SLATE_NOTE_UNSAFE];
 
+	if (!(r->place & BEGUN))
+		r->place = 0;
 	if (!is_sound(r) || told_of(r) > unsafe)
 		set_place(r, 0, 0, unsafe);
 }
@@ -153,7 +162,7 @@ static void append(struct ring *r, const uint8_t *event, size_t bytes, uint32_t 
 	SSD_ASSERT(bytes >= EVENT_HEAD && bytes <= SLATE_EVENT_BYTES_MAX && own_length(event) == bytes);
 	while (!event[h.kept - 1])
 		h.kept--;
-	while (RING_BYTES - used_of(r) < HEAD + h.kept || length_of_all(r, &count) + bytes > SLATE_EVENTS_BYTES_MAX)
+	while (bytes_of(r) - used_of(r) < HEAD + h.kept || length_of_all(r, &count) + bytes > SLATE_EVENTS_BYTES_MAX)
 		drop_oldest(r);
 	end = begin_of(r) + used_of(r);
 	put(r, end, &h, sizeof(h));
@@ -164,6 +173,44 @@ static void append(struct ring *r, const uint8_t *event, size_t bytes, uint32_t 
 void slate_append_event(struct slate_dev *d, const void *event, size_t bytes)
 {
 	append(ring_of(d), event, bytes, told_of(ring_of(d)));
+}
+
+/* Move the events to the front of the ring, and lend a part or not. If the process ends meanwhile, they are lost. */
+static void move_to_front(struct ring *r, uint64_t lent)
+{
+	uint8_t all[RING_BYTES];
+	uint32_t used = used_of(r);
+
+	get(r, begin_of(r), all, used);
+	__atomic_store_n(&r->place, (uint64_t)told_of(r) << 32 | BEGUN | lent, __ATOMIC_SEQ_CST);
+	put(r, 0, all, used);
+	set_place(r, 0, used, told_of(r));
+}
+
+void *slate_events_lend(struct slate_dev *d)
+{
+	struct ring *r = ring_of(d);
+
+	while (used_of(r) > RING_BYTES - SLATE_LENT_BYTES)
+		drop_oldest(r);
+	if (!(r->place & LENT))
+		move_to_front(r, LENT);
+	return r->byte + RING_BYTES - SLATE_LENT_BYTES;
+}
+
+const void *slate_events_lent(const struct slate_dev *d)
+{
+	const struct ring *r = ring_of(d);
+
+	return r->place & LENT ? r->byte + RING_BYTES - SLATE_LENT_BYTES : NULL;
+}
+
+void slate_events_give_back(struct slate_dev *d)
+{
+	struct ring *r = ring_of(d);
+
+	if (r->place & LENT)
+		move_to_front(r, 0);
 }
 
 uint32_t slate_untold_shutdowns(const struct slate_dev *d)

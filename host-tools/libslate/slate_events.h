@@ -27,6 +27,14 @@ void slate_append_event(struct slate_dev *d, const void *event, size_t bytes);
  */
 uint32_t slate_untold_shutdowns(const struct slate_dev *d);
 void slate_append_shutdown(struct slate_dev *d, const void *event, size_t bytes);
+/*
+ * Bytes of the ring that the drive uses for itself during a sanitize operation, at the cost of the oldest events, and
+ * which outlive power cuts and the process as well. slate_events_lent() returns NULL if none are lent.
+ */
+#define SLATE_LENT_BYTES 512u
+void *slate_events_lend(struct slate_dev *d);
+const void *slate_events_lent(const struct slate_dev *d);
+void slate_events_give_back(struct slate_dev *d);
 /* Copy all events, the newest first, one after the other; slate_events_bytes() returns their length. */
 size_t slate_events_bytes(const struct slate_dev *d, uint32_t *count);
 void slate_get_events(const struct slate_dev *d, void *all);

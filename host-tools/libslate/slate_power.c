@@ -246,7 +246,7 @@ void slate_power_fails(struct slate_dev *d)
 			at = save(d, at);
 	}
 	d->sanitizing = SLATE_NOT_SANITIZING;
-	d->sanitize_row_runs = false;
+	d->sanitize_actions = 0;
 	nand_array_in_flight(a, at, &met);
 	memset(d->power.torn, 0, sizeof(d->power.torn));
 	memcpy(d->power.undone, met.waiting, sizeof(met.waiting));

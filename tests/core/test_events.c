@@ -263,6 +263,36 @@ static void damage(void)
 	expect(9, 9, 60, 0);
 }
 
+/*
+ * 512 bytes are lent: 3480 are left, with room for 54 events of 64 bytes. They are given back when the drive is opened
+ * and no sanitize operation is under way.
+ */
+static void lent(void)
+{
+	uint8_t *bytes, all[SLATE_LENT_BYTES];
+
+	memset(all, 0xa5, sizeof(all));
+	for (uint32_t i = 1; i <= 100; i++)
+		append(i, 60, 0);
+	expect(39, 100, 60, 0);
+	EXPECT(!slate_events_lent(dev));
+	bytes = slate_events_lend(dev);
+	memcpy(bytes, all, sizeof(all));
+	expect(47, 100, 60, 0);
+	for (uint32_t i = 101; i <= 170; i++) {
+		append(i, 60, 0);
+		expect(i - 53, i, 60, 0);
+	}
+	EXPECT(slate_events_lend(dev) == bytes && slate_events_lent(dev) == bytes);
+	EXPECT(!memcmp(bytes, all, sizeof(all)));
+	open_again();
+	EXPECT(!slate_events_lent(dev));
+	expect(117, 170, 60, 0);
+	for (uint32_t i = 171; i <= 200; i++)
+		append(i, 60, 0);
+	expect(139, 200, 60, 0);
+}
+
 int main(void)
 {
 	SSD_ASSERT(mkdtemp(dir));
@@ -274,6 +304,7 @@ int main(void)
 	RUN(length_of_all);
 	RUN(shutdowns);
 	RUN(damage);
+	RUN(lent);
 	slate_close(dev);
 	unlink(path);
 	unlink(ini);

@@ -5,7 +5,8 @@
  *
  * The drive has two channels of one die with two planes of 24 blocks. In each row the commands of a die's two planes
  * follow each other on its channel, 100 ns each, and then the die erases for 1000000 ns; the other die does the same at
- * the same time.
+ * the same time. A byte takes 1 ns on the channel, and a program 200000 ns. So a step of an overwrite, which programs a
+ * page in each plane, takes 2 * (100 + page_bytes + oob_bytes) + 200000 ns.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -20,7 +21,9 @@
 #define ROWS 24u
 #define ROW_NS 1000200u
 #define BLOCKS 96u
-#define TAG 0xa2u
+#define BLOCK_ERASE 0xa2u		/* Dword 10: block erase; bits that it ignores */
+#define OVERWRITE 0x123u	/* overwrite in 2 passes, and invert the pattern between them */
+#define PATTERN 0x12345678u
 
 static const char *const shape[] = {
 	"geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
@@ -53,6 +56,10 @@ static const struct kind {
 			  "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6", "ftl.gc_stop_blocks=5" } },
 	{ "dac", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
 	{ "zns", { "ftl.type=zns", "ftl.buffer_units=64", "ftl.zone_active_max=4", "ftl.zone_open_max=4" } },
+};
+
+static const struct kind with_namespaces = {
+	"namespaces", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5", "drive.namespaces=4" }
 };
 
 static uint32_t zone_count(void)
@@ -109,13 +116,14 @@ static void run_to_end(void)
 	}
 }
 
-static void expect_blank(uint32_t bad)
+static void expect_blank(uint32_t bad, uint32_t order)
 {
 	const struct slate_sanitize_status s = state();
 	uint32_t found = 0, pages = slate_geometry(dev)->pages_per_block;
 
 	EXPECT_EQ(s.state, SLATE_SANITIZE_DONE);
-	EXPECT_EQ(s.tag, TAG);
+	EXPECT_EQ(s.dw10, order);
+	EXPECT_EQ(s.passes, order == OVERWRITE ? 2 : 0);
 	EXPECT(s.blank);
 	for (uint32_t b = 0; b < BLOCKS; b++) {
 		found += dev->nand->ops->is_bad(dev->nand, (pbn_t){ b });
@@ -153,7 +161,7 @@ static void refusals(void)
 	EXPECT_EQ(run_io(FTL_WRITE, 0), SSD_E_BUSY);
 	EXPECT_EQ(run_io(FTL_FLUSH, 0), SSD_OK);
 	EXPECT_EQ(run_io(FTL_TRIM, 0), SSD_E_BUSY);
-	EXPECT_EQ(slate_sanitize(dev, now, 1), SSD_E_BUSY);
+	EXPECT_EQ(slate_sanitize(dev, now, 1, 0), SSD_E_BUSY);
 	EXPECT_EQ(control(SLATE_FORCE_GC, 0, 0, 0, &result), SLATE_REFUSED);
 	EXPECT(says("is being sanitized"));
 	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages=7"), SLATE_REFUSED);
@@ -184,7 +192,7 @@ static void exact(const struct kind *k)
 	counts(before);
 	erases = stats()->nand.ops[NAND_ERASE][NAND_SRC_META];
 	start = now;
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	run_until(start + ROW_NS / 2);
 	EXPECT_EQ(state().row, 0);
 	refusals();
@@ -195,7 +203,7 @@ static void exact(const struct kind *k)
 	run_to_end();
 	EXPECT_EQ(now - start, ROWS * (uint64_t)ROW_NS);
 	if (!zoned())
-		expect_blank(0);
+		expect_blank(0, BLOCK_ERASE);
 	counts(after);
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		EXPECT_EQ(after[b], before[b] + 1);
@@ -216,7 +224,7 @@ static void waits(const struct kind *k)
 	slate_submit(dev, now, &io);
 	(void)slate_step(dev, now);
 	EXPECT(slate_inflight(dev) || finished);	/* some FTLs report a read before its time */
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	run_to_end();
 	EXPECT(finished && status == SSD_OK);
 	expect_usable();
@@ -246,7 +254,7 @@ static void cut(const struct kind *k, uint64_t after)
 		exit(1);
 	use(after);
 	zones = zone_count();
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	start = now;
 	cut_and_on(start + after);
 	EXPECT(slate_is_sanitizing(dev));
@@ -263,7 +271,7 @@ static void cut(const struct kind *k, uint64_t after)
 	run_to_end();
 	EXPECT_EQ(now - start, (ROWS - row) * ROW_NS);
 	if (!zoned())
-		expect_blank(0);
+		expect_blank(0, BLOCK_ERASE);
 	expect_usable();
 	cut_and_on(now + 100);
 	EXPECT(!slate_is_sanitizing(dev));
@@ -308,7 +316,7 @@ static void cut_in_wait(const struct kind *k)
 	settle(false);
 	finished = false;
 	slate_submit(dev, now, &io);
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	(void)slate_step(dev, now);
 	waiting = !finished;
 	EXPECT_EQ(dev->sanitizing, waiting ? SLATE_SANITIZE_WAITS : SLATE_SANITIZE_ERASES);
@@ -320,7 +328,7 @@ static void cut_in_wait(const struct kind *k)
 	EXPECT_EQ(state().row, 0);
 	run_to_end();
 	if (!zoned())
-		expect_blank(0);
+		expect_blank(0, BLOCK_ERASE);
 	expect_usable();
 	slate_close(dev);
 }
@@ -337,7 +345,7 @@ static void cut_mount(const struct kind *k, enum slate_cut_when when, uint64_t v
 	end = now + ROWS * (uint64_t)ROW_NS;
 	plan.value += when == SLATE_CUT_AT_NS ? end : BLOCKS;
 	EXPECT_EQ(slate_power_cut(dev, now, &plan, err), SSD_OK);
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	run_until(end);
 	EXPECT(slate_powered(dev));
 	EXPECT_EQ(power().planned_ns, end + mount_ns);
@@ -360,7 +368,7 @@ static void cuts_in_mount(const struct kind *k)
 	if (open_with(NULL, shape, k->more))
 		exit(1);
 	use(1);
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	run_to_end();
 	mount_ns = dev->ready_ns - now;
 	for (unsigned int op = 0; op < NAND_NOPS; op++)
@@ -389,7 +397,7 @@ static void cut_by_commands(void)
 	use(1);
 	start = now;
 	EXPECT_EQ(slate_power_cut(dev, now, &plan, err), SSD_OK);
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	EXPECT_EQ(slate_step(dev, now), start + ROW_NS);
 	EXPECT_EQ(dev->sanitize_next_ns - dev->skipped_ns, start + ROW_NS + 200);
 	now = start + ROW_NS;
@@ -413,9 +421,9 @@ static void written(const struct kind *k)
 			EXPECT(!state().blank);
 			cut_and_on(now + 1);
 			EXPECT(!state().blank);
-			EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+			EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 			run_to_end();
-			expect_blank(0);
+			expect_blank(0, BLOCK_ERASE);
 		}
 	}
 	slate_close(dev);
@@ -430,7 +438,7 @@ static void failure(const struct kind *k)
 		exit(1);
 	use(1);
 	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_ERASE, 1, 0, &result), SLATE_DONE);
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	run_to_end();
 	EXPECT_EQ(state().state, SLATE_SANITIZE_FAILED);
 	EXPECT(!state().blank);
@@ -439,12 +447,174 @@ static void failure(const struct kind *k)
 	for (uint32_t u = 0; u < units; u++)
 		EXPECT(reads_right(u));
 	use(3);
-	EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
 	run_to_end();
 	if (!zoned())
-		expect_blank(1);
+		expect_blank(1, BLOCK_ERASE);
 	expect_usable();
 	slate_close(dev);
+}
+
+/* ---- overwriting -------------------------------------------------------------------------- */
+
+/* Time of a row: its erases, then its pages, one after another. */
+static uint64_t overwrite_row_ns(void)
+{
+	const struct nand_geometry *g = slate_geometry(dev);
+
+	return ROW_NS + g->pages_per_block * (2 * (100 + g->page_bytes + g->oob_bytes) + 200000ull);
+}
+
+/* Does each page of the row have this word, and nothing else? */
+static bool row_has(uint32_t row, uint32_t word)
+{
+	uint32_t pages = slate_geometry(dev)->pages_per_block, bytes = slate_geometry(dev)->page_bytes;
+	bool same = true;
+
+	for (uint32_t b = row; b < BLOCKS; b += ROWS)
+		for (uint32_t p = 0; p < pages; p++) {
+			const void *at;
+			const uint32_t *words;
+
+			if (dev->nand->ops->peek(dev->nand, (ppn_t){ b * pages + p }, &at, NULL) != NAND_OK)
+				return false;
+			words = at;
+			for (uint32_t i = 0; i < bytes / 4; i++)
+				same &= words[i] == word;
+		}
+	return same;
+}
+
+static bool row_is_erased(uint32_t row)
+{
+	uint32_t pages = slate_geometry(dev)->pages_per_block;
+	bool erased = true;
+
+	for (uint32_t b = row; b < BLOCKS; b += ROWS)
+		for (uint32_t p = 0; p < pages; p++)
+			erased &= dev->nand->ops->peek(dev->nand, (ppn_t){ b * pages + p }, NULL, NULL) == NAND_ERASED;
+	return erased;
+}
+
+static void open_used(const struct kind *k)
+{
+	if (open_with(NULL, shape, k->more))
+		exit(1);
+	use(1);
+}
+
+/* Of two passes, the first has the complement, and the second, which erases each row again, the pattern. */
+static void overwrite(const struct kind *k)
+{
+	uint64_t start, row_ns, last_ns, programs;
+	uint32_t before[BLOCKS], after[BLOCKS];
+
+	open_used(k);
+	row_ns = overwrite_row_ns();
+	last_ns = row_ns + ROW_NS;
+	counts(before);
+	programs = stats()->nand.ops[NAND_PROGRAM][NAND_SRC_META];
+	start = now;
+	EXPECT_EQ(state().overwrite_ns, 15 * ROWS * row_ns + ROWS * last_ns);
+	EXPECT_EQ(slate_sanitize(dev, now, OVERWRITE, PATTERN), SSD_OK);
+	run_until(start + 5 * row_ns);
+	EXPECT_EQ(state().row, 5);
+	EXPECT_EQ(state().rows, 2 * ROWS);
+	EXPECT_EQ(state().passes, 0);
+	refusals();
+	for (uint32_t row = 0; row < 5; row++)
+		EXPECT(row_has(row, ~PATTERN));
+	start += ROWS * row_ns;
+	run_until(start - 1);
+	EXPECT_EQ(state().passes, 0);
+	run_until(start + 3 * last_ns + row_ns - 1);
+	EXPECT_EQ(state().row, ROWS + 3);
+	EXPECT_EQ(state().passes, 1);
+	for (uint32_t row = 0; row < ROWS; row++)
+		EXPECT(row < 3 ? row_is_erased(row) : row_has(row, row == 3 ? PATTERN : ~PATTERN));
+	run_to_end();
+	EXPECT_EQ(now - start, ROWS * last_ns);
+	if (!zoned())
+		expect_blank(0, OVERWRITE);
+	counts(after);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		EXPECT_EQ(after[b], before[b] + 3);
+	EXPECT_EQ(stats()->nand.ops[NAND_PROGRAM][NAND_SRC_META],
+		  programs + (uint64_t)2 * BLOCKS * slate_geometry(dev)->pages_per_block);
+	expect_usable();
+	slate_close(dev);
+}
+
+/* Without inversion each pass has the pattern, and so has the first of an odd number; 0 passes are 16. */
+static void first_pass(const struct kind *k, uint32_t order, uint32_t passes, uint32_t word)
+{
+	open_used(k);
+	EXPECT_EQ(slate_sanitize(dev, now, order, PATTERN), SSD_OK);
+	EXPECT_EQ(state().rows, passes * ROWS);
+	run_until(now + overwrite_row_ns() - 1);
+	EXPECT(row_has(0, word));
+	slate_close(dev);
+}
+
+/*
+ * Cut the power in a row, or a pass, before it ends: the row is erased and programmed anew. `left`: rows of both passes
+ * that have not ended, with the last pass's.
+ */
+static void cut_overwrite(const struct kind *k, uint32_t rows, uint64_t more_ns)
+{
+	uint64_t row_ns, last_ns, start, left = rows < ROWS ? ROWS - rows : 0;
+	uint32_t left_of_last = rows < ROWS ? ROWS : 2 * ROWS - rows;
+
+	open_used(k);
+	row_ns = overwrite_row_ns();
+	last_ns = row_ns + ROW_NS;
+	EXPECT_EQ(slate_sanitize(dev, now, OVERWRITE, PATTERN), SSD_OK);
+	cut_and_on(now + (rows < ROWS ? rows * row_ns : ROWS * row_ns + (rows - ROWS) * last_ns) + more_ns);
+	EXPECT(slate_is_sanitizing(dev));
+	EXPECT_EQ(state().row, rows);
+	EXPECT_EQ(state().dw10, OVERWRITE);
+	start = now;
+	run_until(start + row_ns - 1);
+	EXPECT(row_has(rows % ROWS, rows < ROWS ? ~PATTERN : PATTERN));
+	run_to_end();
+	EXPECT_EQ(now - start, left * row_ns + left_of_last * last_ns);
+	if (!zoned())
+		expect_blank(0, OVERWRITE);
+	expect_usable();
+	slate_close(dev);
+}
+
+/* A program fails: the block becomes bad, and the operation fails when all others have been overwritten. */
+static void overwrite_fails(const struct kind *k)
+{
+	uint32_t result, bad = 0;
+
+	open_used(k);
+	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_PROGRAM, 7, 0, &result), SLATE_DONE);
+	EXPECT_EQ(slate_sanitize(dev, now, OVERWRITE, PATTERN), SSD_OK);
+	run_to_end();
+	EXPECT_EQ(state().state, SLATE_SANITIZE_FAILED);
+	EXPECT_EQ(state().passes, 2);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		bad += dev->nand->ops->is_bad(dev->nand, (pbn_t){ b });
+	EXPECT_EQ(bad, 1);
+	slate_close(dev);
+}
+
+static void overwrites(const struct kind *k)
+{
+	overwrite(k);
+	first_pass(k, 0x013, 1, PATTERN);
+	first_pass(k, 0x023, 2, PATTERN);
+	first_pass(k, 0x133, 3, PATTERN);
+	first_pass(k, 0x003, 16, PATTERN);
+	first_pass(k, 0x103, 16, ~PATTERN);
+	cut_overwrite(k, 0, 1);
+	cut_overwrite(k, 5, ROW_NS + 100000);	/* the first program is torn */
+	cut_overwrite(k, 23, ROW_NS + 1);
+	cut_overwrite(k, 26, ROW_NS / 2);
+	cut_overwrite(k, 47, ROW_NS + 300000);
+	overwrite_fails(k);
 }
 
 /* ---- a drive file --------------------------------------------------------------------------- */
@@ -496,11 +666,11 @@ static void open_file(bool new_drive)
 }
 
 /* The shell is killed in the middle: the next one ends the operation before it uses the drive. */
-static void killed(const struct kind *k, uint32_t row)
+static void killed(const struct kind *k, uint32_t order, uint32_t row)
 {
 	uint32_t *before = mmap(NULL, BLOCKS * sizeof(*before), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 				0);
-	uint32_t after[BLOCKS];
+	uint32_t after[BLOCKS], erases = order == OVERWRITE ? 3 : 1;
 	int how;
 	pid_t child;
 
@@ -515,8 +685,8 @@ static void killed(const struct kind *k, uint32_t row)
 		open_file(true);
 		use(1);
 		counts(before);
-		EXPECT_EQ(slate_sanitize(dev, now, TAG), SSD_OK);
-		run_until(now + row * (uint64_t)ROW_NS + 1000);
+		EXPECT_EQ(slate_sanitize(dev, now, order, PATTERN), SSD_OK);
+		run_until(now + row * (order == OVERWRITE ? overwrite_row_ns() : ROW_NS) + 1000);
 		fflush(stdout);
 		_exit(failures ? 1 : 0);
 	}
@@ -525,17 +695,61 @@ static void killed(const struct kind *k, uint32_t row)
 	open_file(false);
 	EXPECT(!slate_is_sanitizing(dev));
 	if (!zoned())
-		expect_blank(0);
+		expect_blank(0, order);
 	counts(after);
 	for (uint32_t b = 0; b < BLOCKS; b++)	/* the row that was interrupted may be erased twice */
-		EXPECT(after[b] == before[b] + 1 || (b % ROWS == row && after[b] == before[b] + 2));
+		EXPECT(after[b] == before[b] + erases ||
+		       (b % ROWS == row && after[b] == before[b] + erases + 1));
 	munmap(before, BLOCKS * sizeof(*before));
 	expect_usable();
 	slate_close(dev);
 	open_file(false);
 	EXPECT_EQ(state().state, SLATE_SANITIZE_DONE);
-	EXPECT_EQ(state().tag, TAG);
+	EXPECT_EQ(state().dw10, order);
 	EXPECT(!state().blank);
+	slate_close(dev);
+}
+
+/* ---- the table of namespaces ---------------------------------------------------------------- */
+
+/* Does the last unit have a record of these bytes, and zeroes behind it? */
+static bool has_record(uint8_t byte)
+{
+	bool same = run_io(FTL_READ, units - 1) == SSD_OK;
+
+	for (uint32_t i = 0; i < unit_bytes; i++)
+		same &= data[i] == (i < SLATE_RECORD_BYTES ? byte : 0);
+	return same;
+}
+
+static void keep(uint8_t byte)
+{
+	uint8_t record[SLATE_RECORD_BYTES];
+
+	memset(record, byte, sizeof(record));
+	slate_keep_record(dev, byte ? record : NULL);
+}
+
+/* The drive has the record all the time, and no other unit can be read meanwhile. Without one the unit is blank. */
+static void keeps_record(const struct kind *k, uint8_t byte)
+{
+	open_used(k);
+	keep(byte);
+	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
+	EXPECT(has_record(byte));
+	cut_and_on(now + 7 * ROW_NS + 5);
+	EXPECT(has_record(byte));
+	EXPECT_EQ(run_io(FTL_READ, units - 2), SSD_E_BUSY);
+	run_to_end();
+	EXPECT_EQ(state().state, SLATE_SANITIZE_DONE);
+	EXPECT(state().blank);
+	for (int i = 0; i < 2; i++) {
+		memset(version, 0, sizeof(version));
+		for (uint32_t u = 0; u < units - 1; u++)
+			EXPECT(reads_right(u));
+		EXPECT(has_record(byte));
+		cut_and_on(now + 1000);
+	}
 	slate_close(dev);
 }
 
@@ -548,8 +762,10 @@ static void whole(const struct kind *k)
 	cuts_in_mount(k);
 	written(k);
 	failure(k);
-	killed(k, 0);
-	killed(k, 11);
+	killed(k, BLOCK_ERASE, 0);
+	killed(k, BLOCK_ERASE, 11);
+	overwrites(k);
+	killed(k, OVERWRITE, 11);
 }
 
 int main(void)
@@ -560,6 +776,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		RUN_AS(kinds[i].name, whole(&kinds[i]));
 	RUN(cut_by_commands);
+	RUN_AS("a record", keeps_record(&with_namespaces, 0x5a));
+	RUN_AS("no record", keeps_record(&with_namespaces, 0));
 	unlink(path);
 	unlink(ini);
 	rmdir(dir);

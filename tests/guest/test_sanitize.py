@@ -28,6 +28,16 @@ class Sanitize(GuestTest):
         telemetry = (result.folder / "telemetry.bin").read_bytes()
         self.assertEqual((telemetry[0], telemetry[512:516]), (7, b"SLOG"))
         self.events(result.text("events.txt"))
+        self.overwritten(result)
+
+    def overwritten(self, result: Result) -> None:
+        """A pass of 80 rows takes 80 * 50.8 ms; after a second at least 19 rows have ended, at most 20."""
+        self.assertEqual(result.text("overwrite.txt"), "")
+        progress, state, _ = self.state(result, "pass.json")
+        self.assertIn((progress, state), [(rows * 65536 // 80, "(2)") for rows in (19, 20)])
+        self.assertEqual(self.state(result, "passed.json"), (65535, "(1)", 1))
+        self.assertEqual(json.loads(result.text("passed.json"))["nvme0"]["sstat"]["no_cmplted_passes"], 1)
+        self.assertEqual(result.text("cmp-passed.txt"), "empty\n")
 
     def events(self, text: str) -> None:
         """Sanitize has ended and begun; before it Linux set the timestamp of the controller that became ready."""

@@ -2,7 +2,8 @@
 """Test the command Sanitize of a controller whose namespaces are drives, and its log.
 
 The drive has 80 blocks in each plane, two planes on each of two channels of one die. A row of blocks takes the commands
-of a die's planes, 300 ns each, and an erase of 3.5 ms.
+of a die's planes, 300 ns each, and an erase of 3.5 ms. To overwrite it, each of its 64 pages is programmed in both
+planes, whose transfers of 300 + 22080 ns follow each other, and a program takes 640 us.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from support import SMALL, Json, drive
 
-from nvme import DSM, FLUSH, IDENTIFY, READ, WRITE, WRITE_ZEROES, Nvme, power_cycle, power_on
+from nvme import ADMIN_SQ, DSM, FLUSH, IDENTIFY, READ, WRITE, WRITE_ZEROES, Nvme, power_cycle, power_on
 from test_logs import (
     ANY,
     DNR,
@@ -32,23 +33,31 @@ from test_logs import (
 from test_nvme import CONTROLLER, PAGE, SCRATCH
 
 SANITIZE, LOG, SELF_TEST_COMMAND, EVENT_REQUEST = 0x84, 0x81, 0x14, 0x0C
+ATTACHMENT, DIRECTIVE_SEND, DIRECTIVE_RECEIVE, DOORBELLS, LBA_STATUS = 0x15, 0x19, 0x1A, 0x7C, 0x86
 POWER_CUT = 5
 EXIT, BLOCK_ERASE, OVERWRITE, CRYPTO_ERASE = 1, 2, 3, 4
-UNRESTRICTED, NO_DEALLOCATE = 1 << 3, 1 << 9
+UNRESTRICTED, PASSES, INVERT, NO_DEALLOCATE = 1 << 3, 4, 1 << 8, 1 << 9  # PASSES, ENDED: first bits of a number
 FAILED, IN_PROGRESS = 0x1C, 0x1D
-NEVER, DONE, RUNNING, STATE_FAILED, BLANK = 0, 1, 2, 3, 0x100
+NEVER, DONE, RUNNING, STATE_FAILED, BLANK, ENDED = 0, 1, 2, 3, 0x100, 3
 TWO = ("-device", "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4", "-device", "nvme-ns,drive=ssd0,bus=nvme0",
        "-device", "nvme-ns,drive=ssd1,bus=nvme0")
+SUBSYSTEM = ("-device", "nvme-subsys,id=sub,nqn=n",
+             "-device", "nvme,id=nvme0,serial=slate,subsys=sub,bus=pcie.0,addr=4",
+             "-device", "nvme,id=nvme1,serial=slate,subsys=sub,bus=pcie.0,addr=5",
+             "-device", "nvme-ns,drive=ssd0,bus=nvme0")
 ROWS, ROW_NS = 80, 2 * 300 + 3_500_000
+PAGES, PAGE_BYTES = 64, 16384
+OVERWRITE_NS = ROW_NS + PAGES * (2 * (300 + 22080) + 640_000)  # of a row; in the last pass there is one more erase
+PATTERN = 0x12345678
 NONE = 0xFFFFFFFF
 
 
 class SanitizeTest(LogsTest):
     """Sanitize drives."""
 
-    def sanitize(self, action: int = BLOCK_ERASE, code: int = 0, nsid: int = 0) -> None:
+    def sanitize(self, action: int = BLOCK_ERASE, code: int = 0, nsid: int = 0, pattern: int = 0) -> None:
         """Send the command."""
-        self.nvme.do_admin(SANITIZE, code, nsid=nsid, dwords={10: action})
+        self.nvme.do_admin(SANITIZE, code, nsid=nsid, dwords={10: action, 11: pattern})
 
     def state(self) -> tuple[int, int, int]:
         """Return the operation's progress, of 65536, its state, and the command's Dword 10."""
@@ -88,13 +97,13 @@ class Sanitize(SanitizeTest):
 
     def test_what_is_offered(self) -> None:
         self.start()
-        self.assertEqual(struct.unpack_from("<I", self.identify(), 328)[0], 1 << 1 | 1 << 29 | 1 << 30, "SANICAP")
+        self.assertEqual(struct.unpack_from("<I", self.identify(), 328)[0], 3 << 1 | 1 << 29 | 1 << 30, "SANICAP")
         words = struct.unpack("<512I", self.log(EFFECTS, 2048))
         self.assertEqual(words[SANITIZE], 1 | 1 << 1 | 2 << 16 | 1 << 25, "content; alone; subsystem")
         self.assertEqual(self.log(SUPPORTED, 1024)[4 * LOG], 1)
         data = self.log(LOG, 512)
-        self.assertEqual(struct.unpack_from("<HHI6I", data), (0xFFFF, NEVER | BLANK, 0, NONE, 1, *[NONE] * 4),
-                         "80 rows take 0.28 s")
+        self.assertEqual(struct.unpack_from("<HHI6I", data), (0xFFFF, NEVER | BLANK, 0, 61, 1, *[NONE] * 4),
+                         "80 rows take 0.28 s, and 16 passes and one more erase 60.86 s")
         self.assertEqual(data[32:], bytes(480))
         self.nvme.get_log(LOG, 4, 512, nsid=ANY, code=INVALID_FIELD)
         self.assertEqual(self.nvme.get_log(LOG, 4, 508, nsid=ANY), bytes(4))
@@ -119,14 +128,36 @@ class Sanitize(SanitizeTest):
         self.assertEqual(self.nvme.finish().code, 0)
         self.assertEqual(self.state(), (0xFFFF, DONE, BLOCK_ERASE), "something is on flash again")
 
+    def test_overwrite(self) -> None:
+        """Two passes; the second erases each row once more."""
+        order = OVERWRITE | 2 << PASSES | INVERT
+        self.start()
+        self.fill()
+        self.sanitize(order, pattern=PATTERN)
+        self.assertEqual(self.state(), (0, RUNNING, order))
+        self.vm.step(5 * OVERWRITE_NS - 1)
+        self.assertEqual(self.state(), (4 * 65536 // (2 * ROWS), RUNNING, order))
+        self.assertEqual(self.io(READ), IN_PROGRESS)
+        self.vm.step(75 * OVERWRITE_NS)
+        self.assertEqual(self.state(), (79 * 65536 // (2 * ROWS), RUNNING, order))
+        self.vm.step(1)
+        self.assertEqual(self.state(), (65536 // 2, RUNNING | 1 << ENDED, order))
+        self.vm.step(ROWS * (OVERWRITE_NS + ROW_NS) - 1)
+        self.assertEqual(self.state(), (159 * 65536 // (2 * ROWS), RUNNING | 1 << ENDED, order))
+        self.vm.step(1)
+        self.assertEqual(self.state(), (0xFFFF, DONE | BLANK | 2 << ENDED, order))
+        meta = self.vm.stats()["total"]["nand"]["by-source"]["meta"]
+        self.assertEqual((meta["erases"], meta["programs"]), (4 * ROWS * 3, 4 * ROWS * PAGES * 2))
+        self.expect_empty()
+
     def test_commands_meanwhile(self) -> None:
         self.start()
         self.fill()
         self.sanitize()
         for opcode in (READ, WRITE, WRITE_ZEROES, DSM, FLUSH, 0x04, 0x05, 0x0C):
             self.assertEqual(self.io(opcode), IN_PROGRESS, hex(opcode))
-        for opcode in (FORMAT, SELF_TEST_COMMAND):
-            self.nvme.do_admin(opcode, IN_PROGRESS, nsid=1, dwords={10: 1 if opcode != FORMAT else 0})
+        for opcode in (FORMAT, SELF_TEST_COMMAND, ATTACHMENT, LBA_STATUS, DIRECTIVE_SEND, DIRECTIVE_RECEIVE, DOORBELLS):
+            self.nvme.do_admin(opcode, IN_PROGRESS, nsid=1, prp1=SCRATCH, dwords={10: 1 if opcode != FORMAT else 0})
         self.sanitize(code=IN_PROGRESS)
         self.sanitize(EXIT, code=IN_PROGRESS)
         self.identify()
@@ -180,7 +211,7 @@ class Sanitize(SanitizeTest):
 
     def test_wrong_ones(self) -> None:
         self.start()
-        for action in (0, OVERWRITE, CRYPTO_ERASE, 5, 6, 7, BLOCK_ERASE | NO_DEALLOCATE):
+        for action in (0, CRYPTO_ERASE, 5, 6, 7, BLOCK_ERASE | NO_DEALLOCATE, OVERWRITE | NO_DEALLOCATE):
             self.sanitize(action, INVALID_FIELD)
         for nsid in (1, 2, ANY):
             self.sanitize(nsid=nsid, code=INVALID_FIELD)
@@ -188,8 +219,8 @@ class Sanitize(SanitizeTest):
         self.assertEqual(self.state(), (0xFFFF, NEVER | BLANK, 0))
 
     def test_drives_without_it(self) -> None:
-        one, other, table = ("-device", CONTROLLER), {**OTHER, "node-name": "ssd1"}, drive(drive__namespaces=2)
-        for nodes, device in (([OTHER], one), ([drive(), other], TWO), ([table], one)):
+        one, other = ("-device", CONTROLLER), {**OTHER, "node-name": "ssd1"}
+        for nodes, device in (([OTHER], one), ([drive(), other], TWO)):
             self.vm = self.machine(nodes, *device)
             self.nvme = Nvme(self.vm)
             self.nvme.enable()
@@ -208,6 +239,65 @@ class Sanitize(SanitizeTest):
         self.assertEqual(self.io(READ), IN_PROGRESS)
         self.vm.step(10 * ROW_NS)
         self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
+        self.expect_empty()
+
+
+    def test_a_detached_drive(self) -> None:
+        """The operation concerns the drive of a detached namespace, too, and ends when that drive has ended."""
+        self.vm = self.machine([drive(), drive("ssd1", geometry__blocks_per_plane=100)], *TWO)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.vm.write(SCRATCH, struct.pack("<HH", 1, 0))
+        self.nvme.do_admin(ATTACHMENT, nsid=2, prp1=SCRATCH, dwords={10: 1})
+        self.sanitize()
+        self.vm.step(100 * ROW_NS - 1)
+        self.assertEqual(self.state()[:2], (179 * 65536 // 180, RUNNING))
+        self.assertEqual(self.io(READ), IN_PROGRESS)
+        self.vm.step(1)
+        self.assertEqual(self.io(READ), 0)
+        self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
+        self.assertEqual(self.vm.stats("ssd1")["total"]["nand"]["by-source"]["meta"]["erases"], 4 * 100)
+
+    def turn_to(self, nvme: Nvme, other: Nvme) -> None:
+        """Both controllers have the same address; map this one."""
+        other.config_write(0x04, 0)
+        nvme.config_write(0x04, 6)
+        self.nvme = nvme
+
+    def test_another_controller(self) -> None:
+        """It ends commands with Sanitize In Progress, is told of the end, and then executes them again."""
+        self.vm = self.machine([drive()], *SUBSYSTEM)
+        first = Nvme(self.vm)
+        first.enable()
+        first.config_write(0x04, 0)
+        second = Nvme(self.vm, slot=5, queues=ADMIN_SQ + 0x10000)
+        second.enable()
+        second.admin.put(EVENT_REQUEST)
+        second.admin.ring()
+        self.turn_to(first, second)
+        self.sanitize()
+        self.turn_to(second, first)
+        self.assertEqual(self.io(READ), IN_PROGRESS)
+        self.sanitize(code=IN_PROGRESS)
+        self.nvme.do_admin(FORMAT, IN_PROGRESS, nsid=1)
+        self.vm.step(80 * ROW_NS)
+        self.assertEqual(self.nvme.wait(self.nvme.admin).result, LOG << 16 | 1 << 8 | 6)
+        self.assertEqual(self.io(READ), 0)
+        self.turn_to(first, second)
+        self.assertEqual(self.io(READ), 0)
+
+    def test_a_format_under_way(self) -> None:
+        """A Format that was fetched before does not end before the operation, or ends with its status."""
+        self.start()
+        self.fill()
+        self.nvme.admin.put(FORMAT, 1)
+        self.nvme.admin.put(SANITIZE, dwords={10: BLOCK_ERASE})
+        self.nvme.admin.ring()
+        found = {done.cid & 0xFF: done.code for done in (self.nvme.wait(self.nvme.admin) for _ in range(2))}
+        tail = self.nvme.admin.tail
+        self.assertEqual(found[tail - 1], 0)
+        self.assertIn(found[tail - 2], (0, IN_PROGRESS))
+        self.until_done()
         self.expect_empty()
 
 
@@ -241,6 +331,51 @@ class Survives(SanitizeTest):
         self.expect_empty()
         self.nvme = power_cycle(self.vm, 1_000_000)
         self.assertEqual(self.state()[1] & 7, DONE)
+
+    def test_cuts_of_an_overwrite(self) -> None:
+        """The row that a cut interrupted is erased and programmed again; a reset changes nothing."""
+        order = OVERWRITE | 1 << PASSES
+        row_ns = OVERWRITE_NS + ROW_NS
+        self.start()
+        self.fill()
+        self.sanitize(order, pattern=PATTERN)
+        self.vm.step(10 * row_ns + row_ns // 2)
+        self.reset()
+        self.assertEqual(self.state(), (10 * 65536 // ROWS, RUNNING, order))
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        self.assertEqual(self.state(), (10 * 65536 // ROWS, RUNNING, order))
+        self.assertEqual(self.io(READ), IN_PROGRESS)
+        self.vm.step(69 * row_ns)
+        self.assertEqual(self.state()[1], RUNNING)
+        self.vm.step(row_ns)
+        self.assertEqual(self.state(), (0xFFFF, DONE | BLANK | 1 << ENDED, order))
+        self.expect_empty()
+
+    def test_a_drive_file_has_the_pattern(self) -> None:
+        """Until the last pass ends the pages of the rows are in the file as NVMe says; a new QEMU makes the rest."""
+        order = OVERWRITE | 2 << PASSES | INVERT
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "drive.slate")
+            node: Json = {"driver": "nand-ssd", "node-name": "ssd0", "drive-file": str(path), "profile": str(SMALL),
+                          "set": ["geometry.blocks_per_plane=24", "ftl.capacity_mib=64"]}
+            for rows, words in ((5, (0, 5)), (24, (0, 24)), (24.5, (1, 23))):
+                node["profile"] = str(SMALL)
+                self.start([node])
+                self.fill()
+                self.sanitize(order, pattern=PATTERN)
+                self.vm.step(int(rows * OVERWRITE_NS) + (ROW_NS // 2 if rows == 24.5 else 0) - 1)
+                self.vm.close()
+                data = path.read_bytes()
+                for word, count in zip((PATTERN, PATTERN ^ 0xFFFFFFFF), words):
+                    page = struct.pack("<I", word) * (PAGE_BYTES // 4)
+                    found = sum(data[at : at + PAGE_BYTES] == page for at in range(0, len(data), PAGE_BYTES // 4))
+                    self.assertEqual(found >= 4 * PAGES * count, True, f"{rows} rows: {found} pages of {word:#x}")
+                del node["profile"]
+                self.start([node])
+                self.assertEqual(self.state(), (0xFFFF, DONE | BLANK | 2 << ENDED, order))
+                self.expect_empty()
+                self.vm.close()
+                path.unlink()
 
     def test_a_cut_in_the_mount(self) -> None:
         """The guest's own cut, 1 ns after the last erase, occurs when the mount has ended."""

@@ -250,14 +250,14 @@ bool nand_ssd_sanitize_ready(BlockDriverState *bs)
            !slate_is_sanitizing(s->dev);
 }
 
-int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag)
+int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag, uint32_t pattern)
 {
     BDRVNandSsdState *s = bs->opaque;
     int result;
 
     WITH_QEMU_LOCK_GUARD(&s->lock) {
         nand_ssd_update_now(s);
-        result = slate_sanitize(s->dev, s->now_ns, tag);
+        result = slate_sanitize(s->dev, s->now_ns, tag, pattern);
         if (slate_powered(s->dev) || !s->off) {
             nand_ssd_run_order(s);
         }
@@ -268,12 +268,22 @@ int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag)
     return nand_ssd_errno(result);
 }
 
+QEMU_BUILD_BUG_ON(NAND_SSD_RECORD_BYTES != SLATE_RECORD_BYTES);
+
+void nand_ssd_keep_record(BlockDriverState *bs, const void *record)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_keep_record(s->dev, record);
+}
+
 void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag)
 {
     BDRVNandSsdState *s = bs->opaque;
 
     QEMU_LOCK_GUARD(&s->lock);
-    slate_set_sanitize_tag(s->dev, tag);
+    slate_set_sanitize_dw10(s->dev, tag);
 }
 
 void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out)
@@ -285,11 +295,13 @@ void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out)
     slate_sanitize_status(s->dev, &now);
     *out = (NandSsdSanitize) {
         .state = (NandSsdSanitizeState)now.state,
-        .tag = now.tag,
+        .tag = now.dw10,
         .row = now.row,
         .rows = now.rows,
+        .passes = now.passes,
         .blank = now.blank,
         .erase_ns = now.erase_ns,
+        .overwrite_ns = now.overwrite_ns,
     };
 }
 

@@ -349,16 +349,28 @@ typedef struct NandSsdSanitize {
     NandSsdSanitizeState state;         /* of the last operation */
     uint32_t tag;                       /* see nand_ssd_sanitize() */
     uint32_t row, rows;                 /* RUNNING: how far it is */
+    uint32_t passes;                    /* ended ones, if it overwrites */
     bool blank;                         /* no host data (slate_sanitize.h) */
     uint64_t erase_ns;                  /* of a whole operation */
+    uint64_t overwrite_ns;              /* of one with 16 passes */
 } NandSsdSanitize;
 
 #ifdef CONFIG_SLATE
 bool nand_ssd_can_sanitize(BlockDriverState *bs);
 /* Would nand_ssd_sanitize() begin one now? */
 bool nand_ssd_sanitize_ready(BlockDriverState *bs);
-/* Begin an operation. Returns 0 or a negative errno. */
-int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag);
+/*
+ * Begin an operation. The tag is Dword 10 of NVMe's command Sanitize, and the
+ * pattern its Dword 11. Returns 0 or a negative errno.
+ */
+int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag, uint32_t pattern);
+/*
+ * The drive has namespaces: what its last mapping unit has after the operation
+ * that begins next, NAND_SSD_RECORD_BYTES and zeroes, and reads of it meanwhile
+ * find; NULL: zeroes.
+ */
+#define NAND_SSD_RECORD_BYTES 512
+void nand_ssd_keep_record(BlockDriverState *bs, const void *record);
 void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag);
 void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out);
 void nand_ssd_add_sanitize_notifier(BlockDriverState *bs, Notifier *notifier);
@@ -373,9 +385,15 @@ static inline bool nand_ssd_sanitize_ready(BlockDriverState *bs)
     return false;
 }
 
-static inline int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag)
+static inline int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag,
+                                    uint32_t pattern)
 {
     return -ENOTSUP;
+}
+
+static inline void nand_ssd_keep_record(BlockDriverState *bs,
+                                        const void *record)
+{
 }
 
 static inline void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag)
