@@ -80,6 +80,8 @@ ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0
 REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
 ABORT, MANAGEMENT, SELF_TEST, ATTACHMENT, FORMAT, SANITIZE, LBA_STATUS = 0x08, 0x0D, 0x14, 0x15, 0x80, 0x84, 0x86
 IDENTIFY = 0x06
+# Leave the failure mode; erase blocks; overwrite, in one pass, in two with an inverted pattern; what is refused.
+SANITIZINGS = (1, 2, 2 | 1 << 3, 2 | 1 << 9, 3 | 1 << 4, 3 | 1 << 3 | 1 << 4, 3 | 2 << 4 | 1 << 8, 3 | 1 << 9, 4, 7)
 STRUCTURES = (*range(4), *range(5, 9), *range(0x10, 0x19), 0x1C)  # that Identify has, in some version of NVMe
 EVENTS, ESTABLISH, RELEASE = 0x0D, 0x10D, 0x20D  # the persistent event log, and actions on its context
 ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
@@ -207,7 +209,7 @@ class Sequence:
             words[12] = (0, 1, 5, 63, 1023, words[12])[words[15] % 6]
             words[13] = (0x10, 0x11, 0x10, 0x11, 2, words[13] >> 24)[words[14] % 6] << 24 | words[13] & 0xFFFF
         elif opcode == SANITIZE and words[15] % 4 == 0:  # seldom, because it keeps all other commands away
-            words[1], words[10] = 0, (1, 2, 2, 2 | 1 << 3, 2 | 1 << 9, 3, 4, 7)[words[14] % 8]
+            words[1], words[10] = 0, SANITIZINGS[words[14] % len(SANITIZINGS)]
         elif opcode in (0x00, 0x04):
             words[10] = rng.choice((0, 1, 2, 64, 65))
         elif opcode in (0x01, 0x05):
@@ -356,8 +358,7 @@ class Sequence:
         if self.nvme.get32(CSTS) & 1:
             raise Broken("CC.EN = 0, and the controller is ready")
         self.nvme.enable(css=6 if self.zoned else 0)
-        if not self.table:
-            self.end_sanitizing()
+        self.end_sanitizing()
         self.check_events()
 
     def check_events(self) -> None:
@@ -376,7 +377,7 @@ class Sequence:
 
     def end_sanitizing(self) -> None:
         """Wait until a sanitize operation has ended; begin another until one succeeds."""
-        for _ in range(1000):
+        for _ in range(2000):
             state = self.nvme.get_log(0x81, 8, nsid=0xFFFFFFFF)[2] & 7
             if state == 3:
                 self.nvme.do_admin(SANITIZE, dwords={10: 2})

@@ -211,7 +211,7 @@ class Tables(LogsTest):
 
     def test_logs_of_a_drive_with_a_table(self) -> None:
         self.start([drive(drive__namespaces=2)])
-        self.assertEqual(self.logs(), PLAIN_LOGS | DRIVE_LOGS - {SANITIZE})
+        self.assertEqual(self.logs(), PLAIN_LOGS | DRIVE_LOGS)
 
     def test_logs_of_other_drives(self) -> None:
         self.start([OTHER])
