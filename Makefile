@@ -57,7 +57,7 @@ PARTS := SLATE_PARTS=1 $(MAKE) --no-print-directory -j6
 PART_FAILED := { echo "slate: a part failed: see FAILED above; its whole output is in build/log" >&2; exit 1; }
 RUN_PACKAGES := base qemu guest
 BUILD := packages core qemu guest venv
-TEST_PARTS := core-tests guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-next venv-reproduce venv-install venv-lint venv-fit
+TEST_PARTS := core-tests guest-image guest-kernel-one guest-kunit guest-apps guest-content guest-next venv-reproduce venv-install venv-lint venv-fit venv-parquet
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
@@ -69,7 +69,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary pictures study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core core-tests qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit requirements install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary pictures study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core core-tests qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit venv-parquet requirements install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -359,6 +359,10 @@ venv-lint: packages ## what 'make lint' runs beside Debian packages
 venv-fit: packages ## SciPy, for 'slate fit' and 'slate study'
 	@$(PHASE) -q venv-fit "SciPy (build/venv-fit)" \
 		host-tools/venv.sh fit
+
+venv-parquet: packages ## pyarrow, for traces that are Parquet or Arrow files
+	@$(PHASE) -q venv-parquet "pyarrow (build/venv-parquet)" \
+		host-tools/venv.sh parquet
 
 requirements: ## renew the lists of Python packages, host-tools/python/*.txt, from *.in; UPGRADE=1: the newest versions
 	@host-tools/venv.sh requirements

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate-trace.c - tells what is in a trace ('info'), or writes it in Slate's native form ('convert').
+ * slate-trace.c - tells what is in a trace ('info'), or writes it in Slate's native form or as a table ('convert').
  *
  * The footprint is counted in units of 4 KiB at multiples of 4 KiB. A bit tells that a unit of a volume was read or
  * written before; bits are kept in pieces of 16 MiB of addresses (1 KiB of memory each), in a hash table. A request of
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 
 #include "closest.h"
 #include "hist.h"
+#include "table.h"
 #include "words.h"
 
 #define OPS 4u
@@ -36,8 +38,8 @@ static const char help[] =
 "\n"
 "info: requests, sizes, footprint, rewrites, sequential requests, gaps and volumes of a trace.\n"
 "convert: write it in Slate's native form, with times from its first row on, to the new file OUT\n"
-"or (-) to standard output. TRACE is a file (plain, .gz or .zst; formats: docs/traces.md), or - for\n"
-"standard input.\n"
+"or (-) to standard output; as a table if OUT ends in .parquet, .arrow or .feather. TRACE is a file\n"
+"(plain, .gz or .zst; formats: docs/traces.md), or - for standard input.\n"
 "\n"
 "  --format NAME          of the trace (default: detected from the first 256 KiB)\n"
 "  --device N | MAJ,MIN   only rows of this device\n"
@@ -339,6 +341,28 @@ static void write_row(FILE *out, const struct trace_row *row, uint64_t at_ns)
 	fputc('\n', out);
 }
 
+/* Write a line of a table's columns (slate_lib/tables.py). Empty: none. */
+static void write_cells(FILE *out, const struct trace_row *row, uint64_t at_ns)
+{
+	static const char *const crossings[] = { "", "command", "nothing" };
+
+	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%s,", at_ns, row->device, op_names[row->op]);
+	if (row->op != TRACE_FLUSH)
+		fprintf(out, "%" PRIu64 ",%" PRIu64, row->offset, row->bytes);
+	else
+		fputc(',', out);
+	fprintf(out, ",%d,%u,%s,%d,%u\n", row->fua, row->handle, crossings[row->crossing], row->lost, row->priority);
+}
+
+/* OUT, and where it grows. A table is written by a program (table.h), which gets the lines. */
+struct made {
+	const char *name, *kind;	/* kind: of a table; NULL: the native form */
+	char *part;			/* NULL: standard output */
+	bool has_part;			/* this program made it */
+	FILE *lines;
+	struct table_program program;	/* of a table; its fd is that of `lines` */
+};
+
 /* ---- both ------------------------------------------------------------------------- */
 
 /* Check that there are rows of the device that was asked for, and not too many bad ones. */
@@ -361,7 +385,7 @@ static int check_rows(const struct trace *t, uint64_t allowed_permille)
 }
 
 /* Read the trace; each request goes to `info`, or to `out` if that is set. */
-static int read_all(struct trace *t, struct info *info, FILE *out)
+static int read_all(struct trace *t, struct info *info, const struct made *out)
 {
 	struct trace_row row;
 	bool begun = false;
@@ -377,7 +401,7 @@ static int read_all(struct trace *t, struct info *info, FILE *out)
 			continue;
 		first = begun ? first : row.at_ns;
 		begun = true;
-		write_row(out, &row, row.at_ns > first ? row.at_ns - first : 0);
+		(out->kind ? write_cells : write_row)(out->lines, &row, row.at_ns > first ? row.at_ns - first : 0);
 	}
 	return result ? fail("%s", trace_error(t)) : 0;
 }
@@ -410,11 +434,90 @@ static bool is_same_file(const char *one, const char *other)
 	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static int write_native(struct trace *t, uint64_t max_bad, const char *name)
+/* ---- the file that convert makes -------------------------------------------------- */
+
+/* Returns "parquet" or "arrow" if the file's name ends so, else NULL. */
+static const char *table_kind(const char *name)
 {
+	static const struct { const char *end, *kind; } kinds[] = {
+		{ ".parquet", "parquet" }, { ".arrow", "arrow" }, { ".feather", "arrow" },
+	};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t end = strlen(kinds[i].end);
+
+		if (len > end && !strcmp(name + len - end, kinds[i].end))
+			return kinds[i].kind;
+	}
+	return NULL;
+}
+
+/* Create the new file OUT.part, and for a table start the program that writes it. */
+static int make_part(struct made *m)
+{
+	char **words;
+
+	if (asprintf(&m->part, "%s.part", m->name) < 0) {
+		m->part = NULL;
+		return fail("no memory");
+	}
+	m->lines = fopen(m->part, "wx");
+	if (!m->lines)
+		return errno == EEXIST ?
+		       fail("%s: is there already, where %s would grow: move it away, or name another OUT", m->part,
+			    m->name) :
+		       fail("%s: cannot be written there: name a file in a folder that can be written to", m->name);
+	m->has_part = true;
+	if (!m->kind)
+		return 0;
+	fclose(m->lines);
+	m->lines = NULL;
+	words = table_words(m->kind, m->part, NULL, true);
+	if (!words)
+		return fail("%s: is a table, which this program writes only if it is started by 'slate': write 'slate "
+			    "trace convert', or leave out the ending", m->name);
+	if (table_start(&m->program, words, true))
+		m->lines = fdopen(m->program.fd, "w");
+	free(words);
+	return m->lines ? 0 : fail("%s: python3, which writes tables, cannot be started: install it", m->name);
+}
+
+/* Close the lines. Returns 0 if all was written. */
+static int close_lines(struct made *m)
+{
+	char why[256] = "free some space";
+	bool good = !fflush(m->lines) && !ferror(m->lines);
+
+	if (m->lines != stdout)
+		good = !fclose(m->lines) && good;
+	m->lines = NULL;
+	m->program.fd = -1;
+	if (m->kind)
+		good = table_end(&m->program, why, sizeof(why)) && good;
+	return good ? 0 : fail("%s: cannot be written: %s", m->name, why);
+}
+
+/* Write all rows, and give the file its name. */
+static int fill(struct trace *t, struct made *m, uint64_t max_bad)
+{
+	int result;
+
+	fputs(m->kind ? "" : "# slate-trace 1\n", m->lines);
+	result = read_all(t, NULL, m);
+	if (!result)
+		result = check_rows(t, max_bad);
+	if (!result)
+		result = close_lines(m);
+	if (!result && m->part && rename(m->part, m->name))
+		result = fail("%s: cannot be renamed to it: name a file", m->name);
+	return result;
+}
+
+static int convert(struct trace *t, uint64_t max_bad, const char *name)
+{
+	struct made m = { .name = name, .kind = table_kind(name), .program = { .fd = -1, .said = -1 } };
 	bool to_stdout = !strcmp(name, "-");
-	char *part = NULL;
-	FILE *out;
 	int result;
 
 	if (trace_has_content(t))
@@ -424,33 +527,20 @@ static int write_native(struct trace *t, uint64_t max_bad, const char *name)
 		return fail("%s: is the trace itself: name another file for OUT", name);
 	if (!to_stdout && !access(name, F_OK))
 		return fail("%s: is there already: name a new file for OUT, or - and send it there", name);
-	if (asprintf(&part, "%s.part", name) < 0)
-		return fail("no memory");
-	out = to_stdout ? stdout : fopen(part, "wx");
-	if (!out && errno == EEXIST) {
-		result = fail("%s: is there already, where %s would grow: move it away, or name another OUT", part,
-			      name);
-		free(part);
-		return result;
-	}
-	if (!out) {
-		result = fail("%s: cannot be written there: name a file in a folder that can be written to", name);
-		free(part);
-		return result;
-	}
-	fputs("# slate-trace 1\n", out);
-	result = read_all(t, NULL, out);
+	if (m.kind)			/* a program that ends early is an error of a write */
+		signal(SIGPIPE, SIG_IGN);
+	if (to_stdout)
+		m.lines = stdout;
+	result = to_stdout ? 0 : make_part(&m);
 	if (!result)
-		result = check_rows(t, max_bad);
-	if (!result && (fflush(out) || ferror(out)))
-		result = fail("%s: cannot be written: free some space", name);
-	if (!to_stdout && fclose(out) && !result)
-		result = fail("%s: cannot be written: free some space", name);
-	if (!to_stdout && !result && rename(part, name))
-		result = fail("%s: cannot be renamed to it: name a file", name);
-	if (!to_stdout && result)
-		unlink(part);
-	free(part);
+		result = fill(t, &m, max_bad);
+	if (m.lines && !to_stdout)
+		fclose(m.lines);
+	m.program.fd = -1;
+	table_stop(&m.program);
+	if (result && m.has_part)
+		unlink(m.part);
+	free(m.part);
 	return result;
 }
 
@@ -490,20 +580,19 @@ int main(int argc, char **argv)
 	};
 	char err[TRACE_ERR_BYTES];
 	struct trace *t;
-	bool convert;
+	bool converts;
 	int result = take_options(&choice, argc, argv);
 
 	if (result)
 		return result;
-	convert = optind < argc && !strcmp(argv[optind], "convert");
-	if (optind == argc || (!convert && strcmp(argv[optind], "info") != 0))
+	converts = optind < argc && !strcmp(argv[optind], "convert");
+	if (optind == argc || (!converts && strcmp(argv[optind], "info") != 0))
 		return fail("%s: expected info or convert, see --help", optind < argc ? argv[optind] : "no command");
-	if (argc - optind != (convert ? 3 : 2))
-		return fail("%s: expected %s, see --help", argv[optind], convert ? "TRACE and OUT" : "one TRACE");
+	if (argc - optind != (converts ? 3 : 2))
+		return fail("%s: expected %s, see --help", argv[optind], converts ? "TRACE and OUT" : "one TRACE");
 	if (trace_open(&t, argv[optind + 1], &choice.options, err))
 		return fail("%s", err);
-	result = convert ? write_native(t, choice.max_bad_permille, argv[optind + 2]) :
-			   tell(t, choice.max_bad_permille);
+	result = converts ? convert(t, choice.max_bad_permille, argv[optind + 2]) : tell(t, choice.max_bad_permille);
 	trace_close(t);
 	if (!result && (fflush(stdout) || ferror(stdout)))
 		result = fail("standard output cannot be written to: free some space, or send it elsewhere");

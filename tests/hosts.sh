@@ -17,7 +17,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 SUITES=${SLATE_HOSTS_SUITES:-lint launcher replay}
-tests="make packages-all core-tests venv-fit venv-lint && python3 tests/run.py $SUITES"
+tests="make packages-all core-tests venv-fit venv-parquet venv-lint && python3 tests/run.py $SUITES"
 [ "$SUITES" != all ] || tests="make test TURNS=${TURNS:-}"
 say() { echo "# $*"; }
 die()

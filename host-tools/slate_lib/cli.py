@@ -129,7 +129,7 @@ COMMANDS = (
             examples=study.EXAMPLES),
     Command("replay", "replay traces on the SSD, without a guest (slate-replay)"),
     Command("content", "describe content traces: requests, duplicates, compression (slate-content)"),
-    Command("trace", "tell what is in a trace, or write it in Slate's native form (slate-trace)"),
+    Command("trace", "tell what is in a trace, or write it in Slate's native form or as Parquet (slate-trace)"),
     Command("calibrate", "compute the --cpu-rate that matches a server, from a fio job that ran there",
             calibrate.run_command, calibrate.OPTIONS, examples=calibrate.EXAMPLES),
     Command("fit", "make a profile with a data sheet's numbers", _fit, fit.OPTIONS, examples=fit.EXAMPLES),
@@ -166,6 +166,7 @@ def _main(argv: list[str]) -> int:
     """Run a command."""
     for stream in (sys.stdout, sys.stderr):
         cast(io.TextIOWrapper, stream).reconfigure(errors="replace")
+    os.environ.setdefault("SLATE_TABLES", str(paths.TOOLS / "slate_lib" / "tables.py"))  # for the trace library
     try:
         if argv[:1] in (["replay"], ["content"], ["trace"]):  # the program parses its options itself
             words = names.replay_words(argv[1:]) if argv[0] == "replay" else argv[1:]

@@ -44,7 +44,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import fitfio, fitsheet, names, paths, profiles
+from . import fitfio, fitsheet, names, packages, paths, profiles
 from .commands import Option
 from .errors import JOB_FAILED, OK, SlateError
 from .fitsheet import IO_BYTES, MB, TARGETS, Sheet
@@ -544,13 +544,7 @@ def _bracket(error: Callable[[float], float], low: float, high: float) -> tuple[
 
 
 def _brentq() -> Callable[..., float]:
-    sys.path.append(str(next((paths.BUILD / "venv-fit").glob("lib/python3*/site-packages"), "")))
-    try:
-        from scipy.optimize import brentq
-    except ImportError:
-        fix = "install it for python3: Debian's python3-scipy" if paths.INSTALLED else paths.make("venv-fit")
-        raise SlateError("'slate fit' needs SciPy, which is not there", fix) from None
-    found: Callable[..., float] = brentq
+    found: Callable[..., float] = packages.load("scipy.optimize", "venv-fit", packages.SCIPY).brentq
     return found
 
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import subprocess
 from pathlib import Path
 
 from . import paths, shape
@@ -16,6 +18,8 @@ _OP = dict.fromkeys(("requests", "latency_sum_ns", "p50_ns", "p99_ns", "max_ns")
 _SUMMARY = {"engine": str, "duration_ns": int, "ops": {"*": _OP}}
 GENERATED = "gen:"
 IN_GUEST = "trace"
+FORMAT = "--format"
+TABLES = (b"PAR1", b"ARRO")  # how Parquet and Arrow files begin
 
 
 def prepare(args: argparse.Namespace) -> None:
@@ -47,8 +51,31 @@ def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
     name = trace
     if not trace.startswith(GENERATED):
         name = IN_GUEST
-        found.append((IN_GUEST, Path(trace).read_bytes()))
+        words, data = _sent(trace, tuple(words))
+        found.append((IN_GUEST, data))
     return [*found, ("load.args", "".join(f"{word}\n" for word in [*words, device, name]).encode())]
+
+
+@functools.lru_cache(maxsize=1)
+def _sent(trace: str, words: tuple[str, ...]) -> tuple[list[str], bytes]:
+    """Return the words and the trace for the guest, which has no program that reads tables: they are converted."""
+    with open(trace, "rb") as file:
+        begin = file.read(4)
+        if begin not in TABLES:
+            return list(words), begin + file.read()
+    rest: list[str] = []
+    formats: list[str] = []
+    for at, word in enumerate(words):
+        is_format = word == FORMAT or word.startswith(f"{FORMAT}=") or (at and words[at - 1] == FORMAT)
+        (formats if is_format else rest).append(word)
+    allowed = [word for word in rest if word.startswith("--max-bad=")]
+    done = subprocess.run(
+        [paths.program("slate-trace"), "convert", *formats, *allowed, trace, "-"], capture_output=True, check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise SlateError(f"--load {trace}: {said}", "correct the trace, or --load-arg=--format=...")
+    return rest, done.stdout
 
 
 def results(trace: str, words: list[str], found: dict[str, bytes]) -> Json:

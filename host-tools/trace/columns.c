@@ -221,7 +221,11 @@ static enum line_kind bad_value(struct parse *p, unsigned int i, const char **wh
 	if (p->quiet)
 		return LINE_BAD;
 	tell_value(p->columns, c, what, sizeof(what));
-	snprintf(p->why, sizeof(p->why), "%s (column %u) is %s", c->name ? c->name : "the value", i + 1, what);
+	if (p->columns->table)
+		snprintf(p->why, sizeof(p->why), "%s (column '%s') is null, or %s", c->name, p->columns->from[i].name,
+			 what);
+	else
+		snprintf(p->why, sizeof(p->why), "%s (column %u) is %s", c->name ? c->name : "the value", i + 1, what);
 	*why = p->why;
 	return LINE_BAD;
 }
@@ -412,30 +416,66 @@ enum line_kind parse_columns(struct parse *p, const char *s, const char *end, st
 
 struct draft {
 	struct trace_columns *out;
+	const char *kind;
 	char *err;
 	size_t room;
 };
 
 static bool refuse(const struct draft *d, const char *item, const char *fix)
 {
-	snprintf(d->err, d->room, "csv: %s: %s", item, fix);
+	snprintf(d->err, d->room, "%s: %s: %s", d->kind, item, fix);
 	return false;
 }
 
-/* Give column `number`, counted from 1, its role in the user's format. */
-static bool set_role(const struct draft *d, const char *item, uint64_t number, enum column_role role, int unit,
-		     const char *name)
+/* A column that an item names. */
+struct place {
+	unsigned long number;		/* from 1 on */
+	char name[COLUMNS_NAME_BYTES];	/* of a table's column, or its number */
+	const char *rest;		/* of the item, behind the column */
+};
+
+/* Take the column at the head of an item's value: a number, or in a table also a name up to '*' or ':'. */
+static bool take_place(const struct draft *d, const char *value, struct place *out)
 {
+	const bool number = *value >= '0' && *value <= '9';
+	size_t len = strcspn(value, "*:");
+	char *rest;
+
+	out->number = strtoul(value, &rest, 10);
+	out->rest = rest;
+	if (!d->out->table)
+		return number;
+	if (number)
+		len = (size_t)(rest - value);
+	else
+		out->rest = value + len;
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)len, value);
+	out->number = d->out->columns + 1u;
+	return len && len < sizeof(out->name);
+}
+
+/* Give a column its role. */
+static bool set_role(const struct draft *d, const char *item, const struct place *place, enum column_role role,
+		     int unit, enum column_form form)
+{
+	static const char *const names[] = {
+		[COLUMN_TIME] = "time", [COLUMN_OP] = "op", [COLUMN_OFFSET] = "offset", [COLUMN_BYTES] = "bytes",
+		[COLUMN_VOLUME] = "volume", [COLUMN_NAMED_VOLUME] = "volume",
+	};
 	struct column *c;
 
-	if (!number || number > COLUMNS_MAX)
+	if (!place->number || place->number > COLUMNS_MAX)
 		return refuse(d, item, "columns are counted from 1 to 32");
-	c = &d->out->column[number - 1];
+	c = &d->out->column[place->number - 1];
 	if (c->role != COLUMN_IGNORED)
 		return refuse(d, item, "the column has another use already: give each column one");
-	*c = (struct column){ role, unit, name };
-	if (d->out->columns < number)
-		d->out->columns = d->out->needed = (uint8_t)number;
+	*c = (struct column){ role, unit, names[role] };
+	if (d->out->table) {
+		d->out->from[place->number - 1].form = form;
+		memcpy(d->out->from[place->number - 1].name, place->name, sizeof(place->name));
+	}
+	if (d->out->columns < place->number)
+		d->out->columns = d->out->needed = (uint8_t)place->number;
 	return true;
 }
 
@@ -485,59 +525,68 @@ static bool set_op(const struct draft *d, const char *item, const char *value)
 		{ "r", TRACE_READ }, { "w", TRACE_WRITE }, { "t", TRACE_TRIM }, { "f", TRACE_FLUSH },
 		{ "read", TRACE_READ }, { "write", TRACE_WRITE }, { "trim", TRACE_TRIM }, { "flush", TRACE_FLUSH },
 	};
-	char *rest;
-	unsigned long number;
+	struct place place;
 
 	if (!strcmp(value, "read") || !strcmp(value, "write")) {
 		d->out->op = *value == 'r' ? TRACE_READ : TRACE_WRITE;
 		return true;
 	}
-	number = strtoul(value, &rest, 10);
-	if (*value < '0' || *value > '9' || (*rest && *rest != ':'))
+	if (!take_place(d, value, &place) || (*place.rest && *place.rest != ':'))
 		return refuse(d, item, "takes read, write, or a column and its words, such as op=2:r/w");
-	if (!*rest) {
+	if (!*place.rest) {
 		memcpy(d->out->word, usual, sizeof(usual));
 		d->out->words = COLUMNS_WORDS_MAX;
 	}
-	return (!*rest || add_words(d, item, rest + 1)) && set_role(d, item, number, COLUMN_OP, 0, "op");
+	return (!*place.rest || add_words(d, item, place.rest + 1)) &&
+	       set_role(d, item, &place, COLUMN_OP, 0, COLUMN_AS_TEXT);
 }
 
 static bool set_bytes(const struct draft *d, const char *item, const char *value, enum column_role role)
 {
+	struct place place;
+	bool bad = !take_place(d, value, &place);
+	unsigned long unit = 1;
 	char *rest;
-	unsigned long number = strtoul(value, &rest, 10), unit = 1;
-	bool bad = *value < '0' || *value > '9';
 
-	if (!bad && *rest == '*') {
-		bad = rest[1] < '0' || rest[1] > '9';
-		unit = strtoul(rest + 1, &rest, 10);
+	if (!bad && *place.rest == '*') {
+		bad = place.rest[1] < '0' || place.rest[1] > '9';
+		unit = strtoul(place.rest + 1, &rest, 10);
+		place.rest = rest;
 	}
-	if (bad || *rest || !unit || unit > (1u << 30))
+	if (bad || *place.rest || !unit || unit > (1u << 30))
 		return refuse(d, item, "takes a column and its unit in bytes, such as offset=3*512");
-	return set_role(d, item, number, role, (int)unit, role == COLUMN_OFFSET ? "offset" : "bytes");
+	return set_role(d, item, &place, role, (int)unit, COLUMN_AS_NUMBER);
 }
 
+/* A table's column needs no unit if its type has one. */
 static bool set_time(const struct draft *d, const char *item, const char *value)
 {
-	char *rest;
-	unsigned long number = strtoul(value, &rest, 10);
+	struct place place;
 	int unit = 0;
 
-	if (*value < '0' || *value > '9' || !find_time_unit(rest, &unit))
+	if (!take_place(d, value, &place))
 		return refuse(d, item, "takes a column and its unit (ps, ns, us, ms, s, *10 or *100 of one), such as "
 			      "time=5us or time=1*100ns");
-	return set_role(d, item, number, COLUMN_TIME, unit, "time");
+	if (d->out->table && !*place.rest)
+		return set_role(d, item, &place, COLUMN_TIME, unit, COLUMN_AS_STAMP);
+	if (!find_time_unit(place.rest + (d->out->table && *place.rest == ':'), &unit))
+		return refuse(d, item, d->out->table ?
+			      "takes a column, and its unit (ps, ns, us, ms, s, *10 or *100 of one) unless its type "
+			      "has one, such as time=issued:us or time=5us" :
+			      "takes a column and its unit (ps, ns, us, ms, s, *10 or *100 of one), such as time=5us "
+			      "or time=1*100ns");
+	return set_role(d, item, &place, COLUMN_TIME, unit, COLUMN_AS_TIME);
 }
 
 static bool set_volume(const struct draft *d, const char *item, const char *value)
 {
-	char *rest;
-	unsigned long number = strtoul(value, &rest, 10);
-	bool text = !strcmp(rest, ":text");
+	struct place place;
+	bool good = take_place(d, value, &place), text = good && !strcmp(place.rest, ":text");
 
-	if (*value < '0' || *value > '9' || (*rest && !text))
+	if (!good || (*place.rest && !text))
 		return refuse(d, item, "takes a column, with :text if it has names, such as volume=1 or volume=2:text");
-	return set_role(d, item, number, text ? COLUMN_NAMED_VOLUME : COLUMN_VOLUME, 0, "volume");
+	return set_role(d, item, &place, text ? COLUMN_NAMED_VOLUME : COLUMN_VOLUME, 0,
+			text ? COLUMN_AS_TEXT : COLUMN_AS_NUMBER);
 }
 
 static bool set_separator(const struct draft *d, const char *item, const char *value)
@@ -578,11 +627,12 @@ static bool set_item(const struct draft *d, const char *item)
 		return set_bytes(d, item, value, COLUMN_BYTES);
 	if (word_is(item, len, "volume"))
 		return set_volume(d, item, value);
-	if (word_is(item, len, "sep"))
+	if (word_is(item, len, "sep") && !d->out->table)
 		return set_separator(d, item, value);
-	if (word_is(item, len, "skip"))
+	if (word_is(item, len, "skip") && !d->out->table)
 		return set_skip(d, item, value);
-	return refuse(d, item, "is not time=, op=, offset=, bytes=, volume=, sep= or skip=");
+	return refuse(d, item, d->out->table ? "is not time=, op=, offset=, bytes= or volume=" :
+		      "is not time=, op=, offset=, bytes=, volume=, sep= or skip=");
 }
 
 static bool has_role(const struct trace_columns *f, enum column_role role)
@@ -604,13 +654,18 @@ static bool is_repeated(const char *text, const char *here, const char *item)
 	return false;
 }
 
-bool columns_parse(struct trace_columns *out, const char *text, char *err, size_t room)
+bool columns_parse(struct trace_columns *out, const char *kind, const char *text, char *err, size_t room)
 {
-	const struct draft d = { out, err, room };
+	const struct draft d = { out, kind, err, room };
 	const char *const begin = text;
-	char item[64];
+	char item[COLUMNS_NAME_BYTES + 64];
 
 	*out = (struct trace_columns){ .separator = ',', .more = true, .op = COLUMNS_PASSED };
+	if (strcmp(kind, "csv") != 0) {
+		out->table = true;
+		out->more = false;
+		out->separator = COLUMNS_TABLE;
+	}
 	while (*text) {
 		size_t len = strcspn(text, ",");
 
@@ -625,7 +680,10 @@ bool columns_parse(struct trace_columns *out, const char *text, char *err, size_
 	}
 	if (!has_role(out, COLUMN_OFFSET) || !has_role(out, COLUMN_BYTES) ||
 	    (!has_role(out, COLUMN_OP) && out->op == COLUMNS_PASSED))
-		return refuse(&d, "columns are missing", "give op=, offset= and bytes=, such as "
+		return refuse(&d, "columns are missing", out->table ?
+			      "give op=, offset= and bytes=, such as "
+			      "parquet:time=issued,op=kind:r/w,offset=sector*512,bytes=size" :
+			      "give op=, offset= and bytes=, such as "
 			      "csv:time=5us,op=2:r/w,offset=3*512,bytes=4,volume=1");
 	return true;
 }

@@ -13,6 +13,9 @@
 #define COLUMNS_WORDS_MAX 8u
 #define COLUMNS_WORD_BYTES 16u
 #define COLUMNS_BLANKS ' '		/* as separator: any number of blanks and tabs */
+#define COLUMNS_TABLE '\x1f'		/* separator of the lines that a table becomes: table.h */
+#define COLUMNS_NAME_BYTES 80u
+#define COLUMNS_OF_TABLE 5u		/* time, operation, offset, bytes, volume */
 #define COLUMNS_PASSED 255u		/* as operation: the row is passed over */
 
 enum column_role {
@@ -40,6 +43,19 @@ struct columns_word {
 	uint8_t op;			/* enum trace_op, or COLUMNS_PASSED */
 };
 
+/* What a table's column is read as: slate_lib/tables.py. */
+enum column_form {
+	COLUMN_AS_TEXT,
+	COLUMN_AS_NUMBER,		/* whole */
+	COLUMN_AS_TIME,			/* a number, with the user's unit */
+	COLUMN_AS_STAMP,		/* a type that has a unit; it becomes ns */
+};
+
+struct column_source {			/* of a table */
+	char name[COLUMNS_NAME_BYTES];	/* or its number, from 1 on */
+	enum column_form form;
+};
+
 struct trace_columns {
 	const char *head;		/* the first line is a head if it begins so; NULL: there is none */
 	uint64_t skip;			/* number of lines that are a head */
@@ -51,6 +67,8 @@ struct trace_columns {
 	uint8_t words;
 	struct columns_word word[COLUMNS_WORDS_MAX];
 	struct column column[COLUMNS_MAX];
+	bool table;			/* the columns are those of `from`, in its order */
+	struct column_source from[COLUMNS_OF_TABLE];
 };
 
 /* Returns the table's row of a format (enum trace_format); NULL: the format has no fixed columns. */
@@ -58,9 +76,10 @@ const struct trace_columns *columns_of(unsigned int format);
 /* Returns the unit of a format's times, such as "100 ns". */
 const char *columns_time_unit(const struct trace_columns *f);
 /*
- * Parse the user's own format, such as "time=5us,op=2:r/w,offset=3*512,bytes=4". Returns false with a sentence in
- * err that names the item and the fix.
+ * Parse the user's own format, such as "time=5us,op=2:r/w,offset=3*512,bytes=4"; `kind` is "csv", or of a table
+ * "parquet" or "arrow", where a column may have a name: "time=issued,op=kind:r/w,offset=sector*512,bytes=size".
+ * Returns false with a sentence in err that names the item and the fix.
  */
-bool columns_parse(struct trace_columns *out, const char *text, char *err, size_t room);
+bool columns_parse(struct trace_columns *out, const char *kind, const char *text, char *err, size_t room);
 
 #endif

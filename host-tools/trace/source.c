@@ -3,6 +3,8 @@
  * source.c - see source.h. Raw bytes go through one buffer. They are hashed the first time that they
  * are read, and then copied or unpacked. A packed file that ends inside a member is an error, because
  * a truncated trace looks like a short one.
+ *
+ * The raw bytes of a table are the lines that a program prints about it; hash and size are the file's own.
  */
 #include "source.h"
 
@@ -18,6 +20,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "table.h"
+
 #define RAW_BYTES ((size_t)256 << 10)
 #define SHA256_BYTES 32
 
@@ -28,6 +32,9 @@ struct source {
 	const unsigned char *memory;
 	size_t memory_bytes;
 	bool is_stdin;
+	struct source *file;		/* of a table; NULL: there is no program */
+	struct table_program program;	/* its output is fd */
+	char **words;
 	unsigned char *raw;
 	size_t raw_at, raw_end;		/* raw bytes not used yet */
 	bool raw_over;
@@ -39,7 +46,7 @@ struct source {
 	bool inside;			/* a member has begun and has not ended */
 	z_stream z;
 	ZSTD_DStream *zstd;
-	char why[160];
+	char why[400];
 };
 
 /* ---- raw bytes ------------------------------------------------------------ */
@@ -69,6 +76,14 @@ static long get_raw(struct source *s)
 	return (long)left;
 }
 
+/* The program has closed its output. Returns false with *why if it failed. */
+static bool end_program(struct source *s, const char **why)
+{
+	s->fd = -1;
+	*why = s->why;
+	return table_end(&s->program, s->why, sizeof(s->why));
+}
+
 /* Fill the empty raw buffer; at the end of the file it stays empty. -1: *why. */
 static int fill_raw(struct source *s, const char **why)
 {
@@ -86,6 +101,8 @@ static int fill_raw(struct source *s, const char **why)
 	s->raw_end = (size_t)got;
 	s->raw_done += (uint64_t)got;
 	s->raw_over = !got;
+	if (s->raw_over && s->file && !end_program(s, why))
+		return -1;
 	if (s->hashing)
 		gcry_md_write(s->md, s->raw, s->raw_end);
 	if (s->raw_over)
@@ -195,15 +212,28 @@ int window_more(struct window *w, const char **why)
 
 /* ---- life cycle ------------------------------------------------------------ */
 
-static int begin(struct source *s, const char **why)
+static void forget_raw(struct source *s)
 {
 	s->raw_at = s->raw_end = 0;
 	s->raw_done = 0;
 	s->raw_over = s->inside = false;
+}
+
+static int begin(struct source *s, const char **why)
+{
+	forget_raw(s);
 	if (fill_raw(s, why))
 		return -1;
 	tell_packing(s);
 	return 0;
+}
+
+static bool start_program(struct source *s)
+{
+	bool good = table_start(&s->program, s->words, false);
+
+	s->fd = s->program.fd;
+	return good;
 }
 
 static struct source *make(void)
@@ -269,6 +299,31 @@ struct source *source_open(const char *name, char *err, size_t room)
 	return s;
 }
 
+bool source_begins(const struct source *s, const char *what)
+{
+	size_t len = strlen(what);
+
+	return s->raw_end >= len && !memcmp(s->raw, what, len);
+}
+
+struct source *source_of_program(struct source *file, char **words)
+{
+	struct source *s = make();
+
+	if (!s) {
+		source_close(file);
+		free(words);
+		return NULL;
+	}
+	s->hashing = false;
+	s->file = file;
+	s->words = words;
+	if (start_program(s))
+		return s;
+	source_close(s);
+	return NULL;
+}
+
 struct source *source_open_memory(const void *data, size_t len)
 {
 	struct source *s = make();
@@ -292,6 +347,12 @@ int source_rewind(struct source *s, const char **why)
 		*why = "is standard input, which can be read only once: name a file";
 		return -1;
 	}
+	if (s->file) {
+		table_stop(&s->program);
+		forget_raw(s);
+		*why = "cannot be read again: python3 cannot be started";
+		return start_program(s) ? 0 : -1;
+	}
 	if (s->hashing) {	/* stop hashing, because source_sha256() was not called */
 		gcry_md_reset(s->md);
 	}
@@ -308,8 +369,12 @@ void source_close(struct source *s)
 {
 	if (!s)
 		return;
-	if (s->fd >= 0)
+	if (s->file)
+		table_stop(&s->program);
+	else if (s->fd >= 0)
 		close(s->fd);
+	source_close(s->file);
+	free(s->words);
 	inflateEnd(&s->z);
 	ZSTD_freeDStream(s->zstd);
 	gcry_md_close(s->md);
@@ -321,12 +386,18 @@ void source_progress(const struct source *s, uint64_t *done, uint64_t *all)
 {
 	*done = s->raw_done;
 	*all = s->raw_all;
+	if (s->file) {			/* how far the program has read is unknown */
+		*all = s->file->raw_all;
+		*done = s->raw_over ? *all : 0;
+	}
 }
 
 bool source_sha256(struct source *s, char *out)
 {
 	const char *why;
 
+	if (s->file)
+		return source_sha256(s->file, out);
 	while (!s->is_stdin && s->hashing) {
 		s->raw_at = s->raw_end;
 		if (fill_raw(s, &why))

@@ -15,6 +15,13 @@ struct source;
 /* Open a file. Returns NULL with a sentence in err on an error. name "-": standard input. */
 struct source *source_open(const char *name, char *err, size_t room);
 struct source *source_open_memory(const void *data, size_t len);
+/* Does the file begin with these bytes, as it is on disk? */
+bool source_begins(const struct source *s, const char *what);
+/*
+ * Make a source of the lines that a program prints about `file`, which the new source owns, as it owns the program's
+ * words (table.h). Returns NULL, and frees both, if the program cannot be started.
+ */
+struct source *source_of_program(struct source *file, char **words);
 /* Read bytes, unpacked. Returns their number, 0 at the end, or -1 with a sentence in *why. */
 long source_read(struct source *s, char *out, size_t room, const char **why);
 /* Start again from the first byte. Returns 0, or -1 with a sentence in *why. */

@@ -19,21 +19,23 @@
 #include "gen.h"
 #include "parse.h"
 #include "source.h"
+#include "table.h"
 
 #define LINE_MAX_BYTES 4096u
 
 const char *const trace_format_names[TRACE_NFORMATS + 1] = {
 	"auto", "native", "msr", "ssdsim", "disksim", "alibaba", "tencent", "systor", "k5cloud", "fiu", "spc",
 	"cloudphysics", "csv", "blkparse", "fio", "ftrace", "blktrace", "vscsi", "oracleGeneral", "content",
-	"generated", NULL
+	"parquet", "arrow", "generated", NULL
 };
 const char trace_format_list[] = "native, msr, ssdsim, disksim, alibaba, tencent, systor, k5cloud, fiu, spc, "
-	"cloudphysics, blkparse, fio, ftrace, blktrace, vscsi, oracleGeneral:unit=512[,op=write], content, or "
-	"csv: and its columns, such as csv:time=5us,op=2:r/w,offset=3*512,bytes=4,volume=1";
+	"cloudphysics, blkparse, fio, ftrace, blktrace, vscsi, oracleGeneral:unit=512[,op=write], content, "
+	"parquet, arrow, or csv: (parquet:, arrow:) and columns, such as "
+	"csv:time=5us,op=2:r/w,offset=3*512,bytes=4,volume=1";
 
 static parse_line *const parsers[TRACE_NFORMATS] = {
 	[TRACE_NATIVE] = parse_native, [TRACE_BLKPARSE] = parse_blkparse, [TRACE_FIO] = parse_fio,
-	[TRACE_FTRACE] = parse_ftrace,
+	[TRACE_FTRACE] = parse_ftrace, [TRACE_PARQUET] = parse_native, [TRACE_ARROW] = parse_native,
 };
 
 /* Formats of binary records: the bytes that every record has. */
@@ -323,6 +325,11 @@ static bool has_head(const struct trace *t)
 	return given != TRACE_AUTO && given != TRACE_CONTENT && memchr(t->in.buf, '\n', t->in.end);
 }
 
+static bool is_table(enum trace_format format)
+{
+	return format == TRACE_PARQUET || format == TRACE_ARROW;
+}
+
 static const unsigned char *begin_of(const struct trace *t)
 {
 	return (const unsigned char *)t->in.buf;
@@ -352,7 +359,8 @@ static int find_format(struct trace *t)
 	if (t->format == TRACE_VSCSI && !vscsi_begins(&t->p, begin_of(t), t->in.end))
 		return give_up(t, "does not begin with two vscsi records of version 1 or 2: is it of another format?");
 	t->p.object = &t->o.object;
-	t->p.columns = t->format == TRACE_CSV ? &t->o.columns : columns_of(t->format);
+	t->p.columns = t->format == TRACE_CSV || (is_table(t->format) && t->o.columns.columns) ? &t->o.columns :
+		       columns_of(t->format);
 	t->parse = t->p.columns ? parse_columns : parsers[t->format];
 	return 0;
 }
@@ -439,6 +447,51 @@ static int begin(struct trace *t, struct trace **out, char *err)
 	return 0;
 }
 
+/* Take the lines of a table's rows in place of the file's bytes. */
+static int read_table(struct trace *t, enum trace_format is, char *err)
+{
+	const char *kind = trace_format_names[is];
+	char **words;
+
+	if (!strcmp(t->name, "-")) {
+		snprintf(err, TRACE_ERR_BYTES, "trace -: is %s, which is not read from its beginning to its end: name "
+			 "a file", kind);
+		return -1;
+	}
+	words = table_words(kind, t->name, &t->o.columns, false);
+	if (!words) {
+		snprintf(err, TRACE_ERR_BYTES, "trace %s: is %s, which this program reads only if it is started by "
+			 "'slate': write 'slate replay' or 'slate trace', or convert the trace by 'slate trace "
+			 "convert'", t->name, kind);
+		return -1;
+	}
+	t->format = is;
+	t->in.source = source_of_program(t->in.source, words);
+	if (t->in.source)
+		return 0;
+	snprintf(err, TRACE_ERR_BYTES, "trace %s: python3, which reads %s, cannot be started: install it", t->name,
+		 kind);
+	return -1;
+}
+
+/* Is the file a table? Then what was asked for must be one of that kind. */
+static int take_table(struct trace *t, char *err)
+{
+	enum trace_format given = t->o.format, is = source_begins(t->in.source, "PAR1") ? TRACE_PARQUET :
+			       source_begins(t->in.source, "ARROW1") ? TRACE_ARROW : TRACE_AUTO;
+
+	if (is == TRACE_AUTO && !is_table(given))
+		return 0;
+	if (is == TRACE_AUTO || (given != TRACE_AUTO && given != is)) {
+		snprintf(err, TRACE_ERR_BYTES, "trace %s: is %s, and --format says %s: name the right one", t->name,
+			 is == TRACE_PARQUET ? "Parquet" : is == TRACE_ARROW ? "an Arrow file" :
+			 "neither Parquet nor an Arrow file (these are not packed by gzip or zstd)",
+			 trace_format_names[given]);
+		return -1;
+	}
+	return read_table(t, is, err);
+}
+
 int trace_open(struct trace **out, const char *name, const struct trace_options *o,
 	       char err[TRACE_ERR_BYTES])
 {
@@ -459,7 +512,7 @@ int trace_open(struct trace **out, const char *name, const struct trace_options 
 		return 0;
 	}
 	t->in.source = source_open(name, err, TRACE_ERR_BYTES);
-	if (!t->in.source) {
+	if (!t->in.source || take_table(t, err)) {
 		trace_close(t);
 		return -1;
 	}
@@ -474,8 +527,9 @@ int trace_open_memory(struct trace **out, const void *data, size_t len,
 	*out = NULL;
 	if (t)
 		t->in.source = source_open_memory(data, len);
-	if (!t || !t->in.source) {
-		snprintf(err, TRACE_ERR_BYTES, "no memory to read a trace");
+	if (!t || !t->in.source || is_table(o->format)) {
+		snprintf(err, TRACE_ERR_BYTES, "%s",
+			 t && t->in.source ? "a table must be a file" : "no memory to read a trace");
 		trace_close(t);
 		return -1;
 	}

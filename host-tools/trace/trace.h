@@ -21,6 +21,9 @@
  *   blktrace, vscsi, oracleGeneral
  *             binary records: parse_blk.c and parse_records.c have their fields and sources
  *   content   Slate's, with what is written: see docs/content-trace.md
+ *   parquet, arrow
+ *             tables, of columns that the user names or of those that 'slate trace convert' writes; a program reads
+ *             them (table.h)
  *
  * The name of a generator is "gen:KIND,key=value,...". KIND is rand, zipf or seq with a request size,
  * such as rand4k or seq128k; rand and zipf also with up to 8 sizes and their weights (1 if left out):
@@ -61,7 +64,8 @@
 enum trace_format {
 	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_DISKSIM, TRACE_ALIBABA, TRACE_TENCENT, TRACE_SYSTOR,
 	TRACE_K5CLOUD, TRACE_FIU, TRACE_SPC, TRACE_CLOUDPHYSICS, TRACE_CSV, TRACE_BLKPARSE, TRACE_FIO, TRACE_FTRACE,
-	TRACE_BLKTRACE, TRACE_VSCSI, TRACE_ORACLE, TRACE_CONTENT, TRACE_GENERATED,
+	TRACE_BLKTRACE, TRACE_VSCSI, TRACE_ORACLE, TRACE_CONTENT,
+	TRACE_PARQUET, TRACE_ARROW, TRACE_GENERATED,
 	TRACE_NFORMATS
 };
 extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-terminated */
@@ -100,7 +104,7 @@ struct trace_object {		/* oracleGeneral: how an object's number is an address */
 
 struct trace_options {
 	enum trace_format format;	/* AUTO: determined from the first lines */
-	struct trace_columns columns;	/* CSV: what the user named */
+	struct trace_columns columns;	/* CSV, PARQUET, ARROW: what the user named */
 	struct trace_object object;	/* ORACLE */
 	bool untimed;			/* the caller uses no arrival times (detect.h) */
 	uint64_t device;		/* only rows of this device; or TRACE_ANY_DEVICE */

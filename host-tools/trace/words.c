@@ -78,14 +78,22 @@ static bool take_object(struct trace_object *o, const char *text, char err[TRACE
 		      "number: give oracleGeneral:unit=BYTES[,op=read|write], such as unit=512 for sectors", text);
 }
 
-/* Take the name of a format, or csv: and its columns. */
+/* Take the name of a format, or csv:, parquet: or arrow: and its columns. */
 static bool take_format(struct trace_options *o, const char *text, char err[TRACE_ERR_BYTES])
 {
+	static const enum trace_format of_columns[] = { TRACE_CSV, TRACE_PARQUET, TRACE_ARROW };
 	char why[TRACE_ERR_BYTES / 2];
 
-	if (!strncmp(text, "csv:", 4)) {
-		o->format = TRACE_CSV;
-		return columns_parse(&o->columns, text + 4, why, sizeof(why)) || refuse(err, "--format %s", why);
+	o->columns.columns = 0;
+	for (size_t i = 0; i < sizeof(of_columns) / sizeof(of_columns[0]); i++) {
+		const char *name = trace_format_names[of_columns[i]];
+		size_t len = strlen(name);
+
+		if (strncmp(text, name, len) || text[len] != ':')
+			continue;
+		o->format = of_columns[i];
+		return columns_parse(&o->columns, name, text + len + 1, why, sizeof(why)) ||
+		       refuse(err, "--format %s", why);
 	}
 	if (!strncmp(text, "oracleGeneral", 13) && (!text[13] || text[13] == ':')) {
 		o->format = TRACE_ORACLE;

@@ -99,7 +99,7 @@ static bool take_columns(struct trace_columns *out, const uint8_t **data, size_t
 	if (!newline || len >= sizeof(text))
 		return false;
 	memcpy(text, *data, len);
-	good = columns_parse(out, text, err, sizeof(err));
+	good = columns_parse(out, "csv", text, err, sizeof(err));
 	MUST(good || *err);
 	*data += len + 1;
 	*size -= len + 1;

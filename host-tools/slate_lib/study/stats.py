@@ -12,14 +12,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from .. import paths
+from .. import packages
 from ..account import OpAccount
-from ..errors import SlateError
 from .expression import Value
 from .file import Point, Study
 
@@ -95,19 +93,8 @@ class Group:
 
 
 def scipy_stats() -> ModuleType:
-    """Import SciPy, of this Python or of the clone's environment."""
-    try:
-        import scipy.stats
-    except ImportError:
-        site = next((paths.BUILD / "venv-fit").glob("lib/python3*/site-packages"), None)
-        sys.path += [str(site)] if site else []
-        try:
-            import scipy.stats
-        except ImportError:
-            fix = "install it for python3: Debian's python3-scipy" if paths.INSTALLED else paths.make("venv-fit")
-            raise SlateError("'slate study' needs SciPy, which is not there", fix) from None
-    found: ModuleType = scipy.stats
-    return found
+    """Import SciPy."""
+    return packages.load("scipy.stats", "venv-fit", packages.SCIPY)
 
 
 @functools.cache
