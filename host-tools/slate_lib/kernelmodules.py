@@ -30,6 +30,12 @@ _VERMAGIC = re.compile(rb"\0vermagic=([^ \0]*)")
 _INSTALL = "in the kernel's tree: make modules_install INSTALL_MOD_PATH="
 
 
+def _depmod(folder: Path, release: str) -> str:
+    """Return the command that lists modules. Packages of new releases have no lib, where depmod looks."""
+    link = "" if (folder / "lib").exists() else f"ln -s usr/lib {folder}/lib; "
+    return f"{link}depmod -b {folder} {release}"
+
+
 def plain(name: str) -> str:
     """Return a module's name in the form in which names are compared."""
     return _SUFFIX.sub("", name.rpartition("/")[2]).replace("-", "_")
@@ -54,7 +60,7 @@ class Modules:
             if len(line.split()) < 2:
                 raise SlateError(
                     f"{self.folder / 'modules.softdep'}: the line '{line.strip()[:40]}' names no module",
-                    f"depmod -b {folder} {release}",
+                    _depmod(folder, release),
                 )
             if words and plain(words[0]) in self.needs:
                 self.needs[plain(words[0])] += words[1:]
@@ -71,7 +77,7 @@ class Modules:
                 f"name the kernel that they were built with, or {_INSTALL}{folder}",
             )
         if not (found / "modules.dep").is_file():
-            raise SlateError(f"--modules {folder}: {release} has no modules.dep", f"depmod -b {folder} {release}")
+            raise SlateError(f"--modules {folder}: {release} has no modules.dep", _depmod(folder, release))
         return found
 
     def _lines(self, name: str) -> list[str]:

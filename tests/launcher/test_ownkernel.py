@@ -306,7 +306,11 @@ class OwnKernel(Case):
         some = self.parse("--kernel", file, "--modules", str(self.folder / "mods"))
         self.assertIn(f"usr/lib/modules/{RELEASE}/ext4.ko", self.names(some))
         (root / "modules.dep").unlink()
-        self.refused("--kernel", file, "--modules", str(self.folder / "mods"), words=("no modules.dep", "depmod -b"))
+        mods = self.folder / "mods"
+        self.refused("--kernel", file, "--modules", str(mods), words=("no modules.dep", f"fix: depmod -b {mods} "))
+        (mods / "usr").mkdir()
+        (mods / "lib").rename(mods / "usr" / "lib")  # as packages have it
+        self.refused("--kernel", file, "--modules", str(mods), words=(f"fix: ln -s usr/lib {mods}/lib; depmod -b ",))
 
     def test_modules_without_nvme(self) -> None:
         """Without a configuration the list of what is built in tells."""
