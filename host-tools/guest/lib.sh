@@ -186,10 +186,23 @@ phase()
 	say "$text: $((ms / 1000)).$((ms % 1000 / 100)) s"
 }
 
+left_mb() { df -Pm "$1" 2>/dev/null | awk 'NR == 2 { print $4 }'; } # DIR
+
+# Is a disk of the build full? The log may be on it, and lack what its program said.
+is_full() # LOG
+{
+	local dir left
+	for dir in "$cache" "$user_cache"; do
+		left=$(left_mb "$dir")
+		[ "${left:-99}" -ge 5 ] || return 0
+	done
+	grep -qE "$FULL_DISK" "$1"
+}
+
 explain()
 {
-	if grep -qE "$FULL_DISK" "$1"; then
-		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
+	if is_full "$1"; then
+		say "the disk is full ($(left_mb "$cache") MB left in $cache, $(left_mb "$user_cache") in $user_cache)" >&2
 	elif grep -qE "$NO_NETWORK" "$1"; then
 		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
 	elif grep -q 'does not have a Release file' "$1"; then

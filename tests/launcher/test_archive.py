@@ -216,13 +216,17 @@ class Words(Case):
     def test_a_full_disk(self) -> None:
         fails = "phase x 'a part' sh -c 'echo {}; exit 4'"
         stub = "df() { printf 'head\\nx 1 1 7 x x\\n'; }\n"
+        cache = f"7 in {self.folder}/cache/slate"  # packages are there, maybe on another disk
         status, _, said = self.sh(f"{self.PHASE}{stub}{fails.format('No space left on device')}")
         self.assertEqual(
             (status, said.splitlines()[:2]),
-            (1, ["  | No space left on device", f"test: the disk is full (7 MB left in {self.folder})"]),
+            (1, ["  | No space left on device", f"test: the disk is full (7 MB left in {self.folder}, {cache})"]),
         )
         status, _, said = self.sh(f"{self.PHASE}{stub}{fails.format('tar: a: Wrote only 3 of 9 bytes')}")
         self.assertIn("test: the disk is full (7 MB left in", said)
+        for left, full in ((4, True), (5, False)):  # the log is on the full disk
+            silent = f"{self.PHASE}{stub.replace('7', str(left))}phase x 'a part' false"
+            self.assertEqual(f"test: the disk is full ({left} MB left in" in self.sh(silent)[2], full)
         status, _, said = self.sh(f"{self.PHASE}{stub}need_space 8")
         self.assertEqual(
             (status, said),
