@@ -513,8 +513,10 @@ class Kernel(unittest.TestCase):
         self.assertEqual(self.campaign().base.kernel, "small")
         self.assertNotIn("kernel", header(self.campaign()))
 
-    def test_the_small_one_has_ext4_alone(self) -> None:
-        for words in (("--kernel", "debian"), ("--fs", "xfs"), ("--work", SCRIPT, "--check", SCRIPT)):
+    def test_the_small_one_has_the_file_systems_of_the_built_in_work(self) -> None:
+        for fs in ("ext4", "xfs", "f2fs"):
+            self.assertEqual(self.campaign("--fs", fs).base.kernel, "small")
+        for words in (("--kernel", "debian"), ("--work", SCRIPT, "--check", SCRIPT)):
             found = self.campaign(*words, built=False)
             self.assertEqual((found.base.kernel, header(found)["kernel"]), ("debian", "debian"), words)
 

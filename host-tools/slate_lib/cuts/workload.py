@@ -46,11 +46,11 @@ class Workload:
     fs: str | None = None  # None: programs of the user's own
     per_boot: int = 64
     apps: bool = False
-    small: bool = False  # it works on the small kernel, which has ext4 alone
+    small: bool = False  # it works on the small kernel, which has ext4, XFS and F2FS
 
     @property
     def kernel(self) -> str:
-        """Return the kernel that this work runs on by default: the small one has ext4 alone."""
+        """Return the kernel that this work runs on by default: the small one if it has the file system."""
         return "small" if self.small else "debian"
 
     def needs(self, name: str) -> bool:
@@ -113,7 +113,7 @@ def _fsyncs(fs: str, per_boot: int) -> Workload:
     script = (paths.GUEST_TOOLS / "jobs" / "cuts-fs.sh").read_bytes()
     programs = dict.fromkeys(_OWN, script) | {PROGRAM: paths.guest_program(PROGRAM).read_bytes()}
     environment = {"CUTS_FS": fs, "CUTS_WORKERS": str(WORKERS)}
-    return Workload(programs, {"fs": fs}, environment, fs, per_boot, small=fs == "ext4")
+    return Workload(programs, {"fs": fs}, environment, fs, per_boot, small=True)
 
 
 def _ready(text: str, per_boot: int) -> Workload:
@@ -123,8 +123,7 @@ def _ready(text: str, per_boot: int) -> Workload:
     if ready.PROGRAM in script.text:
         programs[ready.PROGRAM] = paths.guest_program(ready.PROGRAM).read_bytes()
     apps = script.needs_apps(variant)
-    small = not apps and "ext4" in variant
-    return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, small=small)
+    return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, small=not apps)
 
 
 def _read(option: str, name: str) -> bytes:
