@@ -45,6 +45,12 @@ static inline ppn_t geo_ppn(const struct nand_geometry *g, pbn_t b, uint32_t pag
 	return (ppn_t){ b.v * g->pages_per_block + page };
 }
 
+/* Returns the pages of a plane that one program names: a page, or with one_shot those of a word line. */
+static inline uint32_t geo_shot_pages(const struct nand_geometry *g)
+{
+	return g->one_shot ? g->bits_per_cell : 1;
+}
+
 /* Returns the block's plane. Planes are numbered over the whole device. */
 static inline uint32_t geo_plane_of(const struct nand_geometry *g, pbn_t b)
 {

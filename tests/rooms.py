@@ -27,6 +27,7 @@ FLOORS = {  # of folders and of single files; other folders have one floor
     "ftl/page/owners.c": 0,
     "ftl/page/queue.c": 0,
     "ftl/page/slc.c": 0,
+    "ftl/page/wordline.c": 0,
     "ftl/page": 1,
     "ftl/page/mount": 2,
 }

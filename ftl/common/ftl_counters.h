@@ -105,7 +105,7 @@
 	X(zone_commits, "Zones: commits (ZRWA flushes) that the host ordered.") \
 	X(zone_implicit_commits, "Zones: writes beyond a random write area, which commit a part of it.") \
 	X(gc_pad_units, "Units of pad-units in pages of GC, or of wear levelling and relocation.") \
-	X(flush_pad_units, "Units of pad-units in pages that a flush, a FUA write or an unbuffered write closed.") \
+	X(flush_pad_units, "Units of pad-units that a flush, a FUA write or an unbuffered write caused.") \
 	/* a new row goes here */
 
 #endif

@@ -42,9 +42,9 @@ uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, cons
 
 static const char *array_fault(const struct ftl_ops *t, const struct nand_geometry *g)
 {
-	if (g->one_shot)
-		return "one_shot must be no: FTLs program pages singly; describe a word line as bits_per_cell "
-		       "programs of a share of its time each";
+	if (g->one_shot && !t->one_shot)
+		return "one_shot must be no: this FTL programs pages singly; set type = page, or describe a word line "
+		       "as bits_per_cell programs of a share of its time each";
 	if (!t->word_lines && (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS))
 		return "order must be ascending or none: this FTL does not know fps and rps";
 	return !t->word_lines && !t->not_safe && g->paired_loss ?

@@ -17,11 +17,12 @@ static uint64_t slowest_program_ns(const struct ftl_config *c, const struct nand
 /* Returns the time in which a die ends the longest command and programs its share of the buffer. */
 static uint64_t needed_ns(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	uint64_t pages = c->buffer_units / (g->page_bytes / c->unit_bytes);
+	uint64_t upp = g->page_bytes / c->unit_bytes, shot = geo_shot_pages(g);
+	uint64_t programs = (c->buffer_units / upp + shot - 1) / shot;
 	uint64_t at_once = c->multiplane ? geo_planes(g) : geo_dies(g);
 	uint64_t program_ns = slowest_program_ns(c, g), erase_ns = c->timing.erase_ns[0];
 
-	return (erase_ns > program_ns ? erase_ns : program_ns) + (pages + at_once - 1) / at_once * program_ns;
+	return (erase_ns > program_ns ? erase_ns : program_ns) + (programs + at_once - 1) / at_once * program_ns;
 }
 
 const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
@@ -42,7 +43,7 @@ const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, cons
 	if (c->hold_up_ns < needed_ns(c, g))
 		return "hold_up_ns is too short for the write buffer: a die takes longer to end its longest command "
 		       "and program its share of buffer_units; raise hold_up_ns, lower buffer_units, or set it to 0";
-	if (g->paired_loss && t->not_safe)
+	if (g->paired_loss && !g->one_shot && t->not_safe)
 		return "hold_up_ns must be 0 with paired_loss: a program that the capacitors do not finish takes the "
 		       "lower pages of its word line along, and this FTL backs up none";
 	return NULL;

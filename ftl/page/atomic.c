@@ -35,13 +35,14 @@ static uint32_t pages_of_write(const struct ftl_config *c, uint32_t units, uint3
 /*
  * Returns the bytes of the largest atomic write. With capacitors a write is atomic if the buffer accepts it as a whole.
  * It may take a quarter of the buffer, so that waiting for its room costs little, and what can be free while pages are
- * open: one, or one of each handle. A write that does not begin with a unit touches one more. The size is a power of two
- * also where a unit is none: Linux makes no atomic writes of a drive with another.
+ * open: one, or one of each handle, and with one_shot those that wait for the last page of their word line. A write
+ * that does not begin with a unit touches one more. The size is a power of two also where a unit is none: Linux makes
+ * no atomic writes of a drive with another.
  */
 uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t unit = c->unit_bytes, upp = g->page_bytes / unit, pages = c->buffer_units / upp;
-	uint32_t open = c->placement_handles ? c->placement_handles : 1, bytes = 0;
+	uint32_t open = (c->placement_handles ? c->placement_handles : 1) + geo_shot_pages(g) - 1, bytes = 0;
 
 	if (!c->power_protected)
 		return unit;

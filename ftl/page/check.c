@@ -20,6 +20,7 @@
  *   C13 H in heat.h
  *   C14 a block is in the mode that the FTL believes (slc.c)
  *   C15 M1, M2 and M4 in map.c; without a frame, a map page on flash is the map of C1 and C4
+ *   C16 O1, O2 and O3 in wordline.h
  */
 #include "page_ftl.h"
 
@@ -222,6 +223,15 @@ static void check_heat(const struct page_ftl *f)
 	SSD_ASSERT(sum == f->heat.sum);						/* C13 */
 }
 
+static void check_lines(const struct page_ftl *f)
+{
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
+		if (f->bt.blk[b].state == BLK_OPEN)
+			SSD_ASSERT(f->bt.blk[b].next_page % f->line.pages == 0);	/* C16 */
+	SSD_ASSERT(f->line.flushed <= f->line.due && f->line.due < f->log.next_seq);	/* C16 */
+	SSD_ASSERT(f->turn.ends.busy || f->full || f->turn.changed || !head_waits(f));	/* C16 */
+}
+
 void page_ftl_check(const struct ftl *base)
 {
 	const struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
@@ -234,6 +244,7 @@ void page_ftl_check(const struct ftl *base)
 	check_dies(f);
 	check_heat(f);
 	check_modes(f);
+	check_lines(f);
 	map_check(f);
 	check_ended(f);
 	handles_check(f);							/* C5 */

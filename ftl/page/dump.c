@@ -59,6 +59,7 @@ static void begin(struct page_ftl *f)
 	forget_reads(f);
 	wbuf_seal(f);
 	handles_close_others(f);
+	wordline_push(f);
 	f->turn.kick = true;
 }
 

@@ -31,6 +31,9 @@
  * space, and none is flagged, to be retired or of map pages, if there is more than one (is_plain). A
  * power cut leaves full blocks, as if GC had been interrupted in each.
  *
+ * With one_shot a program takes a word line (wordline.h): read "word line" for the page that is programmed in steps 2
+ * and 3 and below. If one of its pages fails, all its units are programmed again.
+ *
  * Two victims (parallel_erase; Garrett, Yang, Zhang: IPPBE, ISLPED 2018). The second best block is
  * collected together with the best one if it has at most second_victim_pages valid pages: step 3
  * continues with its pages, and step 4 erases both blocks with one command when 4a and 4b hold for
@@ -131,7 +134,7 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	if (!f->host.c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected ||
 	    f->bt.blk[g->victim].slc)
 		return;
-	b = gc_policy_pick(&f->host.c, &f->bt, plane, f->shape.upp);
+	b = gc_policy_pick(&f->host.c, &f->bt, plane, f->line.units);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
 	    (f->handles.apart && f->bt.blk[b].stream != f->bt.blk[g->victim].stream) ||
 	    f->bt.blk[b].valid > (uint64_t)f->host.c.second_victim_pages * f->shape.upp ||
@@ -539,7 +542,7 @@ static SSD_ALWAYS bool find_next(struct page_ftl *f, uint64_t now_ns, uint32_t p
 		return true;
 	}
 	*op = GC_PROGRAM;
-	if (g->units >= f->shape.upp && g->second == BLK_NONE)
+	if (g->units >= f->line.units && g->second == BLK_NONE)
 		return true;
 	more = gc_next_page(f, g) || (turn_to_second(g) && gc_next_page(f, g));
 	if (more && g->second != BLK_NONE &&
@@ -547,7 +550,7 @@ static SSD_ALWAYS bool find_next(struct page_ftl *f, uint64_t now_ns, uint32_t p
 		release_other(f, g);
 		more = gc_next_page(f, g);
 	}
-	if (g->units >= f->shape.upp)
+	if (g->units >= f->line.units)
 		return true;
 	if (!more) {
 		drain(f, g);
@@ -610,6 +613,7 @@ static SSD_ALWAYS bool run_alone(struct page_ftl *f, uint64_t now_ns, uint32_t d
 	enum gc_op op;
 
 	w.count = 0;
+	w.c = f->cmd;
 	do
 		op = next_op(f, now_ns, plane);
 	while (op != GC_NOTHING && add_op(f, now_ns, plane, op, &w) == TURN_AGAIN);
@@ -670,6 +674,7 @@ static SSD_APART SSD_HOT bool run_together(struct page_ftl *f, uint64_t now_ns, 
 	enum gc_op next[MAX_PLANES], kind;
 	struct gc_group w;
 
+	w.c = f->cmd;
 	for (uint32_t i = 0; i < planes; i++)
 		plane[i] = plane_in_turn(f, die, i);
 	for (uint32_t i = 0; i < planes; i++)	/* this may change the turns (victim_done) */

@@ -172,6 +172,16 @@ static SSD_ALWAYS void command_issued(struct page_ftl *f, uint32_t plane, const 
 		page_read(f, plane, c);
 }
 
+/* Command c of a collector follows another one of it: a second erase, or a further page of a word line. */
+static void next_issued(struct gc *g, const struct nand_cmd *c)
+{
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (c->op == NAND_ERASE)
+		g->second_status = c->status;
+	else if (c->status != NAND_OK)
+		g->status = c->status;
+}
+
 /*
  * Handle a group that has been issued: give each collector its command's status and, after a read, the units that were
  * read. Returns the command that ends last.
@@ -184,12 +194,10 @@ static SSD_APART const struct nand_cmd *group_issued(struct page_ftl *f, const s
 		const struct nand_cmd *c = &w->c[i];
 		struct gc *g = &f->plane[w->plane[i]].gc;
 
-		if (i && w->plane[i] == w->plane[i - 1]) {
-			SSD_ASSERT(c->status != NAND_VIOLATION);
-			g->second_status = c->status;
-		} else {
+		if (!i || w->plane[i] != w->plane[i - 1])
 			command_issued(f, w->plane[i], c);
-		}
+		else
+			next_issued(g, c);
 		if (c->done_ns > last->done_ns)
 			last = c;
 	}
@@ -267,32 +275,40 @@ static void gather_from_p2l(const struct page_ftl *f, const struct gc *g)
 		map_prefetch(f, oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST);
 }
 
+/* Returns the number of units in flight that the page gets whose first one has this number. */
+static uint32_t units_of_page(const struct page_ftl *f, const struct gc *g, uint32_t first)
+{
+	uint32_t rest = g->flying > first ? g->flying - first : 0;
+
+	return rest < f->shape.upp ? rest : f->shape.upp;
+}
+
 static void count_units(struct page_ftl *f, const struct gc *g)
 {
 	struct ftl_stats *st = &f->host.stats;
 
 	*(g->why == GC_FOR_SPACE ? &st->gc_units : &st->wl_units) += g->flying;
-	st->pad_units += f->shape.upp - g->flying;
-	st->gc_pad_units += f->shape.upp - g->flying;
+	st->pad_units += f->line.units - g->flying;
+	st->gc_pad_units += f->line.units - g->flying;
 	for (uint32_t i = 0; i < g->flying; i++)
 		st->slc_fold_units += f->bt.blk[upn_block(f, g->fly[i].from)].slc;
 }
 
-void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op)
+/* Add the program, or copyback, of a page with the units in flight from number `first` on, as many as fit into it. */
+static SSD_ALWAYS void put_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op,
+				uint32_t first)
 {
 	struct gc *g = &f->plane[plane].gc;
 	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
-	struct gc_unit *in = g->unit;
 	uint8_t *oob = next_oob(f, w);
 	struct nand_cmd *c = gc_add(f, w, plane, op);
+	uint32_t units = units_of_page(f, g, first);
 	uint64_t map_seq = 0;
 	bool hidden = false;
 	struct blk *b;
 
 	nand_fill_program(c, gc_source(g), 0, oob);
 	if (op == GC_COPYBACK) {
-		gather_from_p2l(f, g);
-		in += g->units;
 		c->op = NAND_COPYBACK;
 		c->from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
@@ -306,13 +322,11 @@ void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uin
 	oob_put_head(oob, &h);
 	if (SSD_UNLIKELY(f->handles.count))
 		handles_took(f, g->target, handles_stream(f, plane, FRONT_GC), oob);
-	g->flying = g->units < f->shape.upp && op != GC_COPYBACK ? g->units : f->shape.upp;
-	g->fly = in;
 	g->mark = h.mark;
-	for (uint32_t i = g->flying; i < f->shape.upp; i++)
+	for (uint32_t i = units; i < f->shape.upp; i++)
 		oob_put_unit(oob, i, OOB_NO_LPN, 0);
-	for (uint32_t i = 0; i < g->flying; i++) {
-		struct gc_unit *u = &in[i];
+	for (uint32_t i = 0; i < units; i++) {
+		struct gc_unit *u = &g->fly[first + i];
 
 		u->from = u->upn;
 		u->upn = c->ppn.v * f->shape.upp + i;
@@ -324,11 +338,27 @@ void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uin
 			oob_copy_unit(p2l_of(f, u->upn), oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
 	}
-	metadata_copy(f, g, oob);
-	count_units(f, g);
-	c->data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
+	metadata_copy(f, g, first, units, oob);
+	c->data = NULL;
+	if (op != GC_COPYBACK && (f->host.c.payload || hidden))
+		c->data = g->data + (size_t)first * f->host.c.unit_bytes;
 	if (!f->fr.plain)
 		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
+}
+
+void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	g->flying = g->units < f->line.units && op != GC_COPYBACK ? g->units : f->line.units;
+	g->fly = g->unit;
+	if (op == GC_COPYBACK) {
+		gather_from_p2l(f, g);
+		g->fly += g->units;
+	}
+	for (uint32_t i = 0; i < f->line.units; i += f->shape.upp)
+		put_page(f, w, plane, slot, op, i);
+	count_units(f, g);
 }
 
 /* The program failed: the units stay in hand, and the map points to the victim again. */

@@ -59,12 +59,12 @@ void gc_sleep(struct page_ftl *f, uint32_t plane);
 
 /*
  * Commands of collectors of one die that start together. They have one operation, and each plane has one
- * command, or two erases.
+ * command, two erases, or with one_shot the programs of a word line.
  */
 struct gc_group {
 	uint32_t count;
-	uint32_t plane[MAX_PLANES];	/* plane of each command; the two erases of a plane are adjacent */
-	struct nand_cmd c[MAX_PLANES];
+	uint32_t plane[NAND_GROUP_MAX];	/* plane of each command; those of a plane are adjacent */
+	struct nand_cmd *c;
 };
 
 /* Append a command of the plane's collector to the group, and return it. */
@@ -93,7 +93,7 @@ void gc_drop_stale(struct page_ftl *f, struct gc *g);
 bool gc_moves_whole(const struct page_ftl *f, const struct gc *g);
 /*
  * Add the program of the first units in hand, or of a carrier page without units, or the copyback of the
- * victim's next page.
+ * victim's next page. With one_shot a program takes a word line.
  */
 void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op);
 /*

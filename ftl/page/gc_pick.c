@@ -32,7 +32,7 @@ static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units
 	uint32_t per = f->g->pages_per_block;
 	uint64_t pages = 0;
 
-	SSD_ASSERT(f->shape.upp);
+	SSD_ASSERT(f->line.units);
 	for (uint32_t i = f->fr.copies; i < f->fr.copies + slots; i++) {
 		uint32_t open = f->fr.plane[plane].open[i];
 
@@ -40,7 +40,7 @@ static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units
 	}
 	if (free > reserve)
 		pages += (uint64_t)(free - reserve) * per;
-	return pages > (units + f->shape.upp - 1) / f->shape.upp;
+	return pages > (uint64_t)(units + f->line.units - 1) / f->line.units * f->line.pages;
 }
 
 bool gc_room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
@@ -85,10 +85,10 @@ static uint32_t space_victim(const struct page_ftl *f, uint32_t plane)
 		return b;
 	b = begun(f, plane, false);
 	if (b == BLK_NONE)
-		b = gc_policy_pick(&f->host.c, &f->bt, plane, f->shape.upp);
+		b = gc_policy_pick(&f->host.c, &f->bt, plane, f->line.units);
 	if (b == BLK_NONE || room_beside(f, plane, f->bt.blk[b].valid, map_keeps_last(f)))
 		return b;
-	return gc_fewest_valid(&f->bt, plane, f->shape.upp);
+	return gc_fewest_valid(&f->bt, plane, f->line.units);
 }
 
 /* ---- the reasons --------------------------------------------------------- */
@@ -306,7 +306,7 @@ uint32_t gc_filler(const struct page_ftl *f, uint32_t plane)
 		drained++;
 	if (b == BLK_NONE)
 		b = space_victim(f, plane);
-	if (b == BLK_NONE || drained >= f->shape.upp)
+	if (b == BLK_NONE || drained >= f->line.units)
 		return BLK_NONE;
 	k = &f->bt.blk[b];
 	if (k->dead || k->relocate || k->map || (f->handles.apart && k->stream != f->bt.blk[first].stream))

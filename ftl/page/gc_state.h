@@ -34,7 +34,7 @@ struct gc {
 	uint32_t second;	/* block that is erased together with the victim, or BLK_NONE */
 	bool second_waits;	/* its pages are copied next; false: they have been copied */
 	uint32_t page;		/* next page of the victim to examine */
-	uint32_t units;		/* number of units in unit[], at most two pages */
+	uint32_t units;		/* number of units in unit[], at most a program's and a page's */
 	uint32_t flying;	/* number of units being programmed: the first in hand, or behind them (copyback) */
 	struct gc_unit *fly;	/* the first of these */
 	bool retire;		/* the victim becomes BAD, not FREE */
@@ -47,7 +47,7 @@ struct gc {
 	uint32_t *pin;
 	bool corrected;		/* the victim was flagged (level.c), even if it was chosen for another reason */
 	enum gc_op op;
-	enum nand_status status, second_status;
+	enum nand_status status, second_status;	/* of several programs: the first failure */
 	uint64_t mark;		/* mark of the page being programmed */
 	uint64_t since_ns;
 	struct gc_unit *unit;

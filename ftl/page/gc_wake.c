@@ -7,6 +7,7 @@
 #include "gc_wake.h"
 #include "page_state.h"
 #include "wbuf.h"
+#include "wordline.h"
 
 static void wake_up(struct page_ftl *f, struct gc *g)
 {
@@ -34,7 +35,7 @@ static bool lacks_a_host_page(const struct page_ftl *f, uint32_t plane)
 
 bool gc_waits_for_page(struct page_ftl *f, uint32_t plane)
 {
-	bool others_wait = f->buf.first != NONE && f->buf.first != f->buf.open;
+	bool others_wait = f->buf.first != NONE && f->buf.first != f->buf.open && wordline_ready(f);
 
 	if (!f->plane[plane].relocate || f->bt.plane[plane].free_count <= f->gc.urgent_blocks ||
 	    f->host.worn || f->full || !lacks_a_host_page(f, plane))
@@ -44,6 +45,7 @@ bool gc_waits_for_page(struct page_ftl *f, uint32_t plane)
 	if (others_wait || !wbuf_next_page(f))
 		return false;
 	f->log.goes_on = f->log.next_seq - 1;
+	wordline_push(f);
 	f->turn.kick = true;
 	return true;
 }

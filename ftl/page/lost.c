@@ -112,7 +112,7 @@ void lost_decode(struct page_ftl *f, uint32_t slot)
 void lost_decode_pages(struct page_ftl *f, const uint32_t *page, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < f->buf.page[page[i]].used; k++)
+		for (uint32_t k = 0; page[i] != NONE && k < f->buf.page[page[i]].used; k++)
 			lost_decode(f, page[i] * f->shape.upp + k);
 }
 

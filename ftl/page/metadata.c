@@ -29,7 +29,7 @@ void metadata_lay_out(struct page_ftl *at, struct ssd_arena *m, const struct ftl
 	d->slot = ssd_carve(m, (size_t)at->buf.pages * at->shape.upp, d->bytes);
 	d->none = ssd_carve(m, 2, d->bytes);
 	d->unit = d->none ? d->none + d->bytes : NULL;
-	*gc = ssd_carve(m, (size_t)at->shape.planes * 2 * at->shape.upp, d->bytes);
+	*gc = ssd_carve(m, (size_t)at->shape.planes * (at->line.units + at->shape.upp), d->bytes);
 }
 
 void metadata_begin(struct page_ftl *f)
@@ -155,10 +155,10 @@ void metadata_move(const struct page_ftl *f, struct gc *g, uint32_t to, uint32_t
 	memmove(in_hand(f, g, to), in_hand(f, g, from), (size_t)units * f->metadata.bytes);
 }
 
-void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob)
+void metadata_copy(const struct page_ftl *f, const struct gc *g, uint32_t first, uint32_t units, uint8_t *oob)
 {
 	if (SSD_LIKELY(!f->metadata.bytes))
 		return;
 	metadata_blank(f, oob);
-	memcpy(oob + metadata_in_page(f, 0), g->metadata, (size_t)g->flying * f->metadata.bytes);
+	memcpy(oob + metadata_in_page(f, 0), in_hand(f, g, first), (size_t)units * f->metadata.bytes);
 }

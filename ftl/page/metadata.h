@@ -58,6 +58,7 @@ void metadata_to_page(const struct page_ftl *f, uint32_t w, uint8_t *oob);
 /* gc_copy.c: keep the metadata of unit i of a page, which GC now holds as unit `to`. oob: NULL if unknown. */
 void metadata_gather(const struct page_ftl *f, struct gc *g, uint32_t to, const uint8_t *oob, uint32_t i);
 void metadata_move(const struct page_ftl *f, struct gc *g, uint32_t to, uint32_t from, uint32_t units);
-void metadata_copy(const struct page_ftl *f, const struct gc *g, uint8_t *oob);
+/* The metadata of units [first, first + units) in hand go to a page's spare area. */
+void metadata_copy(const struct page_ftl *f, const struct gc *g, uint32_t first, uint32_t units, uint8_t *oob);
 
 #endif

@@ -47,7 +47,8 @@ void owners_of_program(const struct page_ftl *f, const struct die *d, struct nan
 	uint32_t owners = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		owners |= owners_of_page(f, d->page[i]);
+		if (d->page[i] != NONE)
+			owners |= owners_of_page(f, d->page[i]);
 	for (uint32_t i = 0; i < count; i++)
 		c[i].owners = (uint16_t)owners;
 }

@@ -172,8 +172,7 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 	place_pages(f, now_ns);
 	if (f->turn.kick || f->read.waiting.first)
 		begin_kicked(f, now_ns);
-	if (SSD_UNLIKELY(!f->turn.ends.busy) && f->buf.first != NONE && page_ready(f, f->buf.first) &&
-	    !f->full)
+	if (SSD_UNLIKELY(!f->turn.ends.busy) && head_waits(f) && !f->full)
 		fail_waiting(f);
 	if (SSD_UNLIKELY(map_is_lost(f) || map_holds_host(f)))
 		begin_unheld(f, now_ns);
@@ -241,8 +240,7 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
  */
 static bool is_idle(const struct page_ftl *f)
 {
-	if (f->host.ios || f->bt.stable != f->bt.issued ||
-	    (f->buf.first != NONE && page_ready(f, f->buf.first)))
+	if (f->host.ios || f->bt.stable != f->bt.issued || head_waits(f))
 		return false;
 	for (uint32_t die = 0; die < f->shape.dies; die++)
 		if (f->die[die].op == DIE_READ)
@@ -312,7 +310,7 @@ static uint32_t buffer_pages(const struct ftl_config *c, const struct nand_geome
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes;
 
-	return c->buffer_units ? c->buffer_units / upp : geo_planes(g) + 2;
+	return c->buffer_units ? c->buffer_units / upp : geo_planes(g) * geo_shot_pages(g) + 2;
 }
 
 static uint32_t backup_ahead(const struct front_policy *policy, const struct ftl_config *c,
@@ -511,12 +509,16 @@ const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, 
 		why = abilities_fault(c, g);
 	if (!why)
 		why = slc_fault(c, g);
+	if (!why)
+		why = wordline_fault(c, g);
 	return why ? why : room_fault(t->policy, c, g);
 }
 
 static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	at->shape.upp = g->page_bytes / c->unit_bytes;
+	at->line.pages = geo_shot_pages(g);
+	at->line.units = at->line.pages * at->shape.upp;
 	at->shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
 	at->shape.maps = space_bitmaps(c);
 	at->shape.dead_lpn = at->shape.lpns + at->shape.maps;
@@ -562,11 +564,13 @@ static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies
 
 static void set_gc_tables(struct page_ftl *f, struct gc_unit *unit, uint32_t *pins, uint8_t *data, uint8_t *metadata)
 {
+	uint32_t pages = f->line.pages + 1, units = pages * f->shape.upp;
+
 	for (uint32_t p = 0; p < f->shape.planes; p++) {
-		f->plane[p].gc.unit = unit + (size_t)p * 2 * f->shape.upp;
+		f->plane[p].gc.unit = unit + (size_t)p * units;
 		f->plane[p].gc.pin = pins + (size_t)p * f->shape.upp;
-		f->plane[p].gc.data = data + (size_t)p * 2 * f->g->page_bytes;
-		f->plane[p].gc.metadata = metadata ? metadata + (size_t)p * 2 * f->shape.upp * f->metadata.bytes : NULL;
+		f->plane[p].gc.data = data + (size_t)p * pages * f->g->page_bytes;
+		f->plane[p].gc.metadata = metadata ? metadata + (size_t)p * units * f->metadata.bytes : NULL;
 	}
 }
 
@@ -578,6 +582,14 @@ static struct front_config front_config_of(const struct front_policy *policy, co
 		c->slow_below_permille, c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
 		handles_streams(c), handles_copy_streams(c), c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g),
 	};
+}
+
+/* Returns the maximum of commands that start together: programs of word lines, or two erases in each plane. */
+static uint32_t commands_of_die(const struct nand_geometry *g)
+{
+	uint32_t programs = g->planes_per_die * geo_shot_pages(g);
+
+	return programs > MAX_PLANES ? programs : MAX_PLANES;
 }
 
 size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
@@ -607,15 +619,16 @@ size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_con
 	at.heat.byte = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = page_ftl_oob_bytes(t, c, g);
-	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
+	at.oob = ssd_carve(m, commands_of_die(g), at.oob_len);
+	at.cmd = ssd_carve(m, commands_of_die(g), sizeof(*at.cmd));
 	front_lay_out(&at.fr, m, &fc, g);
 	handles_lay_out(&at, m, c);
 	at.lost.max = policy->group ? at.shape.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
 	at.lost.page = ssd_carve(m, at.lost.max, sizeof(*at.lost.page));
 	at.lost.data = ssd_carve(m, at.lost.max, g->page_bytes + at.oob_len);
 	at.log.dead = ssd_carve(m, at.log.dead_max + 1, sizeof(*at.log.dead));
-	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
-	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
+	gu = ssd_carve(m, (size_t)at.shape.planes * (at.line.units + at.shape.upp), sizeof(*gu));
+	gd = ssd_carve(m, (size_t)at.shape.planes * (at.line.pages + 1), g->page_bytes);
 	pins = ssd_carve(m, c->map_cache_pages ? (size_t)at.shape.planes * at.shape.upp : 0, sizeof(*pins));
 	metadata_lay_out(&at, m, c, &gm);
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);

@@ -24,6 +24,7 @@
 #include "slc.h"
 #include "space.h"
 #include "wbuf.h"
+#include "wordline.h"
 
 /* page_ftl.c */
 const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);

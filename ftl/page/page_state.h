@@ -26,6 +26,7 @@
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   queue.c     the queue of pages to be issued
  *   frontier.c  the pages that a plane programs next, and parity pages (frontier.h)
+ *   wordline.c  flash that programs whole word lines: which pages go together (wordline.h)
  *   place.c     issuing host pages
  *   dies.c      marks dies as busy; decides whether GC or the host has a die's next command
  *   durable.c   ends of flushes, and of writes that wait for their programs
@@ -123,7 +124,7 @@ struct uread_map {		/* cached map: a uread's look-up */
 
 enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC, DIE_MAP };
 
-struct die {			/* 128 bytes, so that an index is converted to an address by a shift */
+struct die {			/* 256 bytes, so that an index is converted to an address by a shift */
 	struct die_turn turn;
 	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: times of the last page */
 	uint8_t op;		/* enum die_op */
@@ -131,18 +132,21 @@ struct die {			/* 128 bytes, so that an index is converted to an address by a sh
 	uint32_t start_next;	/* read.c: chain of dies to start; NONE: not on the chain */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: number of pages under way */
-	uint32_t page[MAX_PLANES]; /* DIE_MAP: page[0] is the page, page[1] the frame, or MAP_NONE: a checkpoint's;
-					 * DIE_BACKUP: page[1] is the block that it covers */
-	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC: any of its planes; DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
 	uint32_t plane_turn;	/* first plane of the die for the next host programs */
 	uint32_t gc_plane;	/* plane whose GC has the first turn until its victim is done */
 	uint32_t stripe_at;	/* the die's place in the stripe */
 	uint64_t suspend_at_ns; /* time before which no read may suspend the running command; FTL_IDLE: no read may
 				 * suspend it */
+	/*
+	 * DIE_PROGRAM: each command's page of the buffer, or NONE: a pad (wordline.h); DIE_MAP: page[0] is the page,
+	 * page[1] the frame, or MAP_NONE: a checkpoint's; DIE_BACKUP: page[1] is the block that it covers
+	 */
+	uint32_t page[NAND_GROUP_MAX + 1];
+	uint8_t status[NAND_GROUP_MAX];	/* enum nand_status */
 };
 
-_Static_assert(sizeof(struct die) == 128, "struct die is two cache lines");
+_Static_assert(sizeof(struct die) == 256, "struct die is four cache lines");
 
 struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
@@ -198,6 +202,13 @@ struct page_buf {			/* wbuf.c */
 	struct io_list line;		/* I/Os that wait for room */
 	uint32_t atomic;		/* atomic_bytes() if more than a unit, otherwise 0 */
 	bool held;			/* `line` begins with an atomic write that has room and waits for reads */
+};
+
+struct page_line {			/* wordline.h */
+	uint32_t pages;			/* of a plane that one program names: with one_shot a word line's, else 1 */
+	uint32_t units;			/* of these pages */
+	uint64_t due;			/* pages up to this sequence do not wait until their word line is full */
+	uint64_t flushed;		/* the same, because of a flush, a FUA write or an unbuffered write */
 };
 
 struct page_log {			/* place.c, durable.c: order and durability */
@@ -289,6 +300,7 @@ struct page_ftl {
 	struct blk_table bt;
 	struct front fr;
 	struct page_buf buf;
+	struct page_line line;
 	struct page_log log;
 	struct page_stall stall;
 	struct die *die;
@@ -307,7 +319,8 @@ struct page_ftl {
 	bool saves;			/* the power has failed (save.h) */
 	uint32_t oob_len;		/* bytes kept of each page's spare area */
 	uint8_t *scratch;		/* scratch memory of one page */
-	uint8_t *oob;			/* spare areas of MAX_PLANES pages, OOB_BYTES each */
+	uint8_t *oob;			/* spare areas of the pages of `cmd`, OOB_BYTES each */
+	struct nand_cmd *cmd;		/* commands of one die that start together, as many as it can have */
 };
 
 static inline struct page_ftl *page_ftl_of(struct ftl *f)

@@ -4,7 +4,8 @@
  * (durable.c).
  *
  * The head of the queue goes to the first idle die in stripe order with room;
- * with multiplane, the pages behind it fill the die's other planes. Pages are
+ * with multiplane, the pages behind it fill the die's other planes. A plane gets one page, or
+ * with one_shot those of a word line (wordline.h). Pages are
  * issued strictly in log order. The map changes when a page is issued; the
  * buffer keeps its data until it is programmed, so a failed program is simply
  * issued again, with the same sequence, to another block.
@@ -169,7 +170,7 @@ static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oo
  * The page is about to be programmed at ppn: set its OOB, the map and the counters. Returns true if
  * it has hidden units.
  */
-static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
+static SSD_ALWAYS bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
 	struct wpage *p = &f->buf.page[w];
 	uint64_t seq = p->seq;
@@ -212,6 +213,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 
 /* ---- issuing, a die at a time --------------------------------------------- */
 
+#define PAD 0x80u	/* bit of die.status: the command programs a pad */
+
 /* The page c has its data: set and count the mode of its block, and add it to its parity page. */
 static SSD_APART void join_block(struct page_ftl *f, uint32_t plane, uint32_t slot, struct nand_cmd *c, uint8_t *oob)
 {
@@ -235,9 +238,53 @@ static SSD_APART void program_extras(struct page_ftl *f, uint64_t now_ns, uint32
 	if (f->buf.losses)
 		lost_decode_pages(f, d->page, d->count);
 	for (uint32_t i = 0; i < d->count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
-		if (f->buf.page[d->page[i]].seq >= first_seq)
+		if (d->page[i] != NONE && f->buf.page[d->page[i]].seq >= first_seq)
 			sent_page(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);
 	backup_beside(f, now_ns, die);
+}
+
+/* Make c the program of the head of the queue, in the next page of the slot. Returns the page of the buffer. */
+static SSD_ALWAYS uint32_t put_head(struct page_ftl *f, uint32_t plane, uint32_t slot, struct nand_cmd *c,
+				    uint8_t *oob)
+{
+	uint32_t w = f->buf.first;
+
+	queue_take(f);
+	nand_fill_program(c, NAND_SRC_HOST, frontier_take(f, plane, slot, FRONT_HOST), oob);
+	if (page_goes(f, w, c->ppn.v, oob) || f->host.c.payload)
+		c->data = slot_data(f, w * f->shape.upp);
+	if (SSD_UNLIKELY(f->extras))
+		join_block(f, plane, slot, c, oob);
+	return w;
+}
+
+/* The first page of a word line is the last of so many commands. Add the others. Returns the number of commands. */
+static SSD_APART uint32_t fill_line(struct page_ftl *f, struct die *d, uint32_t plane, uint32_t slot, uint32_t count)
+{
+	bool flushes = f->buf.page[d->page[count - 1]].seq <= f->line.flushed;
+
+	for (uint32_t i = 1; i < f->line.pages; i++, count++) {
+		struct nand_cmd *c = &f->cmd[count];
+		uint8_t *oob = f->oob + (size_t)count * f->oob_len;
+
+		if (head_goes(f)) {
+			d->page[count] = put_head(f, plane, slot, c, oob);
+			continue;
+		}
+		wordline_pad(f, c, frontier_take(f, plane, slot, FRONT_HOST), oob);
+		if (flushes)
+			f->host.stats.flush_pad_units += f->shape.upp;
+		d->page[count] = NONE;
+	}
+	return count;
+}
+
+/* Mark the status of pads, which are no pages of the buffer. */
+static SSD_APART void mark_pads(struct die *d)
+{
+	for (uint32_t i = 0; i < d->count; i++)
+		if (d->page[i] == NONE)
+			d->status[i] |= PAD;
 }
 
 /* Program pages from the head of the queue, which is ready, in all planes of an idle die. */
@@ -245,16 +292,16 @@ static SSD_HOT void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t di
 {
 	struct die *d = &f->die[die];
 	uint32_t planes = f->g->planes_per_die, most = f->host.c.multiplane ? planes : 1;
-	uint32_t first = die * planes, count = 0;
-	struct nand_cmd c[MAX_PLANES];
+	uint32_t first = die * planes, count = 0, lines = 0;
+	struct nand_cmd *c = f->cmd;
 	const struct nand_cmd *last;
 	uint64_t first_seq = f->bt.issued + 1;
 	uint8_t *oob = f->oob;
 
-	for (uint32_t i = 0; i < planes && count < most && (!i || next_ready(f)); i++) {
+	for (uint32_t i = 0; i < planes && lines < most && (!i || next_ready(f)); i++) {
 		uint32_t turn = d->plane_turn + i;
 		uint32_t plane = first + (turn < planes ? turn : turn - planes);
-		uint32_t w = f->buf.first, slot;
+		uint32_t slot;
 		enum room room;
 
 		if (count && !frontier_joins(f, plane, FRONT_HOST, &c[0]))
@@ -264,18 +311,17 @@ static SSD_HOT void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t di
 			return;
 		if (room == ROOM_NONE)
 			continue;
-		queue_take(f);
-		nand_fill_program(&c[count], NAND_SRC_HOST,
-				  frontier_take(f, plane, slot, FRONT_HOST), oob);
-		if (page_goes(f, w, c[count].ppn.v, oob) || f->host.c.payload)
-			c[count].data = slot_data(f, w * f->shape.upp);
-		if (SSD_UNLIKELY(f->extras))
-			join_block(f, plane, slot, &c[count], oob);
-		d->page[count++] = w;
+		d->page[count] = put_head(f, plane, slot, &c[count], oob);
+		count++;
+		lines++;
 		oob += f->oob_len;
+		if (SSD_UNLIKELY(f->line.pages > 1)) {
+			count = fill_line(f, d, plane, slot, count);
+			oob = f->oob + (size_t)count * f->oob_len;
+		}
 	}
 	SSD_ASSERT(count);
-	d->plane_turn += count;
+	d->plane_turn += lines;
 	if (d->plane_turn >= planes)
 		d->plane_turn -= planes;
 	d->turn.reads_in_row = 0;
@@ -288,6 +334,8 @@ static SSD_HOT void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t di
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
 		d->status[i] = (uint8_t)c[i].status;
 	}
+	if (SSD_UNLIKELY(f->line.pages > 1))
+		mark_pads(d);
 	last = &c[count - 1];
 	d->cell_ns = last->cell_ns;
 	d->bus_ns = last->bus_ns;
@@ -314,6 +362,15 @@ SSD_HOT void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 }
 
 /* ---- the end of a program ----------------------------------------------- */
+
+/* Command i of the die's programs was a pad. Its block is that of the first page of the word line. */
+static SSD_APART void pad_done(struct page_ftl *f, const struct die *d, uint32_t i)
+{
+	uint32_t first = d->page[i - i % f->line.pages];
+
+	if (d->status[i] != PAD)
+		block_failed(f, fxp_quotient(f->shape.by_block_pages, f->buf.page[first].ppn));
+}
 
 /*
  * Advance `stable` over the pages after it that have ended. It handles a word of bits at a time,
@@ -351,8 +408,12 @@ SSD_HOT void place_complete(struct page_ftl *f, struct die *d)
 	for (uint32_t i = d->count; i-- > 0;) {	/* backwards: failed pages keep their order in the queue */
 		uint32_t w = d->page[i];
 
-		if (d->status[i] == NAND_OK) {
+		if (SSD_LIKELY(d->status[i] == NAND_OK)) {
 			page_done(f, w);
+			continue;
+		}
+		if (w == NONE) {
+			pad_done(f, d, i);
 			continue;
 		}
 		block_failed(f, fxp_quotient(f->shape.by_block_pages, f->buf.page[w].ppn));

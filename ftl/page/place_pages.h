@@ -5,6 +5,7 @@
 
 #include "map.h"
 #include "page_state.h"
+#include "wordline.h"
 
 /* Can the page be issued? It takes no more units, has its base data, and its map entries are in memory. */
 static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
@@ -15,12 +16,30 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 	       map_ready(f, wpage);
 }
 
-/* Can the head of the queue be issued, if a die takes it? P1: see place.c. */
-static inline bool next_ready(const struct page_ftl *f)
+/* P1: see place.c. */
+static inline bool page_is_near(const struct page_ftl *f, uint32_t wpage)
+{
+	return f->buf.page[wpage].seq - f->bt.stable <= f->log.ahead_max;
+}
+
+/* Can the head of the queue be issued, behind others of its word line or, if there is none, alone? */
+static inline bool head_goes(const struct page_ftl *f)
 {
 	uint32_t w = f->buf.first;
 
-	return w != NONE && page_ready(f, w) && f->buf.page[w].seq - f->bt.stable <= f->log.ahead_max;	/* P1 */
+	return w != NONE && page_ready(f, w) && page_is_near(f, w);
+}
+
+/* Can the head of the queue be issued, if a die takes it? */
+static inline bool next_ready(const struct page_ftl *f)
+{
+	return head_goes(f) && wordline_ready(f);
+}
+
+/* Does the head of the queue wait for a die, or for P1? */
+static inline bool head_waits(const struct page_ftl *f)
+{
+	return f->buf.first != NONE && page_ready(f, f->buf.first) && wordline_ready(f);
 }
 
 /* The loop of place_pages(). */

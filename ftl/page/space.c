@@ -46,15 +46,15 @@ static uint32_t slc_blocks(const struct ftl_config *c)
 
 /*
  * Returns the good blocks that the exported units need. They hold all exported and hidden units and,
- * in each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
- * blocks.
+ * in each block, one page (with one_shot a word line) that GC cannot free; each plane also needs the
+ * urgent reserve and the open blocks.
  */
 uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
 			     const struct nand_geometry *g)
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes;
 	uint64_t units = c->capacity_bytes / c->unit_bytes + space_bitmaps(c) + 1;
-	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
+	uint64_t per_block = (uint64_t)(g->pages_per_block - geo_shot_pages(g)) * upp + 1;
 	uint32_t for_map = c->map_cache_pages ? map_reserve(c, g) + 1 : 0;	/* one is open */
 
 	if (c->map_cache_pages)

@@ -15,7 +15,7 @@
 
 static const char *page_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	if (!g->paired_loss || g->bits_per_cell < 2 || c->power_protected)
+	if (!g->paired_loss || g->bits_per_cell < 2 || g->one_shot || c->power_protected)
 		return NULL;
 	return "the page FTL backs up no LSB pages: a power cut during the program of an upper page takes "
 	       "the lower pages of its word line along, flushed or not";
@@ -53,13 +53,13 @@ static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_kno
 
 /* ---- the types ----------------------------------------------------------- */
 
-#define FTL_OF_POLICY(type, safe, of_type)                                                        \
+#define FTL_OF_POLICY(type, safe, of_type, shot)                                                  \
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .policy = &front_##type##_policy, .not_safe = safe, .knobs = of_type, \
-		PAGE_FTL_OPS_COMMON,                                                            \
+		.one_shot = shot, PAGE_FTL_OPS_COMMON,                                          \
 	}
 
-FTL_OF_POLICY(page, page_not_safe, page_knobs);
-FTL_OF_POLICY(parity, NULL, parity_knobs);
-FTL_OF_POLICY(rtf, NULL, rtf_knobs);
-FTL_OF_POLICY(flex, NULL, flex_knobs);
+FTL_OF_POLICY(page, page_not_safe, page_knobs, true);
+FTL_OF_POLICY(parity, NULL, parity_knobs, false);
+FTL_OF_POLICY(rtf, NULL, rtf_knobs, false);
+FTL_OF_POLICY(flex, NULL, flex_knobs, false);

@@ -32,6 +32,7 @@
 #include "read.h"
 #include "sent.h"
 #include "wbuf.h"
+#include "wordline.h"
 
 static inline void hash_remove(struct page_ftl *f, uint32_t slot)
 {
@@ -355,6 +356,8 @@ static void close_pages(struct page_ftl *f)
 		f->host.stats.flush_pad_units += f->shape.upp - f->buf.page[f->buf.open].used;
 	wbuf_seal(f);
 	handles_close_others(f);
+	wordline_push(f);
+	f->line.flushed = f->line.due;
 }
 
 static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)

@@ -146,6 +146,8 @@ void drive_make(struct drive *d, const struct shape *s)
 	memset(d, 0, sizeof(*d));
 	add_times(&c.timing, s);
 	add_pairs(&c, s);
+	c.geo.one_shot = s->ways & SHOT;
+	c.geo.paired_loss |= (s->ways & TAKES) > 0;
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
 	if (s->ways & SUSPENDS) {

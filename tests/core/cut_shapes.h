@@ -50,6 +50,8 @@ enum {
 	METADATA = 4194304,	/* each sector has metadata in the spare area, which name its write */
 	CARRIES = 8388608,	/* GC carries units over to its next victim */
 	FEW_READS = 16777216,	/* reads of the host have few ureads, so that long ones wait in between */
+	SHOT = 33554432,	/* programs of whole word lines, */
+	TAKES = 67108864,	/* of which a torn page takes the lower ones along */
 };
 
 static const struct shape shapes[] = {
@@ -235,6 +237,34 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 40, CARRIES | APART },
 	{ "carried, handles", { 1, 1, 1, 1, 22, 6, 2048, 64, 44, 512, 0, 1, 1 }, 512, 180, 6,
 	  FTL_GC_SLICED, false, 0, CARRIES | HANDLES | COPIES },
+	{ "one shot", { 1, 1, 1, 1, 12, 12, 512, 64, 16, 512, 0, 1, 3 }, 512, 54, 6,
+	  FTL_GC_SLICED, false, 0, SHOT | TAKES },
+	{ "one shot, packed", { 2, 1, 1, 1, 10, 12, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 150, 8,
+	  FTL_GC_SLICED, false, 0, SHOT },
+	{ "one shot, partial units", { 2, 1, 1, 1, 10, 8, 2048, 64, 25, 2048, 0, 1, 2 }, 1024, 104, 8,
+	  FTL_GC_BLOCKING, false, 0, SHOT | TAKES },
+	{ "one shot, planes", { 1, 1, 1, 2, 10, 12, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 150, 12,
+	  FTL_GC_SLICED, true, 0, SHOT | TAKES },
+	{ "one shot, four planes", { 1, 1, 1, 4, 10, 16, 512, 64, 16, 512, 0, 1, 4 }, 512, 200, 16,
+	  FTL_GC_SLICED, true, 0, SHOT },
+	{ "one shot, hot", { 2, 2, 1, 1, 10, 6, 512, 64, 16, 512, 0, 1, 3 }, 512, 27, 8,
+	  FTL_GC_SLICED, false, 6, SHOT | TAKES },
+	{ "one shot, unbuffered", { 2, 2, 1, 1, 10, 8, 1024, 64, 25, 1024, 0, 1, 2 }, 512, 200, 0,
+	  FTL_GC_SLICED, false, 0, SHOT | TAKES },
+	{ "one shot, pairs, words, sent", { 1, 1, 1, 2, 12, 12, 2048, 64, 43, 512, 0, 2, 3 }, 512, 260, 0,
+	  FTL_GC_BLOCKING, true, 0, SHOT | TAKES | PAIRS | WORDS | SSDSIM },
+	{ "one shot, pairs, shared", { 1, 1, 1, 2, 10, 12, 1024, 64, 25, 1024, 0, 2, 3 }, 512, 130, 8,
+	  FTL_GC_SLICED, true, 0, SHOT | PAIRS, NULL, 0, 0, FTL_GC_SHARED },
+	{ "one shot, levelled", { 2, 1, 1, 1, 10, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 52, 6,
+	  FTL_GC_BLOCKING, false, 8, SHOT | TAKES | LEVEL | CORRECTED },
+	{ "one shot, suspended", { 2, 1, 1, 1, 10, 8, 1024, 64, 25, 1024, 0, 1, 2 }, 512, 104, 6,
+	  FTL_GC_SLICED, false, 0, SHOT | TAKES | SUSPENDS | CORES | CACHE },
+	{ "one shot, carried, idle", { 1, 1, 1, 1, 14, 18, 2048, 64, 43, 512, 0, 1, 3 }, 512, 450, 8,
+	  FTL_GC_SLICED, false, 20, SHOT | TAKES | CARRIES | IDLE, NULL, 0, 500, .policy = &gc_cost_benefit },
+	{ "one shot, metadata, fifo", { 2, 1, 1, 1, 10, 8, 2048, 64, 25, 2048, 0, 1, 2 }, 1024, 104, 8,
+	  FTL_GC_SLICED, false, 0, SHOT | METADATA, .policy = &gc_fifo },
+	{ "one shot, queues", { 2, 1, 1, 1, 10, 8, 1024, 64, 25, 1024, 0, 1, 2 }, 512, 104, 6,
+	  FTL_GC_SLICED, false, 0, SHOT | QUEUES },
 	{ "queues, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
 	  FTL_GC_SLICED, false, 0, QUEUES },
 };

@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* An ID has these letters in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgvaybh"
+#define ODD_FLAGS "cmfexluskw12prtgvaybho"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -48,6 +48,7 @@
  *   h  placement handles; each write names one at random, so that versions of a unit are in pages of
  *      several
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
+ *   o  cells of two to four bits, programs of whole word lines; perhaps torn pages take lower ones along
  */
 
 /* A run must contain these events to prove something. */

@@ -234,6 +234,26 @@ static void draw_handles(struct odd *o)
 	o->ac.geo.oob_kept = ftl_oob_bytes(o->ops, &o->fc, &o->ac.geo);
 }
 
+/* Draw programs of whole word lines, and room for two in the buffer. A block has as many word lines as it had pages. */
+static void draw_shot(struct odd *o)
+{
+	struct nand_geometry *g = &o->ac.geo;
+	struct ftl_config *c = &o->fc;
+	uint32_t upp = g->page_bytes / c->unit_bytes;
+
+	g->bits_per_cell = 2 + roll(o, 3);
+	g->pages_per_block *= g->bits_per_cell;
+	g->one_shot = true;
+	g->paired_loss = roll(o, 2);
+	g->copyback = c->gc_copyback = false;
+	for (uint32_t i = 1; i < g->bits_per_cell; i++)
+		o->ac.timing.read_ns[i] = 6000;
+	if (c->buffer_units)
+		c->buffer_units = (2 * g->bits_per_cell + roll(o, 8)) * upp + roll(o, upp);
+	c->second_victim_pages = roll(o, g->pages_per_block + 1);
+	c->hot_cold = FTL_HOT_COLD_OFF;
+}
+
 /*
  * Suspension is not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets most of
  * their phases.
@@ -330,6 +350,8 @@ static bool draw(struct odd *o)
 		draw_cache(o);
 	if (flag(o, 'h'))
 		draw_handles(o);
+	if (flag(o, 'o'))
+		draw_shot(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 

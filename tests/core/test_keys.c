@@ -31,6 +31,7 @@
 	"timing.suspends_max=4", "ftl.unit_bytes=2048", "ftl.capacity_mib=1"
 #define PAIRS "geometry.bits_per_cell=2", "geometry.paired_loss=yes", "geometry.blocks_per_plane=24"
 #define SSDSIM "timing.suspend_ns=0", "timing.suspends_max=0", "ftl.accounting=ssdsim"
+#define SHOT "geometry.copyback=no", "geometry.bits_per_cell=2", "geometry.paired_loss=yes", "geometry.one_shot=yes"
 #define SAVED "ftl.power_protected=yes", "ftl.hold_up_ns=500000000", "ftl.buffer_units=32"
 #define DIRECT "geometry.order=none", "geometry.pb_levels=2", "ftl.buffer_units=0"
 
@@ -50,6 +51,8 @@ static const struct base {
 		    "geometry.blocks_per_plane=80", "ftl.unit_bytes=512", "ftl.map_cache_pages=4" } },
 	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SSDSIM } },
 	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SAVED } },
+	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SHOT, "ftl.buffer_units=16" } },
+	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SHOT, SAVED } },
 	{ "parity", { SHAPE, PAIRS, "ftl.type=parity", SAVED, "geometry.order=fps" } },
 	{ "parity", { SHAPE, PAIRS, "ftl.type=parity", SSDSIM, "geometry.order=fps" } },
 	{ "rtf", { SHAPE, PAIRS, "ftl.type=rtf", SAVED, "geometry.order=fps", "ftl.active_blocks=2" } },

@@ -126,6 +126,14 @@ static const struct combination {
 	{ "handles, cached map, policies, moves", "cmewvhy", 20, 40, MOUNT | MOVES | CACHED },
 	{ "handles, cached map, failing without cuts", "felhy", 10, 4, WEAR | CACHED },
 	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
+	{ "one shot", "cmo", 60, 40, MOUNT },
+	{ "one shot, exact, reserve of one", "cmxuo", 60, 40, MOUNT },
+	{ "one shot, failing, one plane", "cmfe1o", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR },
+	{ "one shot, failing, two planes, late", "cmfel2o", 60, 40, MOUNT | WEAR },
+	{ "one shot, policies, moves, knobs, failing, exact", "cmfexkwvo", 80, 40, MOUNT | WEAR | MOVES },
+	{ "one shot, shared frontier, failing, exact", "cmfexgo", 40, 40, MOUNT | WEAR },
+	{ "one shot, failing without cuts", "feo", 20, 4, WEAR },
+	{ "one shot, little between cuts", "cmso", 6, 600, MOUNT | A(PURGES) },
 };
 
 /* These cases are also run, because they rarely occur with the seeds above. */
@@ -160,7 +168,7 @@ const struct ftl_ops *odd_other;
  */
 static bool is_for_others(const struct combination *c)
 {
-	return !strpbrk(c->flags, "ukwprtgvah");
+	return !strpbrk(c->flags, "ukwprtgvaho");
 }
 
 #define ANY_FTLS (A(CUTS) | A(MOUNTS_CUT) | A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(WORN_OUT) | A(GC_RUNS))

@@ -285,12 +285,13 @@ static void geometry_of_abilities(void)
 
 	accepted(NONE MLC "geometry.one_shot=yes");
 	EXPECT(g->one_shot);
+	accepted(MLC "geometry.one_shot=yes");
 	refused("geometry.one_shot=1", "override: geometry.one_shot = '1': must be yes or no");
 	refused(NONE MLC "geometry.one_shot=yes geometry.order=fps", "override: geometry.one_shot = yes: "
 		"one_shot needs order ascending, bits_per_cell of 2 and more, no copyback");
-	refused(MLC "geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: "
-		"FTLs program pages singly; describe a word line as bits_per_cell programs of a share "
-		"of its time each");
+	refused(MLC "ftl.type=dac geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: "
+		"this FTL programs pages singly; set type = page, or describe a word line as bits_per_cell programs "
+		"of a share of its time each");
 	accepted("geometry.copyback=yes geometry.paired_loss=yes");
 	EXPECT(g->copyback && g->paired_loss);
 	refused("geometry.copyback=maybe", "override: geometry.copyback = 'maybe': must be yes or no");

@@ -43,7 +43,7 @@ static unsigned int valid_in(const char *name)
 
 static void every_shipped_profile_is_valid(void)
 {
-	EXPECT_EQ(valid_in("nand-emu/profiles"), 24);
+	EXPECT_EQ(valid_in("nand-emu/profiles"), 25);
 	EXPECT_EQ(valid_in("nand-emu/profiles/drives"), 13); /* real drives, made by 'slate fit' */
 }
 

@@ -102,6 +102,8 @@ static const struct kind {
 	{ "superblock-cold", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
 			       "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6",
 			       "ftl.superblock_cold=yes", "ftl.superblock_map_parts=2" } },
+	{ "page-shot", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=3",
+			 "geometry.pages_per_block=24", "geometry.one_shot=yes", "geometry.paired_loss=yes" } },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))

@@ -47,6 +47,7 @@ CAPACITIES = {
     "superblock": spared(1062 * GIB, 100, 16384),
     "superblock-small": (504 * MIB, 288 * MIB),
     "tlc": spared(1023 * GIB, 98),
+    "tlc-shot-small": (2640 * MIB, 1700 * MIB),
     "tlc-slc-small": (3696 * MIB, 1900 * MIB),
     "tlc-small": (2640 * MIB, 1700 * MIB),
     "znand": spared(512 * GIB, 145, 2048),

@@ -101,7 +101,7 @@ bool mount_goes_on(const struct page_mount *s, uint32_t b)
 	const struct front *fr = &s->f->fr;
 
 	return k->valid && k->next_page < fr->block_pages[k->slc] && !(s->purge && k->dead) &&
-	       (!k->slc || fr->slc != FRONT_NONE);
+	       (!k->slc || fr->slc != FRONT_NONE) && k->next_page % s->f->line.pages == 0;
 }
 
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *p)
@@ -121,6 +121,7 @@ int mount_settle(struct page_mount *s)
 	uint64_t now = f->host.survey.ready_ns;
 
 	wbuf_seal(f);
+	wordline_push(f);
 	f->gc.hold = true;	/* no block is erased before the dead list is durable */
 	f->turn.changed = true;
 	while (f->bt.stable + 1 < f->log.next_seq || f->turn.ends.busy) {
