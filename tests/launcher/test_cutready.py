@@ -36,7 +36,8 @@ class Ready(unittest.TestCase):
     def test_what_a_variant_needs(self) -> None:
         for text, kernel, apps in (
             ("calls:fsync-ext4", "small", False), ("calls:odsync-ext4-plain", "small", False),
-            ("calls:lazy-xfs", "small", False), ("calls:fsync-f2fs", "small", False), ("calls:rename-btrfs", "debian", True),
+            ("calls:lazy-xfs", "small", False), ("calls:fsync-f2fs", "small", False),
+            ("calls:rename-btrfs", "debian", True),
             ("calls:fsync-ext4-raid5ppllate", "debian", True),
             ("calls:atomic-raw", "small", False), ("sqlite:wal-full", "debian", True), ("postgres:on", "debian", True),
         ):  # fmt: skip

@@ -53,8 +53,9 @@ OPTIONS = (
     Option("--count", "N", "number of cuts (default 100)"),
     Option("--seed", "N", "seed of the work and the cuts' times", default="1"),
     Option("--profile", "NAME|FILE", "the drive (default: small)"),
-    Option("--kernel", "NAME|FILE", "small (default where it has the file system; boots in half the time, 'make guest-kernel' builds it), "
-           "debian, or a bzImage or vmlinux of your own; an id names a different cut with each"),
+    Option("--kernel", "NAME|FILE", "small (default where it has the file system; boots in half the time, "
+           "'make guest-kernel' builds it), debian, or a bzImage or vmlinux of your own; an id names a different cut "
+           "with each"),
     *workload.OPTIONS,
     Option("--modules", "DIR", "modules of --kernel FILE (docs/kernels.md)"),
     Option("--guest", "NAME", "another guest than the default; it makes other cuts of an id"),
