@@ -434,7 +434,7 @@ class Damage(Case):
     def test_forced(self) -> None:
         trace = self.file("b", b"0 0 8 16 1\n")
         self.refused("--profile", TINY, "--format", "content", trace, words=("slate-content 1",))
-        self.refused("--profile", TINY, "--format", "x", trace, words=("content, or csv:",))
+        self.refused("--profile", TINY, "--format", "x", trace, words=("content, parquet, arrow, or csv:",))
 
     def test_no_room(self) -> None:
         trace = self.file("t", make(SOME))
