@@ -47,7 +47,7 @@ static uint64_t execute(struct nand *n, uint64_t now_ns, struct nand_cmd *c, uin
 		pbn_t block = { c[i].ppn.v / n->geo.pages_per_block };
 
 		SSD_ASSERT(c[i].status == NAND_OK || c[i].status == NAND_ERASE_FAIL || c[i].status == NAND_PROG_FAIL);
-		if (c[i].status != NAND_OK) {
+		if (c[i].status != NAND_OK && !n->ops->is_bad(n, block)) {
 			n->ops->mark_bad(n, block);
 			*failed += 1;
 		}
@@ -74,7 +74,9 @@ static bool by_word_lines(const struct nand_geometry *g)
 
 uint32_t sanitize_steps(const struct nand_geometry *g)
 {
-	return g->pages_per_block + (by_word_lines(g) ? (g->bits_per_cell - 1) * g->bits_per_cell : 0);
+	uint32_t more = by_word_lines(g) ? (g->bits_per_cell - 1) * g->bits_per_cell : 0;
+
+	return g->pages_per_block / geo_shot_pages(g) + more;
 }
 
 /*
@@ -86,7 +88,7 @@ static uint32_t page_of_step(const struct nand_geometry *g, uint32_t step)
 	uint32_t round = step / g->bits_per_cell, type = step % g->bits_per_cell;
 
 	if (!by_word_lines(g))
-		return step;
+		return step * geo_shot_pages(g);
 	if (type > round || round - type >= g->pages_per_block / g->bits_per_cell)
 		return NO_PAGE;
 	return (round - type) * g->bits_per_cell + type;
@@ -103,8 +105,9 @@ static uint32_t add_programs(const struct nand *n, struct nand_cmd *c, uint32_t 
 
 		if (n->ops->is_bad(n, block))
 			continue;
-		c[count++] = (struct nand_cmd){ .op = NAND_PROGRAM, .source = NAND_SRC_META, .data = data,
-						.ppn = { block.v * g->pages_per_block + page } };
+		for (uint32_t i = 0; i < geo_shot_pages(g); i++)
+			c[count++] = (struct nand_cmd){ .op = NAND_PROGRAM, .source = NAND_SRC_META, .data = data,
+							.ppn = { block.v * g->pages_per_block + page + i } };
 	}
 	return count;
 }
@@ -112,7 +115,7 @@ static uint32_t add_programs(const struct nand *n, struct nand_cmd *c, uint32_t 
 uint64_t sanitize_program(struct nand *n, uint64_t now_ns, uint32_t row, uint32_t step, const void *data,
 			  uint32_t *failed)
 {
-	struct nand_cmd c[NAND_PLANES_MAX];
+	struct nand_cmd c[NAND_GROUP_MAX];
 	uint64_t end_ns = now_ns;
 	uint32_t page = page_of_step(&n->geo, step);
 

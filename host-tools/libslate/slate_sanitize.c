@@ -116,7 +116,7 @@ static uint64_t program_ns(const struct slate_dev *d)
 	uint64_t transfer_ns = t->cmd_ns + (bytes * t->bus_ps_per_byte + 999) / 1000;
 	uint64_t pages = (uint64_t)geo_dies_per_channel(g) * g->planes_per_die * g->pages_per_block, cells_ns = 0;
 
-	for (uint32_t type = 0; type < g->bits_per_cell; type++)
+	for (uint32_t type = 0; type < g->bits_per_cell / geo_shot_pages(g); type++)
 		cells_ns += t->program_ns[type] + (uint64_t)type * t->lower_read_ns;
 	return rows(d) * (pages * transfer_ns + g->pages_per_block / g->bits_per_cell * cells_ns);
 }

@@ -43,6 +43,8 @@ static const struct kind {
 	{ "page, cached map", { "ftl.type=page", "ftl.buffer_units=16", "ftl.unit_bytes=512", "ftl.map_cache_pages=8",
 				"geometry.page_bytes=512", "geometry.oob_bytes=64", "geometry.ecc_word_bytes=512",
 				"geometry.pages_per_block=64", "ftl.capacity_mib=1", "ftl.gc_stop_blocks=5" } },
+	{ "page, one_shot", { "ftl.type=page", "ftl.buffer_units=16", "geometry.one_shot=yes", "geometry.bits_per_cell=2",
+			      "ftl.capacity_mib=2", "ftl.gc_stop_blocks=5" } },
 	{ "page, handles", { "ftl.type=page", "ftl.buffer_units=16", "ftl.placement_handles=2" } },
 	{ "parity", { "ftl.type=parity", "ftl.buffer_units=16", "geometry.order=fps", "geometry.bits_per_cell=2",
 		      "ftl.gc_stop_blocks=5" } },
@@ -462,7 +464,8 @@ static uint64_t overwrite_row_ns(void)
 {
 	const struct nand_geometry *g = slate_geometry(dev);
 
-	return ROW_NS + g->pages_per_block * (2 * (100 + g->page_bytes + g->oob_bytes) + 200000ull);
+	return ROW_NS + g->pages_per_block * (2 * (100ull + g->page_bytes + g->oob_bytes)) +
+	       g->pages_per_block / (g->one_shot ? g->bits_per_cell : 1) * 200000ull;
 }
 
 /* Does each page of the row have this word, and nothing else? */
