@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import functools
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import paths, shape
@@ -56,6 +57,16 @@ def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
     return [*found, ("load.args", "".join(f"{word}\n" for word in [*words, device, name]).encode())]
 
 
+def _of_option(option: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the words that give an option, in one word or two, and the others."""
+    given: list[str] = []
+    others: list[str] = []
+    for at, word in enumerate(words):
+        is_given = word == option or word.startswith(f"{option}=") or (at > 0 and words[at - 1] == option)
+        (given if is_given else others).append(word)
+    return given, others
+
+
 @functools.lru_cache(maxsize=1)
 def _sent(trace: str, words: tuple[str, ...]) -> tuple[list[str], bytes]:
     """Return the words and the trace for the guest, which has no program that reads tables: they are converted."""
@@ -63,12 +74,8 @@ def _sent(trace: str, words: tuple[str, ...]) -> tuple[list[str], bytes]:
         begin = file.read(4)
         if begin not in TABLES:
             return list(words), begin + file.read()
-    rest: list[str] = []
-    formats: list[str] = []
-    for at, word in enumerate(words):
-        is_format = word == FORMAT or word.startswith(f"{FORMAT}=") or (at and words[at - 1] == FORMAT)
-        (formats if is_format else rest).append(word)
-    allowed = [word for word in rest if word.startswith("--max-bad=")]
+    formats, rest = _of_option(FORMAT, words)
+    allowed, _ = _of_option("--max-bad", rest)
     done = subprocess.run(
         [paths.program("slate-trace"), "convert", *formats, *allowed, trace, "-"], capture_output=True, check=False
     )

@@ -150,6 +150,11 @@ def _plain(array: Any) -> Any:
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
+def _printed(array: Any) -> Any:
+    """Return the values as text, of the one type that the writer of CSV prints."""
+    return _plain(array).cast(pa.string())
+
+
 def _is_text(found: Any) -> bool:
     return any(is_(found) for is_ in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
@@ -158,7 +163,7 @@ def _text(name: str, found: Any) -> Values:
     kind = _value_type(found)
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_binary(kind)):
         raise SlateError(f"column '{name}' is {found}: operations and names of volumes are text or whole numbers")
-    return lambda array: _plain(array).cast(pa.string())
+    return _printed
 
 
 def _number(name: str, found: Any) -> Values:
@@ -167,7 +172,7 @@ def _number(name: str, found: Any) -> Values:
         raise SlateError(
             f"column '{name}' is {found}: addresses, sizes and numbers of volumes are whole numbers: make it int64"
         )
-    return _plain
+    return _printed if _is_text(kind) else _plain
 
 
 def _time(name: str, found: Any) -> Values:
@@ -176,7 +181,7 @@ def _time(name: str, found: Any) -> Values:
         raise SlateError(f"column '{name}' is {found}, which has a unit: leave yours out, as in time={name}")
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or _is_text(kind)):
         raise SlateError(f"column '{name}' is {found}: a time is a number, a timestamp or a duration")
-    return lambda array: _plain(array).cast(pa.string()) if pa.types.is_decimal(kind) else _plain(array)
+    return _printed if pa.types.is_decimal(kind) or _is_text(kind) else _plain
 
 
 def _stamp(name: str, found: Any) -> Values:
