@@ -10,7 +10,8 @@
  * sanitize_program() programs an erased row, in sanitize_steps() steps that the caller numbers from 0 and makes one
  * after another, because a die executes one group at a time. A step programs one page of each plane, or with one_shot
  * a word line, on all dies at once; with the orders by word lines some steps have no page. On a channel the transfers
- * of all pages follow each other. A block of which a program fails is marked bad, and keeps the pages programmed before.
+ * of all pages follow each other. A block of which a program fails is marked bad, and keeps the pages that were
+ * programmed before.
  *
  * The caller keeps the number of the next row where it survives a power cut, and repeats a row that a cut interrupted,
  * from its erases on. When all rows are erased, a mount finds an empty drive (ftl.h).
