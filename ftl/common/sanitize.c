@@ -21,7 +21,12 @@ static pbn_t block_of_row(const struct nand_geometry *g, uint32_t die, uint32_t 
 	return (pbn_t){ (die * g->planes_per_die + plane) * g->blocks_per_plane + row };
 }
 
-static uint32_t add_erases(const struct nand *n, struct nand_cmd *c, uint32_t die, uint32_t row)
+/*
+ * Put a die's group for a row into c[]: in each good block, a command like `one` for each of `pages` pages from `page`
+ * on. Returns the number of commands.
+ */
+static uint32_t group_of(const struct nand *n, struct nand_cmd *c, struct nand_cmd one, uint32_t die, uint32_t row,
+			 uint32_t page, uint32_t pages)
 {
 	const struct nand_geometry *g = &n->geo;
 	uint32_t count = 0;
@@ -31,8 +36,10 @@ static uint32_t add_erases(const struct nand *n, struct nand_cmd *c, uint32_t di
 
 		if (n->ops->is_bad(n, block))
 			continue;
-		c[count++] = (struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
-						.ppn = { block.v * g->pages_per_block } };
+		for (uint32_t i = 0; i < pages; i++) {
+			one.ppn.v = block.v * g->pages_per_block + page + i;
+			c[count++] = one;
+		}
 	}
 	return count;
 }
@@ -59,11 +66,12 @@ static uint64_t execute(struct nand *n, uint64_t now_ns, struct nand_cmd *c, uin
 
 uint64_t sanitize_row(struct nand *n, uint64_t now_ns, uint32_t row, uint32_t *failed)
 {
+	struct nand_cmd one = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
 	struct nand_cmd c[NAND_PLANES_MAX];
 	uint64_t end_ns = now_ns;
 
 	for (uint32_t die = 0; die < geo_dies(&n->geo); die++)
-		end_ns = execute(n, now_ns, c, add_erases(n, c, die, row), end_ns, failed);
+		end_ns = execute(n, now_ns, c, group_of(n, c, one, die, row, 0, 1), end_ns, failed);
 	return end_ns;
 }
 
@@ -94,32 +102,15 @@ static uint32_t page_of_step(const struct nand_geometry *g, uint32_t step)
 	return (round - type) * g->bits_per_cell + type;
 }
 
-static uint32_t add_programs(const struct nand *n, struct nand_cmd *c, uint32_t die, uint32_t row, uint32_t page,
-			     const void *data)
-{
-	const struct nand_geometry *g = &n->geo;
-	uint32_t count = 0;
-
-	for (uint32_t plane = 0; plane < g->planes_per_die; plane++) {
-		pbn_t block = block_of_row(g, die, plane, row);
-
-		if (n->ops->is_bad(n, block))
-			continue;
-		for (uint32_t i = 0; i < geo_shot_pages(g); i++)
-			c[count++] = (struct nand_cmd){ .op = NAND_PROGRAM, .source = NAND_SRC_META, .data = data,
-							.ppn = { block.v * g->pages_per_block + page + i } };
-	}
-	return count;
-}
-
 uint64_t sanitize_program(struct nand *n, uint64_t now_ns, uint32_t row, uint32_t step, const void *data,
 			  uint32_t *failed)
 {
+	struct nand_cmd one = { .op = NAND_PROGRAM, .source = NAND_SRC_META, .data = data };
 	struct nand_cmd c[NAND_GROUP_MAX];
 	uint64_t end_ns = now_ns;
-	uint32_t page = page_of_step(&n->geo, step);
+	uint32_t page = page_of_step(&n->geo, step), pages = geo_shot_pages(&n->geo);
 
 	for (uint32_t die = 0; page != NO_PAGE && die < geo_dies(&n->geo); die++)
-		end_ns = execute(n, now_ns, c, add_programs(n, c, die, row, page, data), end_ns, failed);
+		end_ns = execute(n, now_ns, c, group_of(n, c, one, die, row, page, pages), end_ns, failed);
 	return end_ns;
 }
