@@ -125,7 +125,7 @@ static void expect_pages(uint64_t programmed, uint64_t host, uint64_t pads, uint
 
 /* ---- times --------------------------------------------------------------------- */
 
-/* The pages cross the bus one after another, then all cells are programmed at once. */
+/* A word line's pages cross the bus one after another, then one program of its cells stores all of them. */
 static void a_word_line_takes_its_transfers_and_one_program(void)
 {
 	make(1, 0, false);
@@ -222,22 +222,28 @@ static void a_protected_drive_pads_nothing_until_its_power_fails(void)
 
 /* ---- failures and cuts ----------------------------------------------------------- */
 
-/* Fill two blocks: GC empties the failed one, and takes it out of use. */
+/* Write two blocks' worth of units, so that GC runs: it empties the block whose program failed, and retires it. */
 static void write_two_blocks(void)
 {
 	run(FTL_WRITE, LINE, 24);
 	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 1);
 }
 
-/* The page whose program failed goes to another block at once, with pads beside it. */
-static void a_failed_page_does_not_wait_for_others(void)
+/* Make a mounted drive whose program with this number, from 1 on, fails. */
+static void make_failing(uint32_t number)
 {
-	struct nand_hooks hooks = { .fault = on_fault };
+	static const struct nand_hooks hooks = { .fault = on_fault };
 
 	make(1, 12, false);
 	nand_array_set_hooks(t.a, &hooks);
 	mount_anew();
-	fails_at = 2;
+	fails_at = number;
+}
+
+/* The page whose program failed goes to another block at once, with pads beside it. */
+static void a_failed_page_does_not_wait_for_others(void)
+{
+	make_failing(2);
 	run(FTL_WRITE, 0, LINE);
 	expect_pages(2 * LINE, LINE + 1, 2, 0);
 	write_two_blocks();
@@ -250,12 +256,7 @@ static void a_failed_page_does_not_wait_for_others(void)
 /* A pad's program fails: its block is retired, and nothing is lost. */
 static void a_failed_pad_retires_its_block(void)
 {
-	struct nand_hooks hooks = { .fault = on_fault };
-
-	make(1, 12, false);
-	nand_array_set_hooks(t.a, &hooks);
-	mount_anew();
-	fails_at = 3;
+	make_failing(3);
 	run(FTL_WRITE, 0, 1);
 	run(FTL_FLUSH, 0, 0);
 	expect_pages(LINE, 1, 2, 2);
