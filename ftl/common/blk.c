@@ -111,7 +111,10 @@ static SSD_APART void unlink_slc(const struct blk_table *t, struct blk_plane *pl
 	k->stays = false;
 }
 
-/* Remove a block from its list, without a branch, because which end it is at is unpredictable. */
+/*
+ * Remove a full block from the list that it is in: that of blocks with as many valid units, or that of changed blocks.
+ * The list is chosen by an index, not a branch, because a processor could not predict which one it is.
+ */
 static SSD_HOT void unlink_full(const struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);

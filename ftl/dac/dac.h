@@ -238,12 +238,12 @@ struct dac_pages {
 	uint32_t slots;
 	uint32_t open;			/* the open slot, or DAC_NONE */
 	uint64_t closed;		/* slots closed so far */
-	uint32_t closed_slots;		/* slots in state CLOSED now */
+	uint32_t closed_slots;		/* how many slots are CLOSED at this moment */
 };
 
 struct dac_engine {
 	struct dac_job hasher, packer;
-	struct dac_entry packed;	/* entry made for the packer's unit */
+	struct dac_entry packed;	/* for the unit that the packer has: how it will be stored in a page */
 	uint8_t *packed_data;
 	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
 	uint32_t fetched_used;		/* bitmap of the pages of `fetched` in use */

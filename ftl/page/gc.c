@@ -560,7 +560,7 @@ static SSD_ALWAYS bool find_next(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	return true;
 }
 
-/* The collector can issue no command: let it wait, unless it sleeps. */
+/* This collector has no command to issue now. If it is awake, mark it as waiting. */
 static void pass(struct page_ftl *f, struct gc *g, bool waited)
 {
 	if (gc_is_awake(g))

@@ -55,7 +55,7 @@ static inline void heat_size(struct page_heat *h, uint32_t lpns)
 	h->regions = ((lpns - 1) >> h->shift) + 1;
 }
 
-/* Begin with all regions cold. The regions' bytes are 0. */
+/* Start with every region of logical pages cold. The caller has set the regions' bytes to 0. */
 static inline void heat_begin(struct page_heat *h, bool recency)
 {
 	h->recency = recency;

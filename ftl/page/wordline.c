@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wordline.c - flash that programs whole word lines: which pages of the host go together, and pads (wordline.h) */
+/* wordline.c - one-shot flash: which pages of the host fill a word line together, and when pads do (wordline.h) */
 #include "place_pages.h"
 #include "wordline.h"
 

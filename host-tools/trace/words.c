@@ -78,7 +78,7 @@ static bool take_object(struct trace_object *o, const char *text, char err[TRACE
 		      "number: give oracleGeneral:unit=BYTES[,op=read|write], such as unit=512 for sectors", text);
 }
 
-/* Take the name of a format, or csv:, parquet: or arrow: and its columns. */
+/* Parse the word of --format: a format's name; or csv:, parquet: or arrow: and a description of the columns. */
 static bool take_format(struct trace_options *o, const char *text, char err[TRACE_ERR_BYTES])
 {
 	static const enum trace_format of_columns[] = { TRACE_CSV, TRACE_PARQUET, TRACE_ARROW };

@@ -95,7 +95,10 @@ static inline bool unit_may_exist(const struct page_ftl *f, uint32_t lpn)
 	return map_is_cached(f) ? !map_holds(f, lpn) || *map_cached(f, lpn) != NONE : f->map.l2p[lpn] != NONE;
 }
 
-/* Note that the unit at upn is obsolete. seq: the sequence that makes it so, 0 for a move. */
+/*
+ * Record that flash unit upn holds obsolete data. seq: the log sequence of the write or trim that replaced them; 0 if
+ * GC only moved them.
+ */
 static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
 {
 	uint32_t b = upn_block(f, upn);
@@ -108,7 +111,7 @@ static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
 	f->map.mapped--;
 }
 
-/* Unmap the unit's old version. seq is the sequence that makes it obsolete, 0 for a move. */
+/* Make the old version of unit lpn obsolete. seq: as for unit_invalid(). */
 static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
 	uint32_t upn;

@@ -584,7 +584,7 @@ static void nand_ssd_enable_trim(BlockDriverState *bs)
     bs->open_flags |= BDRV_O_UNMAP;
 }
 
-/* Without a thread: make the timers of the main loop that advance the drive. */
+/* Make the main loop's timers that advance a drive without a thread. */
 static void nand_ssd_start_timers(BDRVNandSsdState *s)
 {
     s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
