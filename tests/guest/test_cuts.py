@@ -181,6 +181,13 @@ class Cuts(GuestTest):
         words = ("--count", "1", "--span", "0.1", "--log", self.folder / "lazy.jsonl")
         self.assertIn("  LOST  ", self.cuts(*lazy, *words, code=1))
 
+    def test_each_drive_of_a_boot_has_its_own_announcements(self) -> None:
+        """Drive N is the namespace N; Linux 6.12 gives the names of many namespaces in another order."""
+        check = """[ ${DURABLE##*-} = $(cat /sys/block/${SLATE_DEV##*/}/nsid) ]"""
+        found = self.scripts(work="slate-mark durable x", check=check)
+        words = ("--count", "32", "--span", "0.1", "--log", self.folder / "names.jsonl")
+        self.assertIn("32 power cuts: 32 left", self.cuts(*found, *words))
+
     def test_kinds(self) -> None:
         """The work flushes and announces in turn, so a cut may take at most the last, unannounced write."""
         work = """n=0
