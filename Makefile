@@ -47,6 +47,7 @@ RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') 
 	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral) \
 	$(if $(APP),--app '$(APP)') $(foreach a,$(APP_ARG),--app-arg '$(a)')
 
+REPRODUCE := python3 host-tools/reproduce
 REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(SCALE)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(SEEDS),--seeds '$(SEEDS)') $(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
 
@@ -96,129 +97,129 @@ replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=NAME R
 	@host-tools/slate replay --profile '$(or $(PROFILE),default)' $(REPLAY) $(foreach t,$(TRACE),'$(t)')
 
 reproduce-pen: core venv-reproduce ## PEN's figures (docs/reproduce.md); TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
-	@host-tools/reproduce/reproduce.py pen $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run pen $(REPRODUCE_ARGS)
 
 reproduce-pen-bands: core venv-reproduce ## PEN's averages over seeds and fits of stand-ins, likewise; SEEDS=5, without TRACES
-	@host-tools/reproduce/reproduce.py pen-bands $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run pen-bands $(REPRODUCE_ARGS)
 
 reproduce-pen-choices: core venv-reproduce ## what PEN's text leaves open, taken the other way, likewise
-	@host-tools/reproduce/reproduce.py pen-choices $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run pen-choices $(REPRODUCE_ARGS)
 
 reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
-	@host-tools/reproduce/reproduce.py ippbe $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run ippbe $(REPRODUCE_ARGS)
 
 reproduce-ippbe-bands: core venv-reproduce ## IPPBE's averages over seeds and fits of stand-ins, likewise; SEEDS=5, without TRACES
-	@host-tools/reproduce/reproduce.py ippbe-bands $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run ippbe-bands $(REPRODUCE_ARGS)
 
 reproduce-ippbe-choices: core venv-reproduce ## what IPPBE's text leaves open besides, likewise
-	@host-tools/reproduce/reproduce.py ippbe-choices $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run ippbe-choices $(REPRODUCE_ARGS)
 
 reproduce-spread: core venv-reproduce ## SPREAD's figures; TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
-	@host-tools/reproduce/reproduce.py spread $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run spread $(REPRODUCE_ARGS)
 
 reproduce-spread-choices: core venv-reproduce ## what SPREAD's text leaves open besides, likewise, without TRACES
-	@host-tools/reproduce/reproduce.py spread-choices $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run spread-choices $(REPRODUCE_ARGS)
 
 reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise, without TRACES
-	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run rps $(REPRODUCE_ARGS)
 
 reproduce-rps-choices: core venv-reproduce ## what flexFTL's text leaves open besides, likewise
-	@host-tools/reproduce/reproduce.py rps-choices $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run rps-choices $(REPRODUCE_ARGS)
 
 reproduce-rps-causes: core venv-reproduce ## why flexFTL's numbers are off, likewise
-	@host-tools/reproduce/reproduce.py rps-causes $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run rps-causes $(REPRODUCE_ARGS)
 
 reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
-	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run dac $(REPRODUCE_ARGS)
 
 reproduce-dac-choices: build guest-apps guest-content venv-reproduce ## what DAC's text leaves open besides, likewise
-	@host-tools/reproduce/reproduce.py dac-choices $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run dac-choices $(REPRODUCE_ARGS)
 
 reproduce-baseline: core ## the page FTL's write amplification beside mathematics, long; PART=matrix KEEP=1: its missing rows; OUT=DIR JOBS=N
-	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(PART),--part '$(PART)') $(if $(KEEP),--keep)
+	@$(REPRODUCE) baseline $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(PART),--part '$(PART)') $(if $(KEEP),--keep)
 
 reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and validate them, an hour or more; OUT=DIR JOBS=N
-	@host-tools/reproduce/fit.py 'TRACES=$(TRACES)'
-	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
-	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) fit 'TRACES=$(TRACES)'
+	@$(REPRODUCE) validate 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) validate 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-spread-standins: core ## stand-ins for SPREAD's PRJ, USR, STG, validated on the real traces in TRACES=DIR, some minutes; OUT=DIR JOBS=N
-	@host-tools/reproduce/spread_standins.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) spread-standins 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 record-long: qemu ## record hosts' programs that write 4 GiB (docs/content-trace.md), as root; NAMES='pc synth' OUT=DIR
-	@host-tools/reproduce/record.py $(if $(OUT),--out '$(OUT)') $(NAMES)
+	@$(REPRODUCE) record $(if $(OUT),--out '$(OUT)') $(NAMES)
 
 reproduce-ippbe-responses: core ## IPPBE's response times with what SSDSim does besides; web_3 in TRACES=DIR, half an hour; OUT=DIR JOBS=N
-	@host-tools/reproduce/responses.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) responses 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-superblock: core ## PEN on the Superblock FTL on the real traces in TRACES=DIR, some minutes; OUT=DIR
-	@host-tools/reproduce/superblock.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+	@$(REPRODUCE) superblock 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
 
 reproduce-unfolded: core ## NFTL and PEN on the real traces in TRACES=DIR, addresses folded and not, some minutes; OUT=DIR
-	@host-tools/reproduce/unfolded.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+	@$(REPRODUCE) unfolded 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
 
 reproduce-pen-trials: core ## PEN with the patches of host-tools/reproduce/trials, on the real traces in TRACES=DIR, some minutes; OUT=DIR
-	@host-tools/reproduce/trials.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+	@$(REPRODUCE) pen-trials 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
 
 reproduce-mapcache: core ## the cached map by its size, on the real traces in TRACES=DIR, some minutes; OUT=DIR
-	@host-tools/reproduce/mapcache.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
+	@$(REPRODUCE) mapcache 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)')
 
 reproduce-scale: core ## quantities of four papers on larger and smaller drives, twenty minutes; FULL=1: and at full size; OUT=DIR JOBS=N
-	@host-tools/reproduce/scale.py $(if $(FULL),--full) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) scale $(if $(FULL),--full) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-causes: core ## experiments on claims whose numbers are off, RECORDINGS=DIR with iot and pc, twenty minutes; NAMES="..." OUT=DIR JOBS=N
-	@host-tools/reproduce/causes.py $(if $(RECORDINGS),'RECORDINGS=$(RECORDINGS)') $(NAMES) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) causes $(if $(RECORDINGS),'RECORDINGS=$(RECORDINGS)') $(NAMES) $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-dac-long: core ## DAC by length of the recordings in RECORDINGS=DIR, an hour; OUT=DIR JOBS=N
-	@host-tools/reproduce/dac_long.py 'RECORDINGS=$(RECORDINGS)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+	@$(REPRODUCE) dac-long 'RECORDINGS=$(RECORDINGS)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 study-placement: build guest-apps ## RocksDB on the page FTL, with placement handles, and on zones, half an hour; OUT=DIR
-	@host-tools/reproduce/placement.py $(if $(OUT),--out '$(OUT)')
+	@$(REPRODUCE) placement $(if $(OUT),--out '$(OUT)')
 
 reproduce-summary: ## every published claim beside ours, from the stored tables: docs/results/README.md
-	@host-tools/reproduce/summary.py
+	@$(REPRODUCE) summary
 
 pictures: venv-reproduce ## draw a study's figures from its stored tables: STUDY=pen FIGURES="fig05 fig12a" OUT=DIR
-	@build/venv-reproduce/bin/python3 host-tools/reproduce/pictures.py $(or $(STUDY),pen) $(FIGURES) $(if $(OUT),--out '$(OUT)')
+	@build/venv-reproduce/bin/python3 host-tools/reproduce pictures $(or $(STUDY),pen) $(FIGURES) $(if $(OUT),--out '$(OUT)')
 
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
-	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run pen --quick $(REPRODUCE_ARGS)
 
 reproduce-pen-bands-quick: core venv-reproduce ## one of these bands, likewise
-	@host-tools/reproduce/reproduce.py pen-bands --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run pen-bands --quick $(REPRODUCE_ARGS)
 
 reproduce-pen-choices-quick: core venv-reproduce ## some of what PEN leaves open, likewise
-	@host-tools/reproduce/reproduce.py pen-choices --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run pen-choices --quick $(REPRODUCE_ARGS)
 
 reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
-	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run ippbe --quick $(REPRODUCE_ARGS)
 
 reproduce-ippbe-bands-quick: core venv-reproduce ## one of these bands, likewise
-	@host-tools/reproduce/reproduce.py ippbe-bands --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run ippbe-bands --quick $(REPRODUCE_ARGS)
 
 reproduce-ippbe-choices-quick: core venv-reproduce ## some of what IPPBE leaves open, likewise
-	@host-tools/reproduce/reproduce.py ippbe-choices --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run ippbe-choices --quick $(REPRODUCE_ARGS)
 
 reproduce-spread-quick: core venv-reproduce ## some of SPREAD's, within a minute
-	@host-tools/reproduce/reproduce.py spread --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run spread --quick $(REPRODUCE_ARGS)
 
 reproduce-spread-choices-quick: core venv-reproduce ## some of what SPREAD leaves open, likewise
-	@host-tools/reproduce/reproduce.py spread-choices --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run spread-choices --quick $(REPRODUCE_ARGS)
 
 reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
-	@host-tools/reproduce/reproduce.py rps --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run rps --quick $(REPRODUCE_ARGS)
 
 reproduce-rps-choices-quick: core venv-reproduce ## some of what flexFTL's text leaves open, likewise
-	@host-tools/reproduce/reproduce.py rps-choices --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run rps-choices --quick $(REPRODUCE_ARGS)
 
 reproduce-rps-causes-quick: core venv-reproduce ## some of why flexFTL's numbers are off, likewise
-	@host-tools/reproduce/reproduce.py rps-causes --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run rps-causes --quick $(REPRODUCE_ARGS)
 
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
-	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run dac --quick $(REPRODUCE_ARGS)
 
 reproduce-dac-choices-quick: core venv-reproduce ## some of what DAC leaves open, likewise
-	@host-tools/reproduce/reproduce.py dac-choices --quick $(REPRODUCE_ARGS)
+	@$(REPRODUCE) run dac-choices --quick $(REPRODUCE_ARGS)
 
 test: ## build everything, run all suites; TESTS=word: only tests whose name has it; SUITE=guest: one suite; TURNS=all: and tests of other turns
 	@rm -f $(or $(SLATE_BUILD),build)/log/*.failed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check that the modules of a package import each other without a cycle.
+"""Check that the modules of each package, and its folders, import each other without a cycle.
 
 Imports inside functions count; those for annotations alone (TYPE_CHECKING) do not, because they never run.
 """
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import rooms
 
-PACKAGE = "host-tools/slate_lib"
+PACKAGES = ("host-tools/slate_lib", "host-tools/reproduce")
+ROOMS = "host-tools/reproduce"  # its folders have no cycle, either; modules beside the folders stand for themselves
 
 
 def _runs(node: ast.AST) -> Iterable[ast.stmt]:
@@ -56,10 +57,25 @@ def cycles(to: rooms.Arrows) -> list[str]:
             if module in far[other]]  # fmt: skip
 
 
+def of_folders(to: rooms.Arrows) -> rooms.Arrows:
+    """Return for each folder of the package the others that its modules import."""
+    found: rooms.Arrows = {}
+    for module, others in to.items():
+        folder = module.rpartition(".")[0] or module
+        found.setdefault(folder, set()).update({other.rpartition(".")[0] or other for other in others} - {folder})
+    return found
+
+
 def check(root: Path, files: Iterable[Path]) -> str:
     """Return what was found in the files of the tree."""
-    folder = Path(PACKAGE)
-    texts = {".".join(path.relative_to(folder).with_suffix("").parts): (root / path).read_text(encoding="utf-8")
-             for path in files
-             if path.suffix == ".py" and folder in path.parents and path.name != "__init__.py"}  # fmt: skip
-    return "".join(cycles(arrows(texts, folder.name)))
+    found, paths = [], list(files)
+    for package in PACKAGES:
+        folder = Path(package)
+        texts = {".".join(path.relative_to(folder).with_suffix("").parts): (root / path).read_text(encoding="utf-8")
+                 for path in paths
+                 if path.suffix == ".py" and folder in path.parents and path.name != "__init__.py"}  # fmt: skip
+        to = arrows(texts, folder.name)
+        found += cycles(to)
+        if package == ROOMS:
+            found += cycles(of_folders(to))
+    return "".join(found)

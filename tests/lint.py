@@ -38,9 +38,9 @@ JOBS = os.cpu_count() or 1
 C_AT_ONCE = 8  # files of one clang-tidy
 # tables and packed files, and patches of another project's code
 NO_PROSE = {".csv", ".svg", ".png", ".gz", ".content", ".patch", ".json"}
-LAUNCHER = ("host-tools/slate", "host-tools/slate_lib")
-PROGRAMS = ("host-tools/reproduce", "host-tools/reproduce/host", "host-tools/install", "host-tools/guest",
-            "host-tools/guest/content", "host-tools/guest/apps", "host-tools/python")  # fmt: skip
+PACKAGES = ("host-tools/slate", "host-tools/slate_lib", "host-tools/reproduce")
+PROGRAMS = ("host-tools/install", "host-tools/guest", "host-tools/guest/content", "host-tools/guest/apps",
+            "host-tools/python")  # fmt: skip
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
 C_INCLUDES = ("nand-emu", "ftl/*/", "ftl/*/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay",
@@ -115,7 +115,7 @@ def _mypy(name: str, config: str, paths: Iterable[Path]) -> list[object]:
 
 def mypy() -> str:
     modules = [path for folder in PROGRAMS for path in python_of(ROOT / folder)]
-    return run(*_mypy("programs", "mypy.ini", [*map(Path, LAUNCHER), *modules]))
+    return run(*_mypy("programs", "mypy.ini", [*map(Path, PACKAGES), *modules]))
 
 
 def mypy_tests() -> str:
@@ -185,7 +185,7 @@ LINTERS = (
     Linter("clang-format", "the C code's indentation, spaces and braces", clang_format),
     Linter("shape", "lengths of functions and files", shapes),
     Linter("rooms", "circles of calls in the core, labels of invariants", circles),
-    Linter("imports", "cycles of imports in slate_lib", cycles),
+    Linter("imports", "cycles of imports in slate_lib and reproduce", cycles),
 )
 
 

@@ -6,9 +6,9 @@ import unittest
 
 from support import ROOT, GuestTest
 
-sys.path.insert(0, str(ROOT / "host-tools/reproduce"))
+sys.path.insert(0, str(ROOT / "host-tools"))
 
-import placement
+from reproduce.studies import placement
 from slate_lib import paths
 
 APPS = paths.APPS_IMAGE

@@ -25,6 +25,16 @@ class Imports(unittest.TestCase):
         texts = {"a": "from . import b\n", "b": "if TYPE_CHECKING:\n    from .a import One\nelse:\n    One = None\n"}
         self.assertEqual(imports.cycles(imports.arrows(texts, "p")), [])
 
+    def test_folders(self) -> None:
+        """Two folders may have a cycle although their modules have none."""
+        texts = {"a.one": "from p.b import two\n", "b.two": "from p import places\n",
+                 "b.three": "from p.a import one\n",
+                 "places": "", "c.four": "from p import places\nfrom p.c import five\n", "c.five": ""}  # fmt: skip
+        to = imports.arrows(texts, "p")
+        self.assertEqual(imports.cycles(to), [])
+        self.assertEqual(imports.of_folders(to), {"a": {"b"}, "b": {"a", "places"}, "c": {"places"}, "places": set()})
+        self.assertEqual([line.partition(":")[0] for line in imports.cycles(imports.of_folders(to))], ["a", "b"])
+
 
 if __name__ == "__main__":
     unittest.main()

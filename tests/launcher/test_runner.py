@@ -134,8 +134,20 @@ class Makefile(unittest.TestCase):
     def test_programs_can_be_run(self) -> None:
         text = (ROOT / "Makefile").read_text(encoding="utf-8")
         run = re.findall(r"^\t@?((?:host-tools|qemu-patches|tests)/\S+)", text, re.MULTILINE)
-        self.assertIn("host-tools/reproduce/summary.py", run)
+        self.assertIn("host-tools/slate", run)
         self.assertEqual([name for name in run if not os.access(ROOT / name, os.X_OK)], [])
+
+    def test_parts_of_the_studies_are_there(self) -> None:
+        """'make' names only parts that host-tools/reproduce has, and each part is a module with a main()."""
+        main = (ROOT / "host-tools/reproduce/__main__.py").read_text(encoding="utf-8")
+        parts = dict(re.findall(r'^    "([\w-]+)": "([\w.]+)",$', main, re.MULTILINE))
+        text = (ROOT / "Makefile").read_text(encoding="utf-8")
+        named = re.findall(r"^\t@(?:\$\(REPRODUCE\)|\S+ host-tools/reproduce) (\S+)", text, re.MULTILINE)
+        self.assertLess({"run", "fit", "summary", "pictures"}, set(named))
+        self.assertLessEqual(set(named), set(parts))
+        for module in parts.values():
+            path = ROOT / "host-tools/reproduce" / (module.replace(".", "/") + ".py")
+            self.assertRegex(path.read_text(encoding="utf-8"), r"(?m)^(def main\(|main = )", module)
 
 
 class Moved(unittest.TestCase):

@@ -7,9 +7,9 @@ from typing import Any
 
 from support import ROOT, Case
 
-sys.path.insert(0, str(ROOT / "host-tools" / "reproduce"))
+sys.path.insert(0, str(ROOT / "host-tools"))
 
-import wamodel
+from reproduce.models import wamodel
 
 PROFILE = ROOT / "nand-emu" / "profiles" / "tlc-shot-small.ini"
 PLANES, BLOCKS, PAGES, UNITS = 2, 1024, 48, 73728  # of the drive of random writes: a unit is a page

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 def run(study: str, out: str, *more: str) -> subprocess.CompletedProcess[str]:
     """reproduce.py, quick."""
-    command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), study, "--quick", "--out", out, *more]
+    command = [sys.executable, str(support.REPRODUCE), "run", study, "--quick", "--out", out, *more]
     return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Name paths, and import the modules of host-tools/reproduce."""
+"""Name paths, and import the package reproduce."""
 
 import csv
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 REPRODUCE = ROOT / "host-tools/reproduce"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(REPRODUCE))
+sys.path.insert(0, str(REPRODUCE.parent))
 
 
 def stored(table: str) -> list[dict[str, str]]:

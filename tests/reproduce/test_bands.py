@@ -8,15 +8,11 @@ from typing import Any
 
 import support
 
-import bands
-import claims
-import compare
-import figures
-import fits
-import measures
-import study
-import summary
-from points import Trace
+from reproduce.pages import summary
+from reproduce.papers import bands, claims, figures, study
+from reproduce.rows import compare, measures
+from reproduce.rows.points import Trace
+from reproduce.traces import fits
 from test_claims import claim
 
 
@@ -64,9 +60,9 @@ class Traces(unittest.TestCase):
             (("--traces", "/"), "TRACES=/: pen-bands is over fits and seeds of stand-ins: leave TRACES out"),
             (("--seeds", "1"), "--seeds 1: a band needs 2 or more"),
         ):
-            command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), "pen-bands", *args]
+            command = [sys.executable, str(support.REPRODUCE), "run", "pen-bands", *args]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stderr), (2, f"reproduce.py: {said}\n"))
+            self.assertEqual((done.returncode, done.stderr), (2, f"reproduce run: {said}\n"))
 
 
 class Rows(unittest.TestCase):

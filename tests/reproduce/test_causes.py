@@ -9,9 +9,9 @@ from typing import Any
 
 import support
 
-import causes
-import measures
-from points import Trace
+from reproduce.rows import measures
+from reproduce.rows.points import Trace
+from reproduce.studies import causes
 
 RESULTS = support.ROOT / "docs/results"
 
@@ -110,7 +110,7 @@ class Runs(unittest.TestCase):
                 self.assertEqual(setting(made, made.figures[0].traces[0], name), "")
 
     def test_patch_is_there(self) -> None:
-        self.assertTrue((causes.HERE / f"trials/{causes.PATCH}.patch").exists())
+        self.assertTrue((support.REPRODUCE / f"trials/{causes.PATCH}.patch").exists())
 
     def test_each_run_once(self) -> None:
         for name, make in causes.EXPERIMENTS.items():
@@ -137,10 +137,10 @@ class Bad(unittest.TestCase):
             (("waer",), f"unknown experiment 'waer'; expected one of {known}"),
         ):
             done = subprocess.run(
-                [sys.executable, str(support.REPRODUCE / "causes.py"), *argument],
+                [sys.executable, str(support.REPRODUCE), "causes", *argument],
                 capture_output=True, text=True, check=False,
             )  # fmt: skip
-            self.assertEqual((done.returncode, done.stderr), (1, f"causes.py: {sentence}\n"))
+            self.assertEqual((done.returncode, done.stderr), (1, f"reproduce causes: {sentence}\n"))
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ from typing import Any
 
 import support
 
-import claims
 import quick
-import summary
-from claims import Cell, Claim, Tables
-from study import KINDS
+from reproduce.pages import summary
+from reproduce.papers import claims
+from reproduce.papers.claims import Cell, Claim, Tables
+from reproduce.papers.study import KINDS
 
 RESULTS = support.ROOT / "docs/results"
 HEAD = "accounting,trace,what,unit,paper,ours,ratio,low,high\n"

@@ -14,9 +14,9 @@ from unittest import mock
 
 import support
 
-import dac_long
-import measures
-from points import StudyError
+from reproduce.rows import measures
+from reproduce.rows.points import StudyError
+from reproduce.studies import dac_long
 
 MIB = 1 << 20
 REDUCTION = {"gc_pages": 0, "raw_units": 0, "comp_units": 6, "delta_units": 4, "link_units": 0, "delta_bytes": 4096}
@@ -131,11 +131,11 @@ class Whole(unittest.TestCase):
                 ((f"RECORDINGS={made}",),
                  f"RECORDINGS={made}: has none of pc.content, synth.content, web.content, iot.content"),
                 ((f"RECORDINGS={made}/no",),
-                 f"RECORDINGS={made}/no: is no folder: host-tools/reproduce/record.py makes one"),
+                 f"RECORDINGS={made}/no: is no folder: python3 host-tools/reproduce record makes one"),
             ):  # fmt: skip
                 with contextlib.redirect_stderr(io.StringIO()) as said:
                     self.assertEqual(dac_long.main(list(words)), 1)
-                self.assertEqual(said.getvalue(), f"dac_long.py: {message}\n")
+                self.assertEqual(said.getvalue(), f"reproduce dac-long: {message}\n")
 
     def test_what_a_kept_result_depends_on(self) -> None:
         """A file's time may stay when its bytes change, so the profile's bytes count."""

@@ -5,7 +5,7 @@ import unittest
 
 import support  # noqa: F401  (sets the path)
 
-import holdouts
+from reproduce.pages import holdouts
 
 PAGE = """
 Text | with | bars.

@@ -13,11 +13,8 @@ from typing import Any
 
 import support  # noqa: F401
 
-import fit
-import fits
-import realtrace
-import standin
-import validate
+from reproduce.real import validate
+from reproduce.traces import fit, fits, realtrace, standin
 
 DATA = standin.load()
 B = realtrace.BLOCK_UNITS  # 2,304 units of 4 KiB are 9 MiB

@@ -9,8 +9,7 @@ from unittest import mock
 
 import support
 
-import mapcache
-import validate
+from reproduce.real import mapcache, validate
 
 TABLE = support.ROOT / "docs/results/mapcache/mapcache.csv"
 

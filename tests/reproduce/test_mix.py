@@ -15,7 +15,7 @@ from typing import Any
 
 import support
 
-import mix
+from reproduce.traces import mix
 
 
 def rows(name: str, scale: int, **settings: Any) -> list[Any]:
@@ -146,7 +146,7 @@ class Mixes(unittest.TestCase):
             (("fileserver", "--scale", "1000000"), "holds no request: take a smaller scale"),
         ):
             with self.subTest(args), tempfile.TemporaryDirectory() as folder:
-                command = [sys.executable, str(support.REPRODUCE / "mix.py"), *args]
+                command = [sys.executable, str(support.REPRODUCE), "mix", *args]
                 done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(said, done.stderr)

@@ -5,11 +5,7 @@ import unittest
 
 import support
 
-import dac
-import rps
-import rps_causes
-import spread
-import study
+from reproduce.papers import dac, rps, rps_causes, spread, study
 
 
 def settings(sets: tuple[str, ...]) -> dict[str, str]:

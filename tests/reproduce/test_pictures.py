@@ -8,7 +8,7 @@ from pathlib import Path
 
 import support
 
-import study
+from reproduce.papers import study
 
 PYTHON = support.ROOT / "build/venv-reproduce/bin/python3"
 RESULTS = support.ROOT / "docs/results"
@@ -16,7 +16,7 @@ RESULTS = support.ROOT / "docs/results"
 
 def pictures(*args: str) -> subprocess.CompletedProcess[str]:
     """pictures.py."""
-    command = [str(PYTHON), str(support.REPRODUCE / "pictures.py"), *args]
+    command = [str(PYTHON), str(support.REPRODUCE), "pictures", *args]
     return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False)
 
 

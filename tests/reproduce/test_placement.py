@@ -7,7 +7,7 @@ from typing import Any
 
 from support import ROOT
 
-import placement
+from reproduce.studies import placement
 
 RESULTS = ROOT / "docs/results/placement"
 PAGE = ROOT / "docs/results/placement/study.md"

@@ -21,15 +21,12 @@ from unittest import mock
 
 import support
 
-import record
-
-sys.path.insert(0, str(support.REPRODUCE / "host"))
-
-import host
-import host_iot as iot
-import host_pc as pc
-import host_synth as synth
-import host_web as web
+from reproduce.host import host
+from reproduce.host import host_iot as iot
+from reproduce.host import host_pc as pc
+from reproduce.host import host_synth as synth
+from reproduce.host import host_web as web
+from reproduce.traces import record
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -122,8 +119,8 @@ class Cleanup(unittest.TestCase):
 
     def test_programs_fail(self) -> None:
         machine = Machine()
-        with self.assertRaisesRegex(record.RecordError, "pc.py: status 3"):
-            self.record(machine, "pc.py: status 3")
+        with self.assertRaisesRegex(record.RecordError, "host-pc: status 3"):
+            self.record(machine, "host-pc: status 3")
         self.assertEqual(machine.calls[-2:], ["umount", "losetup --detach"])
         self.assertEqual(list(self.out.iterdir()), [])
         self.assertFalse(alive(machine.pid))
@@ -147,7 +144,8 @@ class Cleanup(unittest.TestCase):
                          ["daemon.pid", "drive", "drive.raw", "pc.content"])  # fmt: skip
         self.assertEqual(
             said.getvalue(),
-            f"record.py: {folder} is kept, since {folder}/drive is still mounted: unmount that, then remove it\n",
+            f"reproduce record: {folder} is kept, since {folder}/drive is still mounted: unmount that, "
+            "then remove it\n",
         )
 
     def test_mounts(self) -> None:
@@ -184,8 +182,8 @@ class Signals(unittest.TestCase):
         """Run record.main() with a recording that waits; send it signals. Return its status and output."""
         text = f"""if True:
             import signal, sys, time
-            sys.path.insert(0, {str(support.REPRODUCE)!r})
-            import record
+            sys.path.insert(0, {str(support.REPRODUCE.parent)!r})
+            from reproduce.traces import record
             {before}
             def wait(*_):
                 try:
@@ -275,10 +273,10 @@ class Refused(unittest.TestCase):
     def test_arguments(self) -> None:
         self.assertEqual(
             self.main("pc", "phone"),
-            "record.py: unknown workload 'phone'; expected one of pc, synth, web, iot\n",
+            "reproduce record: unknown workload 'phone'; expected one of pc, synth, web, iot\n",
         )
         for words in (("--mib", "0"), ("--minutes", "0")):
-            self.assertEqual(self.main(*words), "record.py: --mib and --minutes must be more than 0\n")
+            self.assertEqual(self.main(*words), "reproduce record: --mib and --minutes must be more than 0\n")
 
     def test_the_machine(self) -> None:
         with tempfile.TemporaryDirectory() as made:

@@ -8,11 +8,11 @@ from unittest import mock
 
 import support
 
-import claims
-import realtrace
-import responses
-import validate
-from responses import GAP_NS, PAUSE_NS, Choice, Source
+from reproduce.papers import claims
+from reproduce.real import validate
+from reproduce.studies import responses
+from reproduce.studies.responses import GAP_NS, PAUSE_NS, Choice, Source
+from reproduce.traces import realtrace
 
 
 def result(op: str, ios: int, total_ms: float, gc_ms: float, host_ms: float) -> dict[str, Any]:
@@ -87,7 +87,8 @@ class Drives(unittest.TestCase):
             calls.append((text, options[-2:] == ("--warmup", "7"), program))
             return result("read", 1, 1, 0, 0)
 
-        with mock.patch.object(validate, "replay", replay), mock.patch("patched.built", lambda _: Path("patched")):
+        built = mock.patch("reproduce.real.patched.built", lambda _: Path("patched"))
+        with mock.patch.object(validate, "replay", replay), built:
             for choice in (responses.PLAIN, responses.CHOICES[1], responses.CHOICES[5]):
                 responses.run(one, "greedy", choice, "device")
             with self.assertRaisesRegex(realtrace.TraceError, "t: the drive for 'no GC at all' is too small: GC ran"):

@@ -10,10 +10,9 @@ from unittest import mock
 
 import support
 
-import compare
-import measures
-import scale
-import study
+from reproduce.papers import study
+from reproduce.rows import compare, measures
+from reproduce.studies import scale
 
 
 def values(command: list[str], key: str) -> list[str]:
@@ -72,10 +71,10 @@ class Bad(unittest.TestCase):
 
     def test_jobs(self) -> None:
         done = subprocess.run(
-            [sys.executable, str(support.ROOT / "host-tools/reproduce/scale.py"), "--jobs", "0"],
+            [sys.executable, str(support.REPRODUCE), "scale", "--jobs", "0"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        self.assertEqual((done.returncode, done.stderr), (1, "scale.py: --jobs 0: must be 1 or more\n"))
+        self.assertEqual((done.returncode, done.stderr), (1, "reproduce scale: --jobs 0: must be 1 or more\n"))
 
 
 if __name__ == "__main__":

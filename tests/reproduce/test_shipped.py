@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support import ROOT
 
-import shipped
+from reproduce.models import shipped
 
 
 class Shipped(unittest.TestCase):

@@ -6,9 +6,9 @@ from collections import Counter
 
 import support
 
-import fits
-import spread_standins as standins
-from spread_standins import Habits, Known
+from reproduce.studies import spread_standins as standins
+from reproduce.studies.spread_standins import Habits, Known
+from reproduce.traces import fits
 
 REST = Habits(fits.settings_of(fits.load(), "postmark_62k"), (0.5, 0.25))
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import support
 
-import standin
-import tracestats
+from reproduce.traces import standin, tracestats
 
 DATA = standin.load()
 
@@ -168,7 +167,7 @@ class Program(unittest.TestCase):
 
     def run_it(self, *args: Any, ok: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [sys.executable, str(support.REPRODUCE / "standin.py"), *args], capture_output=True, text=True, check=False
+            [sys.executable, str(support.REPRODUCE), "standin", *args], capture_output=True, text=True, check=False
         )
         self.assertEqual(done.returncode == 0, ok, done.stderr)
         return done

@@ -8,8 +8,7 @@ from unittest import mock
 
 import support
 
-import superblock
-import validate
+from reproduce.real import superblock, validate
 
 
 def result(ms: int, pages: int, erases: float, squares: float, merges: int) -> dict[str, Any]:

@@ -13,16 +13,8 @@ from typing import Any
 
 import support
 
-import compare
-import dac
-import figures
-import guest
-import layout
-import measures
-import points
-import rps
-import spread
-import study
+from reproduce.papers import dac, figures, rps, spread, study
+from reproduce.rows import compare, guest, layout, measures, points
 
 
 def result(
@@ -387,7 +379,7 @@ class Studies(unittest.TestCase):
         for name, as_published in (("bursts-write", "fig10"), ("bursts-read", "fig11")):
             self.assertLessEqual(set(every[as_published].traces), set(every[name].traces))
             self.assertEqual({dict(trace.settings).get("burst") for trace in every[name].traces}, {1, None, 32})
-        with open(support.REPRODUCE / "workloads.toml", "rb") as source:
+        with open(support.REPRODUCE / "traces/workloads.toml", "rb") as source:
             self.assertEqual(tomllib.load(source)["assumed"]["burst"], figures.BURSTS[1])
         with tempfile.TemporaryDirectory() as folder:
             for trace in every["fig10"].traces:

@@ -11,12 +11,8 @@ from unittest import mock
 
 import support
 
-import patched
-import realtrace
-import superblock
-import trials
-import unfolded
-import validate
+from reproduce.real import patched, superblock, trials, unfolded, validate
+from reproduce.traces import realtrace
 from test_superblock_traces import result
 
 PATCHES = support.REPRODUCE / "trials"

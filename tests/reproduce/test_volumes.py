@@ -11,10 +11,10 @@ from typing import Any
 
 import support
 
-import study
 import test_workflow
-import volumes
-from points import StudyError
+from reproduce.papers import study
+from reproduce.rows import volumes
+from reproduce.rows.points import StudyError
 
 REPLAY = support.ROOT / "build/core/slate-replay"
 PROFILE = support.ROOT / "nand-emu/profiles/spread.ini"

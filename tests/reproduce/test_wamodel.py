@@ -8,10 +8,20 @@ import unittest
 
 import support  # noqa: F401  # the path of host-tools/reproduce
 
-from baseline import MATRIX_POLICIES, Point, head, known_as, matrix
-from wacycle import when_chosen
-from wakinds import Kinds, amplification
-from wamodel import Mix, cost_benefit, d_choices, greedy, hot_cold, lru, lru_hot_cold, random_block, windowed
+from reproduce.models.baseline import MATRIX_POLICIES, Point, head, known_as, matrix
+from reproduce.models.wacycle import when_chosen
+from reproduce.models.wakinds import Kinds, amplification
+from reproduce.models.wamodel import (
+    Mix,
+    cost_benefit,
+    d_choices,
+    greedy,
+    hot_cold,
+    lru,
+    lru_hot_cold,
+    random_block,
+    windowed,
+)
 
 WITHIN = 0.02
 

@@ -20,16 +20,16 @@ from typing import Any
 import support
 
 import quick
-import reproduce as reproduce_program
-import standin
-import study
+from reproduce.papers import study
+from reproduce.studies import run as reproduce_program
+from reproduce.traces import standin
 
 SMALL = ("--scale", "64")  # runs of further studies that these tests start
 
 
 def reproduce(*args: Any, **more: Any) -> subprocess.CompletedProcess[str]:
     """reproduce.py."""
-    command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), *args]
+    command = [sys.executable, str(support.REPRODUCE), "run", *args]
     return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False, **more)
 
 
@@ -94,7 +94,7 @@ class Runs(unittest.TestCase):
         lines = shown.getvalue().splitlines()
         self.assertEqual(lines[:3], [f"reproduce  {n} of 20 steps, {5 * n} %" for n in (1, 2, 4)])
         self.assertEqual(
-            lines[-2:], ["  | why", f"reproduce.py: snakemake ended with status 3: all it said is in {log}"]
+            lines[-2:], ["  | why", f"reproduce run: snakemake ended with status 3: all it said is in {log}"]
         )
 
     def test_killed_and_resumed(self) -> None:
@@ -102,7 +102,7 @@ class Runs(unittest.TestCase):
         folder = support.ROOT / made.folder
         shutil.rmtree(folder, ignore_errors=True)
         out = f"{made.folder}/results"
-        command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), "ippbe", "--quick", *SMALL, "--jobs", "1"]
+        command = [sys.executable, str(support.REPRODUCE), "run", "ippbe", "--quick", *SMALL, "--jobs", "1"]
         process = subprocess.Popen(
             command, cwd=support.ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -18,7 +18,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
-from host import DRIVE, SCRATCH, generator, more, say
+from reproduce.host.host import DRIVE, SCRATCH, generator, more, say
 
 SENSORS, AT_ONCE = 1200, 100
 TICK_S, HOUR = 10, 360  # of ticks
@@ -133,7 +133,7 @@ def feed(base: Database) -> None:
             say(f"hour {tick // HOUR}")
 
 
-def main() -> None:
+def main(_: list[str]) -> int:
     """Start the database, feed it, and end it."""
     port, rpc = free_port(), free_port()
     config: Path = SCRATCH / "influxdb.conf"
@@ -150,7 +150,4 @@ def main() -> None:
     finally:
         server.terminate()
         server.wait(120)
-
-
-if __name__ == "__main__":
-    main()
+    return 0

@@ -16,7 +16,8 @@ import random
 import shutil
 from pathlib import Path
 
-from host import DRIVE, SCRATCH, generator, more, run, say, words
+from reproduce.host.host import DRIVE, SCRATCH, generator, more, run, say, words
+from reproduce.places import ROOT
 
 PACKAGES = """coreutils binutils-common libbinutils binutils-x86-64-linux-gnu libpython3.11-minimal libpython3.11-stdlib
 groff-base nano curl libgnutls30 fonts-dejavu-core git git-doc perl-modules-5.36 vim-runtime debian-policy
@@ -36,7 +37,7 @@ apt-get "${apt_options[@]}" -q source --download-only "$1"
 shift
 apt-get "${apt_options[@]}" -q download "$@"
 """
-TOOLS = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / "host-tools"
 
 
 def download() -> tuple[list[Path], Path]:
@@ -130,7 +131,7 @@ class Office:
         self.save("xlsx", [file.with_suffix(".ods") for file in tables])
 
 
-def main() -> None:
+def main(_: list[str]) -> int:
     """Run rounds until enough was written."""
     rng = generator("pc")
     debs, source = download()
@@ -142,7 +143,4 @@ def main() -> None:
         build(rng, source, number)
         number += 1
         say(f"round {number}")
-
-
-if __name__ == "__main__":
-    main()
+    return 0

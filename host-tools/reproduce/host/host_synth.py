@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from host import DRIVE, generator, more, run, say
+from reproduce.host.host import DRIVE, generator, more, run, say
 
 KEPT = 4  # runs of a design
 Parts = dict[str, str]
@@ -178,7 +178,7 @@ def edit(rng: random.Random, parts: Parts, fresh: Parts) -> None:
     parts[name] = fresh[name] if rng.random() < 0.7 else f"// {rng.getrandbits(64):x}: reviewed\n{parts[name]}"
 
 
-def main() -> None:
+def main(_: list[str]) -> int:
     """Run until enough was written."""
     rng = generator("synth")
     sources = {name: make(rng) for name, make in DESIGNS.items()}
@@ -194,7 +194,4 @@ def main() -> None:
             list(pool.map(synthesize, folders, sources.values()))
             number += 1
             say(f"round {number}")
-
-
-if __name__ == "__main__":
-    main()
+    return 0

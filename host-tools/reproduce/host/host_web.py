@@ -21,7 +21,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from host import DRIVE, ENDS, SCRATCH, generator, more, run, say, words
+from reproduce.host.host import DRIVE, ENDS, SCRATCH, generator, more, run, say, words
 
 SITES, ARTICLES, IMAGES, PER_PAGE = 40, 25, 40, 6
 SESSION = 150  # visits
@@ -190,7 +190,7 @@ def browse(web: Web, port: int) -> None:
     browser.wait(120)
 
 
-def main() -> None:
+def main(_: list[str]) -> int:
     """Serve and browse until enough was written."""
     web = Web(make_images())
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(web))
@@ -199,7 +199,4 @@ def main() -> None:
         browse(web, server.server_address[1])
         say(f"visit {web.visits}")
     server.shutdown()
-
-
-if __name__ == "__main__":
-    main()
+    return 0
