@@ -140,6 +140,8 @@ static SSD_HOT void on_done(void *opaque, struct ftl_io *io)
 		check_stored(d, io);
 	if (SSD_UNLIKELY(io->status == SSD_E_UNCORR))
 		d->note[SLATE_NOTE_MEDIA_ERRORS]++;
+	if (SSD_UNLIKELY(d->sanitizing))
+		slate_sanitize_wrote(d, io);
 	if (d->causes || d->series || d->record)
 		note_done(d, io);
 	d->host.done(d->host.opaque, io);
@@ -316,7 +318,6 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 			 slate_mount_fault(d, result));
 	return result;
 }
-
 
 static int need_ftl(const struct profile *p, char err[SLATE_ERR_BYTES])
 {
@@ -702,8 +703,8 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
-	if (SSD_UNLIKELY(d->sanitizing)) {
-		refuse(d, now_ns, io, slate_sanitize_answer(d, io));
+	if (SSD_UNLIKELY(d->sanitizing) && slate_sanitize_answers(d, io)) {
+		refuse(d, now_ns, io, io->status);
 		return;
 	}
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
@@ -742,7 +743,7 @@ static SSD_HOT uint64_t step(struct slate_dev *d, uint64_t now_ns)
 	if (SSD_UNLIKELY(d->record))
 		record_step(d->record, now_ns);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
-	if (SSD_UNLIKELY(d->sanitizing)) {
+	if (SSD_UNLIKELY(slate_sanitize_runs(d))) {
 		next = slate_sanitize_step(d, now_ns);	/* it may set the time of a cut */
 		return earlier(next, d->cut_ns);
 	}

@@ -148,7 +148,7 @@ static uint32_t control(struct slate_dev *d, uint64_t now_ns, const struct slate
 	/* A fault may be the reason why the drive does not mount. */
 	if (!slate_core_time(d, &now_ns) && o->command != SLATE_FAULT_CLEAR)
 		return refuse(d, o, SLATE_REFUSED, off);
-	if (d->sanitizing && o->command == SLATE_FORCE_GC)
+	if (slate_sanitize_runs(d) && o->command == SLATE_FORCE_GC)
 		return refuse(d, o, SLATE_REFUSED, sanitized);
 	switch (o->command) {
 	case SLATE_RESET_COUNTERS:
@@ -297,7 +297,7 @@ static uint32_t set(struct slate_dev *d, uint64_t now_ns, const char *text, stru
 
 	if (!slate_core_time(d, &now_ns))
 		return refuse_set(d, SLATE_REFUSED, off);
-	if (d->sanitizing)
+	if (slate_sanitize_runs(d))
 		return refuse_set(d, SLATE_REFUSED, sanitized);
 	if (!may_move(d, text, why, sizeof(why)))
 		return refuse_set(d, SLATE_REFUSED, why);

@@ -66,7 +66,8 @@ enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 
 #define SLATE_WRITTEN 0x200u	/* in SLATE_NOTE_SANITIZE: a write was accepted since the last operation began */
 
-enum slate_sanitizing { SLATE_NOT_SANITIZING, SLATE_SANITIZE_WAITS, SLATE_SANITIZE_ERASES };
+/* KEEPS: no operation is under way, but the last one could not write the record, which the head still has. */
+enum slate_sanitizing { SLATE_NOT_SANITIZING, SLATE_SANITIZE_WAITS, SLATE_SANITIZE_ERASES, SLATE_SANITIZE_KEEPS };
 
 struct slate_dev {
 	struct profile profile;
@@ -134,6 +135,12 @@ struct slate_dev {
 	uint64_t sanitize_next_ns;	/* ERASES: time of the next step; the core's clock */
 	struct ftl_zones zones_before;	/* zns: what zones() returned when the operation began */
 };
+
+/* Is a sanitize operation under way? */
+static inline bool slate_sanitize_runs(const struct slate_dev *d)
+{
+	return d->sanitizing == SLATE_SANITIZE_WAITS || d->sanitizing == SLATE_SANITIZE_ERASES;
+}
 
 static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io *io)
 {
@@ -212,8 +219,12 @@ int slate_sanitize_to_end(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHEC
 uint64_t slate_sanitize_step(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
 /* Copy bytes of own_record. */
 void slate_record_content(const struct slate_dev *d, uint64_t at, void *buf, size_t len);
-/* The drive is being sanitized: return the status of an I/O, and copy what it reads. */
-enum ssd_err slate_sanitize_answer(struct slate_dev *d, struct ftl_io *io) SSD_SELDOM;
+/*
+ * For d->sanitizing other than SLATE_NOT_SANITIZING. slate_sanitize_answers(): does the I/O end at once, without the
+ * FTL? If so, its status is set, and what it reads is copied. slate_sanitize_wrote(): the FTL has ended an I/O.
+ */
+bool slate_sanitize_answers(struct slate_dev *d, struct ftl_io *io) SSD_SELDOM;
+void slate_sanitize_wrote(struct slate_dev *d, const struct ftl_io *io) SSD_SELDOM;
 /* Does the drive have power, is it mounted at now_ns, and is no cut due? */
 static inline bool slate_undisturbed(const struct slate_dev *d, uint64_t now_ns)
 {

@@ -79,7 +79,7 @@ static void renew(void *arg)
 	struct renewal *r = arg;
 	struct slate_dev *d = r->d;
 
-	if (slate_core_time(d, &r->now_ns) && !d->sanitizing)
+	if (slate_core_time(d, &r->now_ns) && !slate_sanitize_runs(d))
 		r->left_bytes = d->ftl->ops->renew_handle(d->ftl, r->now_ns + d->skipped_ns, r->handle);
 }
 

@@ -10,6 +10,9 @@
  * d->sanitizing is the phase in memory, by which slate_sanitize_step() acts. The actions of a row are its erases, then,
  * to overwrite, the steps of sanitize_program(), and in the last pass the erases again. Each begins when the action
  * before it has ended on all dies.
+ *
+ * After an operation that failed, a record that is still in the head was not written (SLATE_SANITIZE_KEEPS), or is
+ * equal to the one on flash.
  */
 #define _GNU_SOURCE
 #include "slate_sanitize.h"
@@ -88,7 +91,7 @@ bool slate_sanitizes(const struct slate_dev *d)
 
 bool slate_is_sanitizing(const struct slate_dev *d)
 {
-	return d->sanitizing != SLATE_NOT_SANITIZING;
+	return slate_sanitize_runs(d);
 }
 
 /*
@@ -147,18 +150,35 @@ static bool is_of_record(const struct slate_dev *d, const struct ftl_io *io)
 	return slate_namespaces(d) && io->bytes == c->unit_bytes && io->offset == c->capacity_bytes - c->unit_bytes;
 }
 
-enum ssd_err slate_sanitize_answer(struct slate_dev *d, struct ftl_io *io)
+static void read_record(struct slate_dev *d, struct ftl_io *io)
 {
 	const void *record = slate_events_lent(d);
 
-	if (io->op == FTL_FLUSH)	/* nothing is left to be flushed */
-		return SSD_OK;
-	if (io->op != FTL_READ || !is_of_record(d, io) || !d->profile.ftl.payload)
-		return SSD_E_BUSY;
 	d->host.copy(d->host.opaque, io, 0, (void *)(uintptr_t)record, SLATE_RECORD_BYTES);
 	if (io->bytes > SLATE_RECORD_BYTES)
 		d->host.copy(d->host.opaque, io, SLATE_RECORD_BYTES, NULL, io->bytes - SLATE_RECORD_BYTES);
-	return SSD_OK;
+}
+
+bool slate_sanitize_answers(struct slate_dev *d, struct ftl_io *io)
+{
+	bool of_record = is_of_record(d, io) && d->profile.ftl.payload;
+
+	io->status = SSD_OK;
+	if (io->op == FTL_READ && of_record)
+		read_record(d, io);
+	else if (slate_sanitize_runs(d) && io->op != FTL_FLUSH)	/* nothing is left to be flushed */
+		io->status = SSD_E_BUSY;
+	else if (!slate_sanitize_runs(d) && io->op == FTL_WRITE && of_record)
+		io->fua = true;		/* before the head gives up its record */
+	return slate_sanitize_runs(d) || (io->op == FTL_READ && of_record);
+}
+
+void slate_sanitize_wrote(struct slate_dev *d, const struct ftl_io *io)
+{
+	if (d->sanitizing != SLATE_SANITIZE_KEEPS || io->op != FTL_WRITE || io->status || !is_of_record(d, io))
+		return;
+	slate_events_give_back(d);
+	d->sanitizing = SLATE_NOT_SANITIZING;
 }
 
 /* Returns the number of programmed pages in bad blocks, which no operation erases. */
@@ -212,6 +232,11 @@ int slate_sanitize(struct slate_dev *d, uint64_t now_ns, uint32_t order, uint32_
 	return SSD_OK;
 }
 
+void slate_mark_written(struct slate_dev *d)
+{
+	d->note[SLATE_NOTE_SANITIZE] |= SLATE_WRITTEN;
+}
+
 void slate_set_sanitize_dw10(struct slate_dev *d, uint32_t order)
 {
 	d->note[SLATE_NOTE_SANITIZE] = (d->note[SLATE_NOTE_SANITIZE] & UINT32_MAX) | (uint64_t)order << 32;
@@ -219,6 +244,10 @@ void slate_set_sanitize_dw10(struct slate_dev *d, uint32_t order)
 
 bool slate_sanitize_goes_on(struct slate_dev *d)
 {
+	if (state_of(d) == SLATE_SANITIZE_FAILED && slate_events_lent(d)) {
+		d->sanitizing = SLATE_SANITIZE_KEEPS;
+		return false;
+	}
 	if (state_of(d) != SLATE_SANITIZE_RUNNING) {
 		slate_events_give_back(d);	/* the process ended just before this */
 		return false;
@@ -240,17 +269,22 @@ static void drop_ftl(struct slate_dev *d, uint64_t core_ns)
 	d->sanitize_next_ns = sanitize_idle_ns(d->nand, core_ns);
 }
 
-/* Write the record, if there is one; a failure is the operation's. */
-static void write_record(struct slate_dev *d, uint64_t *ready_ns)
+/* Write the record, if there is one. Returns false on a failure, which is the operation's, too. */
+static bool write_record(struct slate_dev *d, uint64_t *ready_ns)
 {
 	const struct ftl_config *c = &d->profile.ftl;
 	const struct ftl_io io = { .op = FTL_WRITE, .fua = true, .offset = c->capacity_bytes - c->unit_bytes,
 				   .bytes = c->unit_bytes };
 
+	int result = SSD_OK;
+
 	d->own_record = slate_events_lent(d);
-	if (d->own_record && slate_own_write(d, ready_ns, io))
-		d->note[SLATE_NOTE_SANITIZE] |= FAILED;
+	if (d->own_record)
+		result = slate_own_write(d, ready_ns, io);
 	d->own_record = NULL;
+	if (result)
+		d->note[SLATE_NOTE_SANITIZE] |= FAILED;
+	return !result;
 }
 
 /*
@@ -259,6 +293,7 @@ static void write_record(struct slate_dev *d, uint64_t *ready_ns)
  */
 static int finish(struct slate_dev *d, uint64_t core_ns, uint64_t *ready_ns)
 {
+	bool written;
 	int result;
 
 	madvise(d->ftl_mem.at, d->ftl_mem.bytes, MADV_DONTNEED);
@@ -266,9 +301,12 @@ static int finish(struct slate_dev *d, uint64_t core_ns, uint64_t *ready_ns)
 	result = slate_mount(d, core_ns, ready_ns);
 	if (result)
 		return result;
-	write_record(d, ready_ns);
+	written = write_record(d, ready_ns);
 	set_state(d, d->note[SLATE_NOTE_SANITIZE] & FAILED ? SLATE_SANITIZE_FAILED : SLATE_SANITIZE_DONE);
-	slate_events_give_back(d);
+	if (written)
+		slate_events_give_back(d);
+	else
+		d->sanitizing = SLATE_SANITIZE_KEEPS;
 	return SSD_OK;
 }
 

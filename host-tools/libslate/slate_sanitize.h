@@ -20,7 +20,8 @@
  * A host that keeps a table of namespaces in the last mapping unit hands it over before the operation begins
  * (slate_keep_record()). Until the operation ends, the drive has it in the image's head, and answers reads of that unit
  * with it. When the blank drive is mounted, the drive writes it there, before it takes requests. If that is not
- * possible, the operation fails.
+ * possible, the operation fails, and the drive goes on answering with the head's, past power cuts, until the host has
+ * written another one.
  *
  * Blocks that were bad before stay as they are: the array refuses to erase them.
  */
@@ -65,6 +66,8 @@ int slate_sanitize(struct slate_dev *d, uint64_t now_ns, uint32_t dw10, uint32_t
 void slate_keep_record(struct slate_dev *d, const void *record);
 /* Change what the status has as dw10, while no operation is under way. */
 void slate_set_sanitize_dw10(struct slate_dev *d, uint32_t dw10);
+/* The host may have user data elsewhere than in the drive: it is not blank until the next operation. */
+void slate_mark_written(struct slate_dev *d);
 bool slate_is_sanitizing(const struct slate_dev *d);
 void slate_sanitize_status(const struct slate_dev *d, struct slate_sanitize_status *out);
 

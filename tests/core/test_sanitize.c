@@ -2,11 +2,6 @@
 /*
  * Test sanitize operations (slate_sanitize.h) of each FTL: their times, worked out by hand, a power cut at every kind
  * of moment, and what is left on flash.
- *
- * The drive has two channels of one die with two planes of 24 blocks. In each row the commands of a die's two planes
- * follow each other on its channel, 100 ns each, and then the die erases for 1000000 ns; the other die does the same at
- * the same time. A byte takes 1 ns on the channel, and a program 200000 ns. So a step of an overwrite, which programs a
- * page in each plane, takes 2 * (100 + page_bytes + oob_bytes) + 200000 ns.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -14,29 +9,13 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "control_host.h"
-#include "slate_dev.h"
-#include "slate_sanitize.h"
+#include "sanitize_host.h"
 
-#define ROWS 24u
-#define ROW_NS 1000200u
 #define BLOCKS 96u
-#define BLOCK_ERASE 0xa2u		/* Dword 10: block erase; bits that it ignores */
 #define OVERWRITE 0x123u	/* overwrite in 2 passes, and invert the pattern between them */
 #define PATTERN 0x12345678u
 
-static const char *const shape[] = {
-	"geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
-	"geometry.planes_per_die=2", "geometry.blocks_per_plane=24", "geometry.pages_per_block=16",
-	"geometry.page_bytes=4096", "geometry.oob_bytes=256", "timing.cmd_ns=100", "timing.read_ns=50000",
-	"timing.program_ns=200000", "timing.erase_ns=1000000", "timing.bus_ps_per_byte=1000",
-	"ftl.capacity_mib=3", "drive.name=sanitize test", NULL
-};
-
-static const struct kind {
-	const char *name;
-	const char *more[12];
-} kinds[] = {
+static const struct kind kinds[] = {
 	{ "page", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
 	{ "page, protected, cores", { "ftl.type=page", "ftl.buffer_units=16", "ftl.power_protected=yes",
 				      "controller.cores=2", "controller.completion_ns=1000", "ftl.gc_stop_blocks=5" } },
@@ -59,64 +38,6 @@ static const struct kind {
 	{ "dac", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
 	{ "zns", { "ftl.type=zns", "ftl.buffer_units=64", "ftl.zone_active_max=4", "ftl.zone_open_max=4" } },
 };
-
-static const struct kind with_namespaces = {
-	"namespaces", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5", "drive.namespaces=4" }
-};
-
-static uint32_t zone_count(void)
-{
-	struct ftl_zones z;
-
-	return slate_zones(dev, &z) ? z.count : 0;
-}
-
-static bool zoned(void)
-{
-	return zone_count();
-}
-
-/* Write all units in order and, without zones, more of them at random. Wait until the drive is idle. */
-static void use(uint64_t seed)
-{
-	uint32_t more = zoned() ? 0 : units;
-
-	for (uint32_t u = 0; u < units; u++)
-		EXPECT_EQ(write_unit(u), SSD_OK);
-	for (uint32_t i = 0; i < more; i++)
-		EXPECT_EQ(write_unit((uint32_t)(rnd(&seed) % units)), SSD_OK);
-	EXPECT_EQ(run_io(FTL_FLUSH, 0), SSD_OK);
-	settle(false);
-}
-
-static struct slate_sanitize_status state(void)
-{
-	struct slate_sanitize_status s;
-
-	slate_sanitize_status(dev, &s);
-	return s;
-}
-
-static void run_until(uint64_t end)
-{
-	next = slate_step(dev, now);
-	while (next != FTL_IDLE && next <= end) {
-		now = next;
-		next = slate_step(dev, now);
-	}
-	now = end;
-}
-
-static void run_to_end(void)
-{
-	while (slate_is_sanitizing(dev)) {
-		next = slate_step(dev, now);
-		if (!slate_is_sanitizing(dev))
-			break;
-		SSD_ASSERT(next != FTL_IDLE && next > now);
-		now = next;
-	}
-}
 
 static void expect_blank(uint32_t bad, uint32_t order)
 {
@@ -231,19 +152,6 @@ static void waits(const struct kind *k)
 	EXPECT(finished && status == SSD_OK);
 	expect_usable();
 	slate_close(dev);
-}
-
-static void cut_and_on(uint64_t at)
-{
-	const struct slate_cut_plan plan = { SLATE_CUT_AT_NS, at, at };
-
-	EXPECT_EQ(slate_power_cut(dev, now, &plan, err), SSD_OK);
-	run_until(at);
-	(void)slate_step(dev, now);
-	EXPECT(!slate_powered(dev));
-	EXPECT(!slate_is_sanitizing(dev));
-	now += 5000;
-	EXPECT_EQ(slate_power_on(dev, now, err), SSD_OK);
 }
 
 /* Cut the power `after` ns after the begin, and sometimes once more. Rows that have ended are not repeated. */
@@ -499,13 +407,6 @@ static bool row_is_erased(uint32_t row)
 	return erased;
 }
 
-static void open_used(const struct kind *k)
-{
-	if (open_with(NULL, shape, k->more))
-		exit(1);
-	use(1);
-}
-
 /* Of two passes, the first has the complement, and the second, which erases each row again, the pattern. */
 static void overwrite(const struct kind *k)
 {
@@ -713,49 +614,6 @@ static void killed(const struct kind *k, uint32_t order, uint32_t row)
 	slate_close(dev);
 }
 
-/* ---- the table of namespaces ---------------------------------------------------------------- */
-
-/* Does the last unit have a record of these bytes, and zeroes behind it? */
-static bool has_record(uint8_t byte)
-{
-	bool same = run_io(FTL_READ, units - 1) == SSD_OK;
-
-	for (uint32_t i = 0; i < unit_bytes; i++)
-		same &= data[i] == (i < SLATE_RECORD_BYTES ? byte : 0);
-	return same;
-}
-
-static void keep(uint8_t byte)
-{
-	uint8_t record[SLATE_RECORD_BYTES];
-
-	memset(record, byte, sizeof(record));
-	slate_keep_record(dev, byte ? record : NULL);
-}
-
-/* The drive has the record all the time, and no other unit can be read meanwhile. Without one the unit is blank. */
-static void keeps_record(const struct kind *k, uint8_t byte)
-{
-	open_used(k);
-	keep(byte);
-	EXPECT_EQ(slate_sanitize(dev, now, BLOCK_ERASE, 0), SSD_OK);
-	EXPECT(has_record(byte));
-	cut_and_on(now + 7 * ROW_NS + 5);
-	EXPECT(has_record(byte));
-	EXPECT_EQ(run_io(FTL_READ, units - 2), SSD_E_BUSY);
-	run_to_end();
-	EXPECT_EQ(state().state, SLATE_SANITIZE_DONE);
-	EXPECT(state().blank);
-	for (int i = 0; i < 2; i++) {
-		memset(version, 0, sizeof(version));
-		for (uint32_t u = 0; u < units - 1; u++)
-			EXPECT(reads_right(u));
-		EXPECT(has_record(byte));
-		cut_and_on(now + 1000);
-	}
-	slate_close(dev);
-}
-
 static void whole(const struct kind *k)
 {
 	exact(k);
@@ -779,8 +637,6 @@ int main(void)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		RUN_AS(kinds[i].name, whole(&kinds[i]));
 	RUN(cut_by_commands);
-	RUN_AS("a record", keeps_record(&with_namespaces, 0x5a));
-	RUN_AS("no record", keeps_record(&with_namespaces, 0));
 	unlink(path);
 	unlink(ini);
 	rmdir(dir);

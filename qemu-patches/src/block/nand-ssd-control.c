@@ -278,6 +278,14 @@ void nand_ssd_keep_record(BlockDriverState *bs, const void *record)
     slate_keep_record(s->dev, record);
 }
 
+void nand_ssd_mark_written(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_mark_written(s->dev);
+}
+
 void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag)
 {
     BDRVNandSsdState *s = bs->opaque;

@@ -371,6 +371,8 @@ int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag, uint32_t pattern);
  */
 #define NAND_SSD_RECORD_BYTES 512
 void nand_ssd_keep_record(BlockDriverState *bs, const void *record);
+/* The host may have user data elsewhere: the drive is not blank. */
+void nand_ssd_mark_written(BlockDriverState *bs);
 void nand_ssd_set_sanitize_tag(BlockDriverState *bs, uint32_t tag);
 void nand_ssd_get_sanitize(BlockDriverState *bs, NandSsdSanitize *out);
 void nand_ssd_add_sanitize_notifier(BlockDriverState *bs, Notifier *notifier);
@@ -393,6 +395,10 @@ static inline int nand_ssd_sanitize(BlockDriverState *bs, uint32_t tag,
 
 static inline void nand_ssd_keep_record(BlockDriverState *bs,
                                         const void *record)
+{
+}
+
+static inline void nand_ssd_mark_written(BlockDriverState *bs)
 {
 }
 
