@@ -14,7 +14,7 @@ from pathlib import Path
 
 from support import SMALL, Json, drive
 
-from nvme import GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, power_cycle
+from nvme import ADMIN_SQ, GET_LOG, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, power_cycle
 from test_logs import (
     ANY,
     DNR,
@@ -31,7 +31,7 @@ from test_logs import (
     LogsTest,
 )
 from test_nvme import SCRATCH
-from test_sanitize import BLOCK_ERASE, ROW_NS, ROWS, SANITIZE, TWO
+from test_sanitize import BLOCK_ERASE, IN_PROGRESS, ROW_NS, ROWS, SANITIZE, SUBSYSTEM, TWO
 
 LOG = 0x0D
 READ_LOG, ESTABLISH, RELEASE = 0, 1, 2
@@ -159,8 +159,9 @@ class Contents(Events):
         self.start()
         self.format()
         self.nvme.do_admin(SANITIZE, dwords={10: BLOCK_ERASE})
-        self.assertEqual(self.kinds()[2:], [FORMAT_START, FORMAT_END, SANITIZE_START], "also meanwhile")
+        self.get(ESTABLISH, code=IN_PROGRESS)
         self.vm.step(ROWS * ROW_NS)
+        self.assertEqual(self.kinds()[2:], [FORMAT_START, FORMAT_END, SANITIZE_START, SANITIZE_END])
         start, end, erase, done = (event[2] for event in self.read()[2:])
         self.nvme.do_admin(IDENTIFY, prp1=SCRATCH, dwords={10: 1})
         identify = self.vm.read(SCRATCH, 4096)
@@ -168,6 +169,25 @@ class Contents(Events):
         self.assertEqual(end, struct.pack("<IBBHI", 1, 0, 0, 0, 0))
         self.assertEqual(erase, identify[328:332] + struct.pack("<II", BLOCK_ERASE, 0))
         self.assertEqual(done, struct.pack("<HHHH", 0xFFFF, 1 | 1 << 8, 0, 0), "done, and all data are erased")
+
+    def test_sanitize_with_two_controllers(self) -> None:
+        """The end is recorded once, by the controller that began the operation."""
+        self.vm = self.machine([drive()], *SUBSYSTEM)
+        first = Nvme(self.vm)
+        first.enable()
+        first.config_write(0x04, 0)
+        self.nvme = Nvme(self.vm, slot=5, queues=ADMIN_SQ + 0x10000)
+        self.nvme.enable()
+        self.nvme.do_admin(SANITIZE, dwords={10: BLOCK_ERASE})
+        self.vm.step(ROWS * ROW_NS + 100_000_000)
+        size = struct.unpack_from("<Q", self.get(ESTABLISH), 8)[0]
+        log = self.get(READ_LOG, size)
+        found, at = [], HEAD
+        while at < size:
+            found.append(struct.unpack_from("<BxxxH", log, at))
+            at += EVENT_HEAD + struct.unpack_from("<H", log, at + 22)[0]
+        self.assertEqual([event for event in found if event[0] in (SANITIZE_START, SANITIZE_END)],
+                         [(SANITIZE_END, 1), (SANITIZE_START, 1)])
 
     def test_namespaces(self) -> None:
         """Created and deleted ones have their size, 512-byte blocks, and NSID; a deletion of all has NSID FFFFFFFFh."""

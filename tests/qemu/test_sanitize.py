@@ -33,11 +33,13 @@ from test_logs import (
 from test_nvme import CONTROLLER, PAGE, SCRATCH
 
 SANITIZE, LOG, SELF_TEST_COMMAND, EVENT_REQUEST = 0x84, 0x81, 0x14, 0x0C
+CHANGED = 0x04
 ATTACHMENT, DIRECTIVE_SEND, DIRECTIVE_RECEIVE, DOORBELLS, LBA_STATUS = 0x15, 0x19, 0x1A, 0x7C, 0x86
 POWER_CUT = 5
 EXIT, BLOCK_ERASE, OVERWRITE, CRYPTO_ERASE = 1, 2, 3, 4
 UNRESTRICTED, PASSES, INVERT, NO_DEALLOCATE = 1 << 3, 4, 1 << 8, 1 << 9  # PASSES, ENDED: first bits of a number
-FAILED, IN_PROGRESS = 0x1C, 0x1D
+FAILED, IN_PROGRESS, PMR_ENABLED = 0x1C, 0x1D, 0x123
+PMR_CONTROL, PMR_STATUS, NOT_READY = 0xE04, 0xE08, 1 << 8
 NEVER, DONE, RUNNING, STATE_FAILED, BLANK, ENDED = 0, 1, 2, 3, 0x100, 3
 TWO = ("-device", "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4", "-device", "nvme-ns,drive=ssd0,bus=nvme0",
        "-device", "nvme-ns,drive=ssd1,bus=nvme0")
@@ -85,6 +87,14 @@ class SanitizeTest(LogsTest):
             self.assertEqual(self.nvme.do_read(offset, 4096), bytes(4096))
         self.assertEqual(self.nvme.do_write(4096, PAGE).code, 0)
         self.assertEqual(self.nvme.do_read(4096, 4096), PAGE)
+
+    def logs(self, code: int) -> None:
+        """Read each log during or after an operation (NVMe Base 2.3, figure 143)."""
+        for number in range(0x100):
+            if number in (ERRORS, SMART, CHANGED, LOG):
+                self.log(number, 4)
+            else:
+                self.nvme.get_log(number, 4, nsid=ANY, code=code)
 
     def identify(self) -> bytes:
         """Return the controller's data."""
@@ -161,12 +171,23 @@ class Sanitize(SanitizeTest):
         self.sanitize(code=IN_PROGRESS)
         self.sanitize(EXIT, code=IN_PROGRESS)
         self.identify()
-        for number in (ERRORS, SMART, EFFECTS, SELF_TEST, SUPPORTED, 0xC0, 0xD0, 0xD1):
-            self.log(number, 4)
+        self.logs(IN_PROGRESS)
         self.set(6, 0)
         self.assertEqual(self.feature(6), 0)
         self.until_done()
+        self.log(SUPPORTED, 4)
+        self.log(0xD0, 4)
         self.expect_empty()
+
+    def test_blocks_in_the_error_log(self) -> None:
+        """They read as 0 during an operation."""
+        self.start()
+        self.assertNotEqual(self.io(READ, 256 << 20 >> 9, 1), 0)
+        self.assertEqual(struct.unpack_from("<Q", self.log(ERRORS, 64), 16)[0], 256 << 20 >> 9)
+        self.sanitize()
+        error = self.log(ERRORS, 64)
+        self.assertEqual(struct.unpack_from("<Q", error, 16)[0], 0)
+        self.assertEqual(struct.unpack_from("<QH", error), (1, 1), "error and queue")
 
     def test_two_at_once(self) -> None:
         """The second of two commands that are fetched together finds the operation of the first."""
@@ -206,8 +227,8 @@ class Sanitize(SanitizeTest):
         self.fill()
         self.nvme.do_admin(SELF_TEST_COMMAND, nsid=ANY, dwords={10: 2})
         self.sanitize()
-        self.assertEqual(self.log(SELF_TEST, 564)[4], 2 << 4 | 9, "ended by a sanitize operation")
         self.until_done()
+        self.assertEqual(self.log(SELF_TEST, 564)[4], 2 << 4 | 9, "ended by a sanitize operation")
 
     def test_wrong_ones(self) -> None:
         self.start()
@@ -241,7 +262,6 @@ class Sanitize(SanitizeTest):
         self.assertEqual(self.state(), (0xFFFF, DONE | BLANK, BLOCK_ERASE))
         self.expect_empty()
 
-
     def test_a_detached_drive(self) -> None:
         """The operation concerns the drive of a detached namespace, too, and ends when that drive has ended."""
         self.vm = self.machine([drive(), drive("ssd1", geometry__blocks_per_plane=100)], *TWO)
@@ -259,32 +279,107 @@ class Sanitize(SanitizeTest):
         self.assertEqual(self.vm.stats("ssd1")["total"]["nand"]["by-source"]["meta"]["erases"], 4 * 100)
 
     def turn_to(self, nvme: Nvme, other: Nvme) -> None:
-        """Both controllers have the same address; map this one."""
-        other.config_write(0x04, 0)
+        """Both controllers have the same address; map this one. The other may still write to memory."""
+        other.config_write(0x04, 4)
         nvme.config_write(0x04, 6)
         self.nvme = nvme
 
-    def test_another_controller(self) -> None:
-        """It ends commands with Sanitize In Progress, is told of the end, and then executes them again."""
-        self.vm = self.machine([drive()], *SUBSYSTEM)
+    def two_controllers(self, *more: str, pmr: str = "") -> tuple[Nvme, Nvme]:
+        """Start two controllers of the drive's namespace; the second is mapped. pmr: options of the second."""
+        devices = [f"{argument}{pmr}" if "id=nvme1" in argument else argument for argument in SUBSYSTEM]
+        self.vm = self.machine([drive()], *more, *devices)
         first = Nvme(self.vm)
         first.enable()
-        first.config_write(0x04, 0)
+        first.config_write(0x04, 4)
         second = Nvme(self.vm, slot=5, queues=ADMIN_SQ + 0x10000)
         second.enable()
+        self.nvme = second
+        return first, second
+
+    def test_another_controller(self) -> None:
+        """It ends commands with Sanitize In Progress, and then executes them again; it does not report the end."""
+        first, second = self.two_controllers()
         second.admin.put(EVENT_REQUEST)
         second.admin.ring()
         self.turn_to(first, second)
+        self.nvme.admin.put(EVENT_REQUEST)
+        self.nvme.admin.ring()
         self.sanitize()
         self.turn_to(second, first)
         self.assertEqual(self.io(READ), IN_PROGRESS)
         self.sanitize(code=IN_PROGRESS)
         self.nvme.do_admin(FORMAT, IN_PROGRESS, nsid=1)
         self.vm.step(80 * ROW_NS)
+        self.assertEqual(self.io(READ), 0)
+        self.assertEqual(self.nvme.admin.drain(), [])
+        self.turn_to(first, second)
         self.assertEqual(self.nvme.wait(self.nvme.admin).result, LOG << 16 | 1 << 8 | 6)
         self.assertEqual(self.io(READ), 0)
-        self.turn_to(first, second)
-        self.assertEqual(self.io(READ), 0)
+
+    def test_the_pmr(self) -> None:
+        """While a Persistent Memory Region is enabled, there is no operation; during one it cannot be enabled."""
+        with tempfile.TemporaryDirectory() as folder:
+            memory = f"memory-backend-file,id=pmr,size=1M,share=on,mem-path={folder}/pmr"
+            self.vm = self.machine([drive()], "-object", memory, "-device", f"{CONTROLLER},pmrdev=pmr")
+            self.nvme = Nvme(self.vm)
+            self.nvme.enable()
+            self.assertEqual(self.state()[1], NEVER | BLANK)
+            self.nvme.set32(PMR_CONTROL, 1)
+            self.assertEqual(self.nvme.get32(PMR_STATUS) & NOT_READY, 0)
+            self.assertEqual(self.state()[1], NEVER, "the region may have data")
+            for action in (BLOCK_ERASE, OVERWRITE, EXIT):
+                self.sanitize(action, PMR_ENABLED)
+            self.assertEqual(self.state()[1], NEVER)
+            self.nvme.set32(PMR_CONTROL, 0)
+            self.sanitize()
+            self.nvme.set32(PMR_CONTROL, 1)
+            self.assertEqual(self.nvme.get32(PMR_STATUS) & NOT_READY, NOT_READY)
+            self.until_done()
+            self.assertEqual(self.state()[1], DONE | BLANK)
+            self.nvme.set32(PMR_CONTROL, 0)
+            self.nvme.set32(PMR_CONTROL, 1)
+            self.assertEqual(self.nvme.get32(PMR_STATUS) & NOT_READY, 0)
+            self.assertEqual(self.state()[1], DONE)
+            self.nvme.set32(PMR_CONTROL, 0)
+            self.vm.step(100_000_000)  # the mount
+            self.nvme = power_cycle(self.vm, 1_000_000)
+            self.assertEqual(self.state()[1], DONE)
+            self.vm.close()
+
+    def test_the_pmr_of_another_controller(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            memory = f"memory-backend-file,id=pmr,size=1M,share=on,mem-path={folder}/pmr"
+            first, second = self.two_controllers("-object", memory, pmr=",pmrdev=pmr")
+            self.nvme.set32(PMR_CONTROL, 1)
+            self.turn_to(first, second)
+            self.sanitize(code=PMR_ENABLED)
+            self.vm.close()
+
+    def test_the_last_event_is_forgotten(self) -> None:
+        """A new operation clears the event that no request has asked for."""
+        self.start()
+        for _ in range(2):
+            self.sanitize()
+            self.vm.step(ROWS * ROW_NS + 100_000_000)
+        self.sanitize()
+        self.nvme.admin.put(EVENT_REQUEST)
+        self.nvme.admin.ring()
+        self.vm.step(ROWS * ROW_NS - 1)
+        self.assertEqual(self.nvme.admin.drain(), [])
+        self.vm.step(1)
+        self.assertEqual(self.nvme.wait(self.nvme.admin).result, LOG << 16 | 1 << 8 | 6)
+
+    def test_progress_of_many_rows(self) -> None:
+        """In the last of 70000 rows the progress is not yet the value of an operation that has ended."""
+        rows, row_ns = 70000, 300 + 3_500_000
+        self.start(geometry__channels=1, geometry__planes_per_die=1, geometry__blocks_per_plane=rows,
+                   geometry__pages_per_block=8, geometry__page_bytes=512, geometry__oob_bytes=64,
+                   geometry__ecc_word_bytes=512, ftl__unit_bytes=512, ftl__capacity_mib=128)
+        self.sanitize()
+        self.vm.step((rows - 1) * row_ns)
+        self.assertEqual(self.state()[:2], (0xFFFE, RUNNING))
+        self.vm.step(row_ns)
+        self.assertEqual(self.state()[:2], (0xFFFF, DONE | BLANK))
 
     def test_a_format_under_way(self) -> None:
         """A Format that was fetched before does not end before the operation, or ends with its status."""
@@ -404,6 +499,7 @@ class Survives(SanitizeTest):
         self.assertEqual(self.state()[:2], (0xFFFF, STATE_FAILED))
         self.assertEqual(self.io(READ), FAILED | DNR)
         self.nvme.do_admin(FORMAT, FAILED, nsid=1)
+        self.logs(FAILED)
 
     def test_a_restricted_failure(self) -> None:
         """Only another operation, which leaves the bad block out, ends the failure mode."""

@@ -15,7 +15,20 @@ from support import Json, drive
 
 from nvme import READ, WRITE, power_cycle, power_on
 from test_namespaces import CREATE, MANAGEMENT, MIB, ROWS, SCRATCH, SEQUENCE_ERROR, UNIT, NamespaceTest
-from test_sanitize import BLANK, BLOCK_ERASE, DONE, FAILED, IN_PROGRESS, LOG, ROW_NS, RUNNING, SANITIZE, STATE_FAILED
+from test_sanitize import (
+    BLANK,
+    BLOCK_ERASE,
+    DONE,
+    EXIT,
+    FAILED,
+    IN_PROGRESS,
+    LOG,
+    ROW_NS,
+    RUNNING,
+    SANITIZE,
+    STATE_FAILED,
+    UNRESTRICTED,
+)
 
 ALL = 0xFFFFFFFF
 BLOCK_ROWS = 80
@@ -122,6 +135,27 @@ class SanitizeNamespaces(NamespaceTest):
         self.sanitize()
         self.vm.step((BLOCK_ROWS + 1) * ROW_NS)
         self.expect_two(before)
+
+    def test_an_unwritten_table(self) -> None:
+        """Erases of a third of the blocks fail, so the drive cannot write the table: it keeps the old one."""
+        sizes = f"{32 * MIB}:512;{16 * MIB}:4096"
+        self.begin(sizes, drive(drive__namespaces=ROWS, geometry__blocks_per_plane=24, ftl__capacity_mib=64))
+        before = [self.identify(0, nsid) for nsid in (1, 2)]
+        for erase in range(1, 33):
+            self.nvme.control(3, 2, erase)
+        self.nvme.do_admin(SANITIZE, dwords={10: BLOCK_ERASE | UNRESTRICTED})
+        self.vm.step(25 * ROW_NS + 100_000_000)
+        self.assertEqual(self.state()[1], STATE_FAILED)
+        for _ in range(2):
+            self.cycle()
+            self.assertEqual(self.listed(2), [1, 2])
+            self.assertEqual([self.identify(0, nsid) for nsid in (1, 2)], before)
+            self.assertEqual(self.io(READ, 2), FAILED)
+        self.nvme.do_admin(SANITIZE, dwords={10: EXIT})
+        self.assert_holds(2, 0, b"\0", UNIT)
+        self.assertNotEqual(self.create(8).code, 0)
+        self.cycle()
+        self.assertEqual(self.listed(2), [1, 2])
 
     def test_a_drive_file(self) -> None:
         """QEMU ends in the middle; the next one ends the operation, and finds the table."""
