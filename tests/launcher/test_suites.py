@@ -45,6 +45,22 @@ Failures: generic/075 generic/091
 Failed 2 of 5 tests
 """
 
+FIO = """\
+First sequential zone starts at sector 0; zone size: 4 MB
+Running test 01 ... PASS
+Running test 04 ... FAIL
+Running test 05 ... SKIP    /dev/nvme0n1 has no conventional zones
+Device capabilities: {'pil': [0, 1], 'pitype': [1], 'elba': [1]}
+
+lbaf: {'lbaf': 1, 'ds': 512, 'ms': 8, 'guard_pi_bits': 16, 'pi_bytes': 8}, pil: 0, pitype: 1, elba: 1
+Test 101 PASSED (Write)
+Test 102 FAILED: non-zero return code 1 (write)
+1 test(s) passed, 1 failed, 0 skipped
+
+lbaf: {'lbaf': 1, 'ds': 512, 'ms': 8, 'guard_pi_bits': 16, 'pi_bytes': 8}, pil: 1, pitype: 1, elba: 1
+Test 101 SKIPPED (No extended LBA)
+"""
+
 
 class Refuses(unittest.TestCase):
     """An error has one sentence that names the thing, and status 2."""
@@ -75,7 +91,8 @@ class Refuses(unittest.TestCase):
         self.assertIn(f"DIR={self.folder}/none: there is no such folder", self.refused(self.folder / "none"))
 
     def test_another_folder(self) -> None:
-        self.assertIn(f"DIR={self.folder}: is neither blktests nor xfstests", self.refused(self.folder))
+        told = f"DIR={self.folder}: is neither blktests nor xfstests nor fio; name the folder that has their 'check', or"
+        self.assertIn(told, self.refused(self.folder))
 
     def test_not_built(self) -> None:
         self.checkout(suites.SUITES[0])
@@ -111,10 +128,20 @@ class Refuses(unittest.TestCase):
         suites.stage_modules(share, mine)
         self.assertEqual([path.name for path in (share / "modules" / "6.13").iterdir()], ["x.ko"])
 
-    def test_three_drives(self) -> None:
-        self.built(suites.SUITES[0])
-        words = ["--profile", "small"] * 3
-        self.assertIn("--profile 3 times: the suites use 2 drives at most", self.refused(self.folder, *words))
+    def test_too_many_drives(self) -> None:
+        for suite, most in zip(suites.SUITES, ("4 drives", "2 drives", "a drive")):
+            with self.subTest(suite.name):
+                self.built(suite)
+                words = ["--profile", "small"] * (5 if most[0] == "4" else 3)
+                told = f"--profile {len(words) // 2} times: {suite.name} uses {most} at most"
+                self.assertIn(told, self.refused(self.folder, *words))
+                for mark in suite.marks:
+                    (self.folder / mark).unlink()
+
+    def test_no_such_program_of_fio(self) -> None:
+        self.built(suites.SUITES[2])
+        told = "--tests 'nvmept': of fio name zbd, pi or fdp first, then options of that program"
+        self.assertIn(told, self.refused(self.folder, "--tests", "nvmept"))
 
     def test_a_file_system_without_zones(self) -> None:
         self.built(suites.SUITES[1])
@@ -252,6 +279,20 @@ class Reads(unittest.TestCase):
         self.assertEqual([one.name for one in suites.read_xfstests(begun)], ["generic/001"])
         found = suites.read_xfstests(begun + "\nRan: generic/001 generic/013\nFailures: generic/013\n")
         self.assertEqual([(one.name, one.status) for one in found], [("generic/001", "pass"), ("generic/013", "fail")])
+
+    def test_fio(self) -> None:
+        found = suites.read_fio(FIO)
+        self.assertEqual(
+            [(one.name, one.status, one.reason) for one in found],
+            [
+                ("01", "pass", ""),
+                ("04", "fail", ""),
+                ("05", "notrun", "/dev/nvme0n1 has no conventional zones"),
+                ("lbaf1/pil0/type1/elba1 101", "pass", ""),
+                ("lbaf1/pil0/type1/elba1 102", "fail", "non-zero return code 1 (write)"),
+                ("lbaf1/pil1/type1/elba1 101", "notrun", "(No extended LBA)"),
+            ],
+        )
 
     def test_table(self) -> None:
         drive = [suites.Outcome("block/003", "pass"), suites.Outcome("block/007", "notrun", "no polling")]

@@ -5,7 +5,8 @@
 # folder, give it the drive, run its ./check, and leave what it said in the shared folder.
 #
 # From the folder: settings (KIND, SERIALS of one or two drives, FS, TESTS, QUICK_S, QUICK), suite.tar, modules/RELEASE.
-# Into it: check.txt, results.tar (the suite's own results), dmesg.txt, status (of ./check).
+# Into it: check.txt, results.tar (the suite's own results), dmesg.txt, status (of ./check). Of fio ./check is the
+# program that TESTS names.
 share=/run/share
 suite=/var/tmp/suite
 # shellcheck source=/dev/null
@@ -27,6 +28,24 @@ blktests()
 	printf '%s\n' "TEST_DEVS=($devs)" "TIMEOUT=$QUICK_S" ${QUICK:+"QUICK_RUN=1"} "OUTPUT=$suite/results" >config
 	# shellcheck disable=SC2086 # one word per test
 	./check $TESTS
+}
+
+# TESTS: zbd, pi or fdp, and options of that program of fio. They look for fio in their checkout.
+fio()
+{
+	ln -s /usr/local/bin/fio fio
+	# shellcheck disable=SC2086 # one word per option
+	set -- $TESTS
+	program=$1
+	shift
+	if [ "$program" = zbd ]; then
+		bash t/zbd/test-zbd-support "$@" "$devs"
+		set -- $?
+		mkdir -p results
+		mv t/zbd/*.log.* results
+		return "$1"
+	fi
+	python3 "t/nvmept_$program.py" -f ./fio -a results --dut "/dev/ng${devs#/dev/nvme}" "$@"
 }
 
 # The file system that stays is on the first drive, the one that tests make on the second, or on halves of one drive.
@@ -65,6 +84,7 @@ if ! tar -C $suite --no-same-owner --warning=no-timestamp -xf $share/suite.tar; 
 	exit 1
 fi
 cd $suite || exit 1
+export PATH="$suite/bin:$PATH"
 devs=
 for serial in $SERIALS; do
 	dev=$(find_drive "$serial") || {

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run blktests or xfstests, from a built checkout of the user's, on the drive in the Debian guest.
+"""Run blktests, xfstests or tests of fio, from a checkout of the user's, on the drive in the Debian guest.
 
     suites.py DIR [--tests 'WORD ...'] [--beside-raw] [--fs FS] [--profile NAME ...] [--realtime] ...
 
 DIR is packed, unpacked in the guest (build/image/debian.qcow2 stays as it is: the guest writes to
 an overlay), and its ./check runs there as root on the drive; guest.sh does that. --raw runs it on
 a raw file behind QEMU's nvme in the same guest instead, --beside-raw on one after the other.
-With --profile twice there are two drives (or raw files), TEST_DEV and SCRATCH_DEV of xfstests.
+With --profile twice there are two drives (or raw files), TEST_DEV and SCRATCH_DEV of xfstests. blktests takes up to
+four. Of fio, --tests names one program, zbd (t/zbd/test-zbd-support), pi or fdp (t/nvmept_*.py), and its options. The
+guest finds programs in DIR/bin before its own.
 
 What every test came to is in results.json and table.md in --out; ./check's own words are in
 check.txt. The exit status is 0 if no test failed on the drive, 1 if one did, 2 for bad input, 3
@@ -39,7 +41,7 @@ SHARE = "mkdir -p /run/share; mount -t 9p -o trans=virtio,version=9p2000.L,msize
 RUN = "env --default-signal=PIPE sh"
 APPEND = "root=LABEL=root rw quiet console=ttyS0 fsck.mode=skip systemd.run=\"/bin/sh -c '{}'\""
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
-MOST = 2  # drives
+MOST = {"fio": 1, "xfstests": 2, "blktests": 4}  # drives
 ELF = b"\x7fELF"
 
 
@@ -53,13 +55,14 @@ class Suite:
 
     name: str
     marks: tuple[str, ...]  # files that it has
-    programs: str  # where its compiled programs are
+    programs: str  # where its compiled programs are; empty: it has none
     default: str
 
 
 SUITES = (
     Suite("blktests", ("check", "common/rc", "tests/block", "tests/nvme"), "src", "block nvme"),
     Suite("xfstests", ("check", "common/rc", "ltp/fsstress.c", "tests/generic"), "ltp", "-g generic/quick"),
+    Suite("fio", ("t/zbd/test-zbd-support", "t/nvmept_pi.py", "t/nvmept_fdp.py"), "", "pi"),
 )
 
 
@@ -79,19 +82,20 @@ def recognise(name: str) -> Suite:
     """Return the suite of a checkout, ready to run."""
     folder = Path(name)
     if not name:
-        raise Refused("DIR is missing: make suites DIR=FOLDER, a built checkout of blktests or xfstests")
+        raise Refused("DIR is missing: make suites DIR=FOLDER, a built checkout of blktests or xfstests, or one of fio")
     if not folder.is_dir():
-        raise Refused(f"DIR={folder}: there is no such folder; name a checkout of blktests or xfstests")
+        raise Refused(f"DIR={folder}: there is no such folder; name a checkout of blktests, xfstests or fio")
     for suite in SUITES:
         if all((folder / mark).exists() for mark in suite.marks):
-            if not is_built(folder / suite.programs):
+            if suite.programs and not is_built(folder / suite.programs):
                 raise Refused(
                     f"DIR={folder}: this {suite.name} is not built: {suite.programs}/ has no program; "
                     "build it as its README says, with the compiler and libraries of the image's Debian, or older ones"
                 )
             return suite
-    names = " or ".join(suite.name for suite in SUITES)
-    raise Refused(f"DIR={folder}: is neither {names.replace(' or ', ' nor ')}; name the folder that has their 'check'")
+    raise Refused(
+        f"DIR={folder}: is neither blktests nor xfstests nor fio; name the folder that has their 'check', or fio's 't'"
+    )
 
 
 def is_built(programs: Path) -> bool:
@@ -130,8 +134,12 @@ def is_zoned(profile: str, settings: list[str], number: int) -> bool:
 
 def check_drives(suite: Suite, place: str, args: argparse.Namespace) -> None:
     """Refuse drives on which the suite's file system cannot be."""
-    if len(args.profile) > MOST:
-        raise Refused(f"--profile {len(args.profile)} times: the suites use {MOST} drives at most")
+    most = MOST[suite.name]
+    if len(args.profile) > most:
+        drives = f"{most} drives" if most > 1 else "a drive"
+        raise Refused(f"--profile {len(args.profile)} times: {suite.name} uses {drives} at most")
+    if suite.name == "fio" and args.tests and args.tests.split()[:1] not in (["zbd"], ["pi"], ["fdp"]):
+        raise Refused(f"--tests '{args.tests}': of fio name zbd, pi or fdp first, then options of that program")
     if suite.name != "xfstests":
         return
     if place == "raw":
@@ -144,7 +152,7 @@ def check_drives(suite: Suite, place: str, args: argparse.Namespace) -> None:
         if args.fs == "f2fs":
             why = "needs an ordinary drive for its metadata beside a zoned one, which this program does not set up"
         raise Refused(f"{where}: --fs {args.fs} {why}; use --fs btrfs, or drives without zones")
-    if zoned and len(args.profile) < MOST:
+    if zoned and len(args.profile) < most:
         raise Refused(f"{where}: a zoned drive is not halved; give --profile twice, for TEST_DEV and for SCRATCH_DEV")
 
 
@@ -252,7 +260,7 @@ _WORDS = {"passed": "pass", "failed": "fail", "not run": "notrun"}
 
 def read(suite: Suite, text: str) -> list[Outcome]:
     """Return every test that ./check names."""
-    return read_xfstests(text) if suite.name == "xfstests" else read_blktests(text)
+    return {"xfstests": read_xfstests, "blktests": read_blktests, "fio": read_fio}[suite.name](text)
 
 
 def read_xfstests(text: str) -> list[Outcome]:
@@ -291,6 +299,24 @@ def read_blktests(text: str) -> list[Outcome]:
     return found
 
 
+_ZBD = re.compile(r"^Running test (\d+) \.\.\. (PASS|FAIL|SKIP)\b *(.*)$")
+_NVMEPT = re.compile(r"^Test (\d+) (PASSED|FAILED|SKIPPED)\b:? *(.*)$")
+_FORMAT = re.compile(r"^lbaf: \{'lbaf': (\d+),.*\}, pil: (\d), pitype: (\d), elba: (\d)$")
+
+
+def read_fio(text: str) -> list[Outcome]:
+    """Parse 'Running test N ... PASS' and 'Test N PASSED (WHAT)', the latter below 'lbaf: ..., pil: ...' of its format."""
+    found = []
+    form = ""
+    for line in text.splitlines():
+        if where := _FORMAT.match(line):
+            form = "lbaf{}/pil{}/type{}/elba{} ".format(*where.groups())
+        elif (match := _ZBD.match(line)) or (match := _NVMEPT.match(line)):
+            status = {"P": "pass", "F": "fail", "S": "notrun"}[match[2][0]]
+            found.append(Outcome(f"{form}{match[1]}", status, match[3] if status != "pass" else ""))
+    return found
+
+
 # ---- tables
 
 
@@ -322,8 +348,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("dir", metavar="DIR", help="a built checkout of blktests or xfstests")
-    parser.add_argument("--tests", help="the words for ./check (default: 'block nvme', '-g generic/quick')")
+    parser.add_argument("dir", metavar="DIR", help="a built checkout of blktests or xfstests, or one of fio")
+    parser.add_argument("--tests", help="the words for ./check (default: 'block nvme', '-g generic/quick'), or fio's")
     parser.add_argument("--fs", default="ext4", choices=FILE_SYSTEMS, help="of xfstests (default ext4)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--raw", action="store_true", help="on a raw file behind QEMU's nvme instead of the drive")
