@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes an HTML page without scripts or requests, for light and dark screens and for paper.
+"""Makes an HTML page without requests, for light and dark screens and for paper.
 
 A page consists of sections; a section has tables, charts, cards of charts, and sentences, all defined here.
-templates/page.html.jinja has the markup, and templates/page.css the style.
+templates/page.html.jinja has the markup, and templates/page.css the style. The only script is templates/sort.js, on
+pages with a table that can be sorted; the page's policy names its hash, so that no other one is executed.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,29 +33,37 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Holds a row; name is its first cell. new: draw a rule above it."""
+    """Holds a row; name is its first cell. new: draw a rule above it. link: where the name leads, or empty."""
 
     name: str
     cells: list[Cell]
     new: bool
+    link: str
 
 
 class Table:
-    """Holds rows of cells. words: the cells are text, not numbers; lines: on a narrow screen each is a line."""
+    """Holds rows of cells.
+
+    words: the cells are text, not numbers; lines: on a narrow screen each is a line; sorts: a click on a heading sorts
+    the rows by that column.
+    """
 
     kind = "table"
 
-    def __init__(self, name: str, head: Sequence[str], words: bool = False, lines: bool = False):
+    def __init__(self, name: str, head: Sequence[str], words: bool = False, lines: bool = False, sorts: bool = False):
         self.name, self.head, self.style = name, head, "words" if words else "lines" if lines else ""
+        self.sorts = sorts
         self.rows: list[Row] = []
 
-    def add(self, name: str, cells: Iterable[str | tuple[str, float | None]], new: bool = False) -> None:
+    def add(
+        self, name: str, cells: Iterable[str | tuple[str, float | None]], new: bool = False, link: str = ""
+    ) -> None:  # fmt: skip
         """Add a row. A cell is text, or text and its number."""
         made = []
         for cell, head in zip_longest(cells, self.head[1:], fillvalue=""):
             words, value = (cell, None) if isinstance(cell, str) else cell
             made.append(Cell(words, head, value))
-        self.rows.append(Row(name, made, new))
+        self.rows.append(Row(name, made, new, link))
 
 
 class Figure:
@@ -149,8 +160,13 @@ def render(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
+    tables = (
+        table for section in sections for block in section.blocks
+        for table in (block.tables if isinstance(block, Tables) else [block] if isinstance(block, Table) else [])
+    )  # fmt: skip
+    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8") if any(table.sorts for table in tables) else ""
     made: str = environment.get_template("page.html.jinja").render(
         title=title, facts=facts, contents=list(_contents(sections)), alarms=alarms, sections=sections, notes=notes,
-        svg_css=svg.CSS,
+        svg_css=svg.CSS, script=script, script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )  # fmt: skip
     return made.lstrip()

@@ -4,9 +4,11 @@
 golden/ is a run of tests/guest/determinism.fio on small.ini, aged once.
 """
 
+import base64
 import contextlib
 import csv
 import functools
+import hashlib
 import io
 import json
 import os
@@ -55,6 +57,12 @@ def raw(name: str) -> Any:
     return json.loads((GOLDEN / name).read_text())
 
 
+def _hash_of(element: str) -> str:
+    """Return the hash by which a policy names the script in an element."""
+    script = element.partition("<script>")[2].partition("</script>")[0]
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
 @functools.cache
 def page_of_golden() -> str:
     """Return the page of the golden run, which takes some seconds."""
@@ -88,6 +96,27 @@ class Markup(unittest.TestCase):
         # These parts have the name: title, h1, facts; h2, about; nav: section, two cards; table: id, head, name, two
         # cells and one's head; three figures: title, about; two cards; sentence; alarm, note. Data and file have none.
         self.assertEqual(text.count("&lt;script&gt;x&lt;/script&gt;&#34;&#39;&amp;"), 3 + 2 + 3 + 6 + 6 + 2 + 1 + 2)
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not there")
+    def test_a_click_on_a_heading_sorts(self) -> None:
+        """By value, not by text; cells without a number come last. The policy refuses every script but sort.js."""
+        table = page.Table("t", ("name", "time", "words"), sorts=True)
+        for name, value, words in (("b", 9.0, "z"), ("a", 10.0, "x"), ("d", None, "y"), ("c", 8.5, "w")):
+            table.add(name, [(f"{value} us" if value else "-", value), words], link=f"runs/{name}.html")
+        text = page.render("Sorted", [], [page.Section("One", blocks=[table])])
+        click = '<script>document.querySelectorAll("th")[{}].click();</script></body>'
+        for clicks, wanted in (((), "badc"), ((1,), "cbad"), ((1, 1), "abcd"), ((2,), "cadb"), ((2, 0), "abcd")):
+            with self.subTest(clicks=clicks):
+                more = "".join(click.format(at) for at in clicks)
+                done, _ = browse(text + more)
+                self.assertEqual("CONSOLE" in done.stderr, bool(clicks), "the page's policy refuses other scripts")
+                hashes = "".join(f" 'sha256-{_hash_of(click.format(at))}'" for at in dict.fromkeys(clicks))
+                done, _ = browse(text.replace("script-src", f"script-src{hashes}") + more)
+                self.assertNotIn("CONSOLE", done.stderr)
+                rows = Tables(done.stdout).tables["t"][1:]
+                self.assertEqual("".join(row[0][0] for row in rows), wanted)
+        self.assertEqual([attrs["href"] for tag, attrs in Tables(text).tags if tag == "a"],
+                         [f"runs/{name}.html" for name in "badc"])  # fmt: skip
 
     def test_nothing_is_blank_by_mistake(self) -> None:
         with self.assertRaisesRegex(Exception, "has no attribute"):

@@ -115,8 +115,24 @@ class Files(Case):
         })  # fmt: skip
         self.assertEqual(found.groups, ["closed", "ftl.op_permille", "age", "fill"])  # foot goes with op_permille
 
+    def test_labels(self) -> None:
+        """A label stands for all values of its pair, and the run is not given it."""
+        found = self.study(
+            'baseline.label = "off"\n[axes]\nseed = [1, 2]\n[[pairs]]\nlabel = ["off", "on", "apart"]\n'
+            'handles = ["none", "stream", "stream"]\nftl.placement_handles = [1, 2, 4]\n'
+        )
+        self.assertEqual((found.groups, found.baseline, len(found.points)), (["label"], {"label": "off"}, 6))
+        self.assertEqual({key: value for key, value in found.settings(found.points[1]).items() if key in found.axes},
+                         {"seed": 1, "handles": "stream", "ftl.placement_handles": 2})  # fmt: skip
+        jobs.check_keys(found)
+        unlabelled = self.study("[[pairs]]\nhandles = ['stream']\nftl.placement_handles = [2]\nseed = [1]\n")
+        self.assertEqual(jobs.prepare(unlabelled)[0].hash, jobs.prepare(found)[1].hash)
+
     def test_refused(self) -> None:
         for text, what in (
+            ('[[pairs]]\nlabel = ["a", "a"]\nclosed = [1, 2]\n', "label = 'a' is empty, or names two choices"),
+            ('[[points]]\nlabel = ""\nclosed = 1\n', "label = '' is empty, or names two choices"),
+            ('[axes]\nlabel = ["a", "b"]\n', "axis label: there is no such option of a replay"),
             ('[axes]\nsed = "1..3"\n', "axis sed: there is no such option of a replay, and no such setting"),
             ("[axes]\nftl.gc_polcy = [1]\n", "; did you mean ftl.gc_policy?"),
             ("[axes]\nsmp = [1, 2]\n", "an option of guests, not of replays"),
@@ -400,6 +416,24 @@ class Stores(Case):
                 self.assertEqual((kept.lookup(name), kept.damaged), (None, [f"{name[:12]}: {fault}"]))
                 self.assertFalse((kept.root / name).exists())
                 kept.damaged = []
+
+    def test_a_shared_drive_is_read_once(self) -> None:
+        """A check reads the whole drive: one that runs share is checked once, and not at all if it was made here."""
+
+        def job(number: int, warm: jobs.Job | None) -> jobs.Job:
+            inputs: dict[str, Any] = {"number": number}
+            keep = "made" if warm else jobs.DRIVE
+            words = ["sh", "-c", f"cat {jobs.DRIVE} >made" if warm else f"echo 0 >{jobs.DRIVE}"]
+            return jobs.Job(jobs.hash_of(inputs), inputs, words, {}, [keep], "f", 1, warm)
+
+        drive = job(0, None)
+        for checks in (0, 1):  # first the drive is made, then it is there
+            kept = store.Store(self.folder / "results")
+            runner = pool.Runner(kept)
+            with mock.patch.object(store, "fault_of", wraps=store.fault_of) as checked:
+                for number in (1, 2, 3):
+                    self.assertEqual(runner.run(job(10 * checks + number, drive)), "")
+            self.assertEqual(checked.call_count, checks)
 
     def test_work_of_dead_processes_is_removed(self) -> None:
         root = self.folder / "results"

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from support import READ, ROOT, TINY, Case
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "host-tools")]
 
 import pages
+from slate_lib import packages
 
 SLATE = ROOT / "host-tools" / "slate"
 TEXT = """\
@@ -83,14 +84,41 @@ class Study(Case):
         self.assertEqual(len(shown["runs"]), 7)
         self.assertRegex(told, r"20000 +24\.1 +3 +\+70\.9 %")
         self.assertEqual(sorted(path.name for path in (self.folder / "out").iterdir()), sorted([
-            ".made", "groups.csv", "index.html", "runs.csv", "report.txt",
+            ".made", "groups.csv", "index.html", "runs.csv", "runs.parquet", "report.txt",
             *(f"{name}.{form}" for name in ("max", "mean", "requests", "twice") for form in ("pdf", "png", "svg")),
         ]))  # fmt: skip
+        self._columns_have_types(rows)
         self.assertIn("6 known, 0 to make", self.study("--dry-run").stdout)
         before = {path.name: path.read_bytes() for path in (self.folder / "out").iterdir()}
         self.assertEqual(self.study().stdout, told)
         self._damaged_results_are_made_again(before)
         self._results_move(before)
+
+    def _columns_have_types(self, rows: list[dict[str, str]]) -> None:
+        """The Parquet file has the values of runs.csv."""
+        packages.load("pyarrow", "venv-parquet")
+        found = packages.load("pyarrow.parquet", "venv-parquet").read_table(self.folder / "out/runs.parquet")
+        self.assertEqual([(name, str(kind)) for name, kind in zip(found.schema.names, found.schema.types)], [
+            ("timing.read_ns", "int64"), ("seed", "int64"), ("mean, µs", "double"), ("max, ns", "double"),
+            ("twice, µs", "double"), ("requests", "double"), ("result", "string"), ("reason", "string"),
+        ])  # fmt: skip
+        numbers = found.schema.names[:6]
+        self.assertEqual(
+            [[float(row[name]) for name in numbers] + [row["result"], row["reason"]] for row in rows],
+            [[*(row[name] for name in numbers), row["result"], row["reason"]] for row in found.to_pylist()],
+        )
+
+    def test_a_page_for_each_run(self) -> None:
+        """The study's table leads to it."""
+        self.study("--pages")
+        text = (self.folder / "out/index.html").read_text(encoding="utf-8")
+        links = [attrs["href"] for tag, attrs in pages.Tables(text).tags if tag == "a" and "download" not in attrs]
+        links = [link for link in links if not link.startswith("#")]
+        self.assertEqual(links, [f"runs/{row['result'][:12]}.html" for row in self.table("runs.csv")])
+        self.assertEqual({f"runs/{path.name}" for path in (self.folder / "out/runs").iterdir()}, set(links))
+        shown = pages.Tables((self.folder / "out" / links[3]).read_text(encoding="utf-8")).tables
+        (row,) = [row for row in shown["latency"] if row[1:2] and row[1][0] == "read"]
+        self.assertEqual(float(row[6][1]), READ + 10_000)  # the fourth run: 20,000 ns, seed 1
 
     def _damaged_results_are_made_again(self, before: dict[str, bytes]) -> None:
         name = self.table("runs.csv")[0]["result"]
@@ -155,7 +183,7 @@ class Study(Case):
         self.assertEqual(child.returncode, 130, said)
         self.assertIn("slate: interrupted; 1 of 4 results are stored, and the same command goes on from there", said)
         self.assertEqual(list(results.glob(".work*")), [])
-        self.assertIn("4 runs (2 timing.read_ns x 1 seed x 2 read x 2 n), 1 known", self.study("--dry-run").stdout)
+        self.assertIn("4 runs (2 timing.read_ns x 1 seed x 2 read and n), 1 known", self.study("--dry-run").stdout)
 
     def _is_running_the_second(self, results: Path) -> bool:
         whole = [path for path in results.glob("*") if len(path.name) == 64]

@@ -20,6 +20,7 @@ OPTIONS = (
     Option("study", "FILE", "a study's file, or the name of a shipped study", count="?"),
     Option("--dry-run", about="only say what would run, and for how long"),
     Option("--out", "DIR", "where tables, charts and the page go (default: out/study-NAME)"),
+    Option("--pages", about="also write a page for each run, to which the study's page links"),
     Option("--jobs", "N", "runs at once (default: one for each processor, as memory allows)"),
     Option("--until", "MEASURE:PCT%", "add seeds until half of each interval of the measure is within so many per cent "
            "of its centre"),

@@ -85,7 +85,10 @@ class Work:
         """Say what would run."""
         left = self.left()
         study = self.study
-        sizes = " x ".join(f"{len(values)} {axis}" for axis, values in study.axes.items()) or "one"
+        sizes = " x ".join(
+            f"{len(choices)} {file.LABEL if file.LABEL in choices[0] else ' and '.join(choices[0])}"
+            for choices in study.dimensions
+        ) or "one"  # fmt: skip
         out = f", {study.left_out_count} left out" if study.left_out_count else ""
         print(f"{study.title}\n{len(self.jobs)} runs ({sizes}{out}), {len(self.known)} known, {len(left)} to make")
         warm = {job.warm.hash: job.warm for job in left if job.warm and not self.store.lookup(job.warm.hash)}
@@ -119,7 +122,7 @@ class Work:
             self.jobs = jobs.prepare(self.study)
             left = self.left()
             print(f"study  {more} more seeds: {len(self.jobs)} runs", file=sys.stderr)
-        outputs = Outputs(self.study, rows, found, self.store)
+        outputs = Outputs(self.study, rows, found, self.store, self.args.pages)
         text = outputs.text()
         write(outputs, self.folder, text)
         lacks = any(row.lacks for row in rows)
@@ -197,7 +200,8 @@ class Work:
 
     def _state(self) -> str:
         """Return a hash of all that the outputs depend on."""
-        parts = [self.study.text, json.dumps(self.study.points), str(self.until), _code(), facts.describe()]
+        parts = [self.study.text, json.dumps(self.study.points), str(self.until), str(self.args.pages)]
+        parts += [_code(), facts.describe()]
         parts += [(self.store.root / job.hash / store.SUMS).read_text(encoding="utf-8") for job in self.jobs]
         return hashlib.sha256("\0".join([*parts, *(job.hash for job in self.jobs)]).encode()).hexdigest()
 

@@ -28,6 +28,7 @@ TOP = ("title", "about", "run", "axes", "pairs", "points", "leave_out", "warm_up
        "statistic", "confidence")  # fmt: skip
 STATISTICS = ("mean", "median")
 SEED = "seed"
+LABEL = "label"  # names the choices of [[pairs]] or [[points]]; runs are not given it
 PLAIN = (SEED,)  # axes that a run may take although they are named in {}
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -102,10 +103,15 @@ class Study:
 
     @property
     def groups(self) -> list[str]:
-        """Return the axes that are not repetitions, without those that another one of their pair determines."""
+        """Return the axes that are not repetitions, without those that another one of their pair determines.
+
+        Of a pair with a label it is the label alone.
+        """
         used = self.templates
         told: set[str] = set()
         for dimension in self.dimensions:
+            if LABEL in dimension[0]:
+                told |= dimension[0].keys() - {LABEL}
             for axis in dimension[0]:
                 others = [other for other in dimension[0] if other not in used]
                 if axis in used and any(_determines(dimension, other, axis) for other in others):
@@ -118,7 +124,8 @@ class Study:
         used = self.templates
         made: dict[str, Given] = {}
         for key, value in together.items():
-            if key in used and key in point and key not in self.run and key not in PLAIN:
+            is_name = key == LABEL or (key in used and key not in PLAIN)
+            if is_name and key in point and key not in self.run:
                 continue
             made[key] = [_filled(one, point) for one in value] if isinstance(value, list) else _filled(value, point)
         return made
@@ -285,19 +292,30 @@ def _dimensions(raw: dict[str, Any]) -> list[list[Point]]:
             raise SlateError(f"[[pairs]] {number}: the lists differ in length: {told}", "give each as many values")
         if not all(sizes.values()):
             raise SlateError(f"[[pairs]] {number}: the lists have no value", "give each as many values")
-        found.append([dict(zip(columns, row)) for row in zip(*columns.values())])
+        found.append(_labelled([dict(zip(columns, row)) for row in zip(*columns.values())]))
     if rows := [dict(_flat(table, "[[points]]")) for table in _list(raw, "points")]:
         for row in rows:
             if row.keys() != rows[0].keys():
                 odd = sorted(row.keys() ^ rows[0].keys())[0]
                 raise SlateError(f"[[points]]: {odd} is given in some points only", "give it in each")
-        found.append(rows)
+        found.append(_labelled(rows))
     seen: set[str] = set()
     for dimension in found:
         if twice := sorted(seen & dimension[0].keys()):
             raise SlateError(f"axis {twice[0]} is given twice", "leave one out")
         seen |= dimension[0].keys()
     return found
+
+
+def _labelled(dimension: list[Point]) -> list[Point]:
+    """Return the choices. Refuse labels that do not tell them apart."""
+    seen: set[Value] = set()
+    for choice in dimension:
+        label = choice.get(LABEL, len(seen))
+        if label in seen or label == "":
+            raise SlateError(f"label = '{label}' is empty, or names two choices", "give each choice a name of its own")
+        seen.add(label)
+    return dimension
 
 
 def _values_of_pair(value: Any) -> list[Value]:

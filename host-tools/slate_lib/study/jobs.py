@@ -29,7 +29,7 @@ from .. import run as running
 from ..errors import SlateError
 from ..options import RunOptions
 from ..shape import Json
-from .file import SEED, Given, Point, Study, shown, words
+from .file import LABEL, SEED, Given, Point, Study, shown, words
 
 FORM = 1  # of the inputs
 DRIVE = "drive.slate"
@@ -118,8 +118,11 @@ def setting_keys() -> tuple[str, ...]:
 def check_keys(study: Study) -> None:
     """Refuse axes and keys of [run] that are no option, no setting and no name in {}."""
     kind, used = kind_of(study), study.templates
+    labels = {LABEL for dimension in study.dimensions if LABEL in dimension[0] and len(dimension[0]) > 1}
     for key in [*study.run, *study.axes]:
         option = _option(key)
+        if key in labels:
+            continue
         if option in TAKES[kind] or key in setting_keys() or key in used:
             continue
         if "." in key and key.partition(".")[0].replace("_", "-") in NAMED and kind == GUEST:

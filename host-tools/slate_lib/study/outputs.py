@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes what a study found: a table as text, CSV of all runs and of the groups, charts, and one page.
+"""Writes what a study found: a table as text, CSV (and Parquet) of all runs, CSV of the groups, charts, and pages.
 
-All of it depends on the study's file, the results, and the versions of Slate and SciPy that report.txt names. The page
-has no scripts. Colours of a chart are those of the first axis, markers and lines those of the second one.
+All of it depends on the study's file, the results, and the versions of Slate and SciPy that report.txt names (the
+bytes of runs.parquet also on pyarrow's). Colours of a chart are those of the first axis, markers and lines those of
+the second one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from .. import charts, facts, page
+from .. import charts, facts, htmlreport, packages, page, runfiles
 from .. import figures as drawing
 from ..charts import COLORS, GRID, INK, Charts
 from ..errors import SlateError
@@ -82,8 +83,9 @@ def heading(one: Measure) -> str:
 class Outputs:
     """Writes the files of a study with its results."""
 
-    def __init__(self, study: Study, rows: list[Row], found: list[Group], store: Store) -> None:
+    def __init__(self, study: Study, rows: list[Row], found: list[Group], store: Store, pages: bool = False) -> None:
         self.study, self.rows, self.groups, self.store = study, rows, found, store
+        self.pages = pages  # one for each run
         self.failed = [row for row in rows if row.reason]
 
     # ---- text
@@ -187,8 +189,7 @@ class Outputs:
         lines = []
         for row in self.rows:
             values = [repr(row.values[one.name]) if one.name in row.values else "" for one in measures]
-            reason = row.reason or "; ".join(f"{name}: {why}" for name, why in row.lacks.items())
-            lines.append([*(shown(row.point[axis]) for axis in axes), *values, row.hash, reason])
+            lines.append([*(shown(row.point[axis]) for axis in axes), *values, row.hash, _reason(row)])
         return _csv([head, *lines])
 
     def groups_csv(self) -> str:
@@ -208,7 +209,38 @@ class Outputs:
                 ])  # fmt: skip
         return _csv([head, *lines])
 
-    # ---- the page
+    def runs_parquet(self) -> bytes | None:
+        """Return the runs as a Parquet file whose columns have types; None: pyarrow is not there.
+
+        An axis of numbers, or of true and false, is a column of such; any other axis is text. A measure is a double in
+        the unit that its name has; null: the run lacks it.
+        """
+        try:
+            pa = cast(Any, packages.load("pyarrow", "venv-parquet"))
+            parquet = cast(Any, packages.load("pyarrow.parquet", "venv-parquet"))
+        except SlateError:
+            return None
+        columns = {axis: _typed([row.point[axis] for row in self.rows]) for axis in self.study.axes}
+        for one in self.study.measures:
+            columns[heading(one)] = pa.array([row.values.get(one.name) for row in self.rows], pa.float64())
+        columns["result"] = [row.hash for row in self.rows]
+        columns["reason"] = [_reason(row) for row in self.rows]
+        out = io.BytesIO()
+        parquet.write_table(pa.table(columns), out)
+        return out.getvalue()
+
+    # ---- the pages
+
+    def run_pages(self) -> dict[str, bytes]:
+        """Return each run's own page."""
+        made = {}
+        for row in self.rows:
+            if not row.reason and _page_of(row) not in made:
+                folder = self.store.root / row.hash
+                replay = folder / "replay.json"
+                run = runfiles.load(replay if replay.exists() else folder)
+                made[_page_of(row)] = htmlreport.render(run).encode()
+        return made
 
     def page(self) -> str:
         """Return the page."""
@@ -227,17 +259,19 @@ class Outputs:
             for cells in rows:
                 table.add(" · ".join(cells[:count]), cells[count:])
             tables.append(table)
-        runs = Table("runs", ["run", *(heading(one) for one in study.measures), "result"])
+        runs = Table("runs", ["run", *(heading(one) for one in study.measures), "result"], sorts=True)
         for row in self.rows:
-            cells_ = [number(row.values.get(one.name)) for one in study.measures]
-            runs.add(_words(row.point), [*cells_, row.hash[:12] if not row.reason else "failed"])
+            values = (row.values.get(one.name) for one in study.measures)
+            cells_ = [(number(value), value) for value in values]
+            link = _page_of(row) if self.pages and not row.reason else ""
+            runs.add(_words(row.point), [*cells_, row.hash[:12] if not row.reason else "failed"], link=link)
         sections = [
             *([Section("Question", blocks=[Sentence(study.about)])] if study.about else []),
             Section("Charts", "; ".join(_chart_words(study)), [page.Charts(figures)]),
             Section("Latencies", "share of I/Os up to a latency, all runs of a group together",
                     [page.Charts(self._latencies(made))]),
             Section("Figures", " ".join(self.remarks()), [page.Tables(tables)]),
-            Section("Runs", "each row is one run; runs.csv has all digits", [runs]),
+            Section("Runs", "each row is one run; a click on a heading sorts; runs.csv has all digits", [runs]),
             Section("To cite", blocks=[Sentence(line) for line in self.cite()]),
         ]
         counts = ((len(self.rows), "run"), (len(self.groups), "group"))
@@ -324,6 +358,27 @@ def _effect(by: Difference | None) -> str:
 
 def _words(point: Point) -> str:
     return " ".join(f"{axis.rpartition('.')[2]}={shown(value)}" for axis, value in point.items()) or "the run"
+
+
+def _reason(row: Row) -> str:
+    """Return why a run has no result, or lacks measures."""
+    return row.reason or "; ".join(f"{name}: {why}" for name, why in row.lacks.items())
+
+
+def _page_of(row: Row) -> str:
+    return f"runs/{row.hash[:12]}.html"
+
+
+def _typed(values: list[Value]) -> list[Value]:
+    """Return the values of an axis as one type: all true or false, all whole numbers, all numbers, or text."""
+    if all(isinstance(value, bool) for value in values):
+        return values
+    if all(map(_is_number, values)):
+        if all(isinstance(value, int) and abs(value) < 1 << 63 for value in values):
+            return values
+        if any(isinstance(value, float) for value in values):
+            return [float(value) for value in values]
+    return [shown(value) for value in values]
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> str:
@@ -419,12 +474,18 @@ def write(outputs: Outputs, folder: Path, text: str) -> None:
     files: dict[str, bytes] = {
         "report.txt": text.encode(), "runs.csv": outputs.runs_csv().encode(),
         "groups.csv": outputs.groups_csv().encode(), "index.html": outputs.page().encode(), **outputs.pictures(),
+        **(outputs.run_pages() if outputs.pages else {}),
     }  # fmt: skip
+    if table := outputs.runs_parquet():
+        files["runs.parquet"] = table
     try:
+        if outputs.pages:
+            (folder / "runs").mkdir(exist_ok=True)
         for name, data in files.items():
-            part = folder / f".{name}.part"
+            path = folder / name
+            part = path.with_name(f".{path.name}.part")
             part.write_bytes(data)
-            part.replace(folder / name)
+            part.replace(path)
     except OSError as error:
         raise SlateError(
             f"can not write {error.filename or folder}: {(error.strerror or str(error)).lower()}",

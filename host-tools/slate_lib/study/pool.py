@@ -38,6 +38,7 @@ class Runner:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._locks: dict[str, threading.Lock] = {}
+        self._drives: set[str] = set()  # hashes of drives that were made or checked; a check reads the whole drive
         self._lock = threading.Lock()
         self._children: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
@@ -50,7 +51,11 @@ class Runner:
             with self._lock:
                 lock = self._locks.setdefault(job.warm.hash, threading.Lock())
             with lock:
-                reason = "" if self.store.lookup(job.warm.hash) else self.run(job.warm)
+                reason = ""
+                if job.warm.hash not in self._drives and not self.store.lookup(job.warm.hash):
+                    reason = self.run(job.warm)
+                if not reason:
+                    self._drives.add(job.warm.hash)
             if reason:
                 return f"the drive could not be made: {reason}"
         return self._execute(job)
