@@ -17,7 +17,7 @@ build=${SLATE_BUILD:-$root/build}
 jobs=${JOBS:-$(nproc)}
 work=$build/qemu-steps
 first=${1:-1} last=${2:-9999}
-driver=0021-block-nand-ssd-an-emulated-NAND-SSD.patch
+driver=$(grep -- -block-add-nand-ssd- "$here/series")
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
 qtest=tests/qtest/nvme-command-test # from the first patch on
 

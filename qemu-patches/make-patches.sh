@@ -9,7 +9,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-driver=0021-block-nand-ssd-an-emulated-NAND-SSD.patch
+driver=$(grep -- -block-add-nand-ssd- "$here/series")
 
 if [ $# -ne 1 ]; then
 	echo "usage: make-patches.sh DIR" >&2

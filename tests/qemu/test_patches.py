@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = ROOT / "qemu-patches"
-DRIVER = "0021-block-nand-ssd-an-emulated-NAND-SSD.patch"
+DRIVER = "0032-block-add-nand-ssd-an-emulated-NAND-SSD.patch"
 TOUCHED = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 
 
