@@ -23,28 +23,132 @@ def names() -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return what is in the files of a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def run(*words: str | Path, cwd: str | Path | None = None) -> str:
+    """Run a command, which must succeed; return what it printed."""
+    done = subprocess.run([str(word) for word in words], cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"{words}: status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def git(tree: Path, *words: str | Path) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@b.example", "-c", "gc.auto=0")
+    return run("git", *who, *words, cwd=tree)
+
+
+def make_series(folder: str) -> tuple[list[Path], list[str]]:
+    """Write the whole series into a folder; return its files, and the names of those that they touch."""
+    run(PATCHES / "make-patches.sh", folder)
+    files = sorted(Path(folder).iterdir())
+    return files, sorted({name for file in files for name in TOUCHED.findall(file.read_text(encoding="utf-8"))})
+
+
+def copy_files(source: Path, tree: Path, touched: list[str]) -> None:
+    for name in [*touched, ".gitattributes", "VERSION"]:
+        if (source / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / name, tree / name)
+
+
+def commit_series(tree: Path, files: list[Path]) -> None:
+    """Make a git tree of upstream's files, with each patch as a commit behind the tag base."""
+    git(tree, "init", "-q")
+    git(tree, "add", "-A", "-f")
+    git(tree, "commit", "-q", "-m", "upstream")
+    git(tree, "tag", "base")
+    git(tree, "am", "-q", "--whitespace=nowarn", *files)
+
+
+class FromTree(unittest.TestCase):
+    """from-tree.sh, on a git tree of the files that a patch touches."""
+
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory(prefix="slate-patches-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.tree = self.folder / "tree"
+        files, touched = make_series(f"{self.folder}/series")
+        copy_files(ROOT / "build/qemu-src", self.tree, touched)
+        run("git", "apply", "-R", "--whitespace=nowarn", *reversed(files), cwd=self.tree)
+        commit_series(self.tree, files)
+
+    def copy(self) -> Path:
+        """Return a copy of qemu-patches, in a folder with what schema.sh reads."""
+        root = Path(tempfile.mkdtemp(dir=self.folder))
+        shutil.copytree(PATCHES, root / "qemu-patches")
+        for name in ("ftl", "nand-emu"):
+            (root / name).symlink_to(ROOT / name)
+        return root / "qemu-patches"
+
+    def from_tree(self, patches: Path, *words: str | Path) -> tuple[int, str]:
+        done = subprocess.run(
+            [str(patches / "from-tree.sh"), *map(str, words)], capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def refused(self, said: str, *words: str | Path) -> None:
+        """from-tree.sh says so, and changes nothing."""
+        patches = self.copy()
+        before = contents(patches)
+        status, output = self.from_tree(patches, *(words or [self.tree]))
+        self.assertEqual((status, contents(patches) == before), (1, True), output)
+        self.assertIn(f"from-tree.sh: {said}", output)
+
+    def test_there_and_back(self) -> None:
+        """from-tree.sh makes the files of which make-patches.sh made the series, to the byte."""
+        patches = self.copy()
+        for name in ("src/block/nand-ssd.c", "src/include/block/nand-ssd.h", names()[3], names()[-1]):
+            (patches / name).unlink()
+        for name in ("src/block/old.c", "0099-old.patch"):
+            (patches / name).write_text("old\n", encoding="ascii")
+        status, output = self.from_tree(patches, self.tree)
+        self.assertEqual((status, output), (0, f"{len(names())} patches, 11 files of the driver\n"))
+        self.assertEqual(contents(patches), contents(PATCHES))
+
+    def test_what_is_no_series(self) -> None:
+        """A tree that has no series in it is refused, and qemu-patches stays."""
+        self.refused(f"{self.folder} is not a git tree", self.folder)
+        self.refused(f"{self.tree} has no commit 'v1'", self.tree, "v1")
+        self.refused("0 commits of HEAD..HEAD add block/nand-ssd.c", self.tree, "HEAD")
+        head = git(self.tree, "rev-parse", "HEAD").strip()
+        try:
+            driver = self.tree / "block/nand-ssd.c"
+            driver.write_text(driver.read_text(encoding="utf-8") + "/* more */\n", encoding="utf-8")
+            self.refused(f"{self.tree} has changes that are in no commit")
+            git(self.tree, "commit", "-q", "-a", "-m", "block: more")
+            self.refused("the driver's files are in src/ once")
+            git(self.tree, "reset", "-q", "--hard", head)
+            schema = self.tree / "qapi/nand-ssd-counters.json"
+            schema.write_text("# mine\n", encoding="ascii")
+            git(self.tree, "commit", "-q", "-a", "-m", "qapi: mine")
+            self.refused("the driver's files are in src/ once")
+        finally:
+            git(self.tree, "reset", "-q", "--hard", head)
+
+
 class Patches(unittest.TestCase):
-    """qemu-patches."""
+    """The files of qemu-patches."""
 
     def test_the_series_alone_makes_the_tree(self) -> None:
         """The series has the driver's files, and each file that a patch or build.sh changes is as it was built."""
         if not (ROOT / "build/apt/qemu.plan").exists():
             self.skipTest("QEMU was built from a tarball of the user's own")
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([str(PATCHES / "make-patches.sh"), f"{folder}/series"], check=True)
-            files = sorted(Path(folder, "series").iterdir())
+            files, touched = make_series(f"{folder}/series")
             self.assertEqual([file.name for file in files], names())
-            texts = [file.read_text(encoding="utf-8") for file in files]
-            touched = sorted({name for text in texts for name in TOUCHED.findall(text)})
             self.assertIn("block/nand-ssd.c", touched)
-            unpack = [str(PATCHES / "build.sh"), "--source", f"{folder}/qemu"]
-            subprocess.run(unpack, check=True, capture_output=True)
-            for file in files:
-                apply = ["git", "apply", "--whitespace=nowarn", str(file)]
-                subprocess.run(apply, cwd=f"{folder}/qemu", check=True)
+            tree = Path(folder, "tree")
+            run(PATCHES / "build.sh", "--source", f"{folder}/qemu")
+            copy_files(Path(folder, "qemu"), tree, touched)
+            commit_series(tree, files)
             for name in touched:
                 built = ROOT / "build/qemu-src" / name
-                self.assertEqual(Path(folder, "qemu", name).read_bytes(), built.read_bytes(), name)
+                self.assertEqual((tree / name).read_bytes(), built.read_bytes(), name)
 
     def test_qemus_own_style(self) -> None:
         """Run checkpatch.pl, and ignore its false reports."""
