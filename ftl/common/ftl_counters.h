@@ -106,6 +106,8 @@
 	X(zone_implicit_commits, "Zones: writes beyond a random write area, which commit a part of it.") \
 	X(gc_pad_units, "Units of pad-units in pages of GC, or of wear levelling and relocation.") \
 	X(flush_pad_units, "Units of pad-units that a flush, a FUA write or an unbuffered write caused.") \
+	X(flush_pages, "DAC: pages that a flush or a FUA write closed before they were full.") \
+	X(flush_empty_bytes, "DAC: bytes left empty in these pages.") \
 	/* a new row goes here */
 
 #endif

@@ -287,13 +287,42 @@ static void packed(struct dac *d, uint32_t unit, uint32_t slot)
 	d->more_to_do = true;
 }
 
-/* Place a raw unit in a slot by itself. Returns false if no slot is free. */
+/* Does a flush or a FUA write wait for the open page, to which no older unit can be added any more? */
+static bool is_waited_for(const struct dac *d)
+{
+	uint64_t first = d->write.queue_first == DAC_NONE ? ~(uint64_t)0 : d->write.buf[d->write.queue_first].need;
+	uint64_t oldest;
+
+	if (d->pages.open == DAC_NONE)
+		return false;
+	oldest = d->write.buf[d->pages.slot[d->pages.open].unit[0]].need;
+	for (const struct ftl_io *io = d->write.waits.first; io; io = io->next)
+		if (oldest <= io->seq && first > io->seq)
+			return true;
+	return false;
+}
+
+static void close_for_flush(struct dac *d)
+{
+	const struct dac_fill *f = &d->pages.slot[d->pages.open].fill;
+
+	d->host.stats.flush_pages++;
+	d->host.stats.flush_empty_bytes += f->content - f->head;
+	close_slot(d, d->pages.open);
+}
+
+/*
+ * Place a raw unit in a slot by itself. Returns false if no slot is free. A page that a flush waits for is closed first,
+ * so that this one does not go before it.
+ */
 static bool place_raw(struct dac *d, uint32_t unit)
 {
 	uint32_t i = slot_free(d);
 
 	if (i == DAC_NONE)
 		return false;
+	if (is_waited_for(d))
+		close_for_flush(d);
 	slot_begin(d, i, true);
 	memcpy(d->pages.slot[i].fill.data, d->write.buf[unit].data, d->unit_bytes);
 	d->pages.slot[i].fill.entry[d->pages.slot[i].fill.count++] = d->engine.packed;
@@ -330,24 +359,24 @@ static bool has_page_in_flight(const struct dac *d)
 	return false;
 }
 
+/* Would a die take one more page now? Pages that are closed go first. */
+static bool is_die_free(const struct dac *d)
+{
+	return d->dies - d->ends.busy > d->pages.closed_slots;
+}
+
 /*
- * Close the open page early if a flush waits for an entry in it and no more entries can be added,
- * or if writes wait for room and no other event can free any.
+ * Close the open page early if a flush waits for an entry in it and no more of its entries can be added, or if writes
+ * wait for room and no other event can free any. While no die could take it, later units still fill the page of a flush.
  */
 void dac_close_due(struct dac *d)
 {
-	uint64_t first = d->write.queue_first == DAC_NONE ? ~(uint64_t)0 : d->write.buf[d->write.queue_first].need;
-	uint64_t oldest;
-	bool wanted;
+	bool stuck = d->write.writes.first && d->write.queue_first == DAC_NONE && d->write.free == DAC_NONE &&
+		     !has_page_in_flight(d);
 
-	if (d->pages.open == DAC_NONE)
-		return;
-	oldest = d->write.buf[d->pages.slot[d->pages.open].unit[0]].need;
-	wanted = d->write.writes.first && d->write.queue_first == DAC_NONE && d->write.free == DAC_NONE &&
-		 !has_page_in_flight(d);
-	for (const struct ftl_io *io = d->write.waits.first; io && !wanted; io = io->next)
-		wanted = oldest <= io->seq && first > io->seq;
-	if (wanted)
+	if (is_waited_for(d) && is_die_free(d))
+		close_for_flush(d);
+	else if (d->pages.open != DAC_NONE && stuck)
 		close_slot(d, d->pages.open);
 }
 

@@ -140,6 +140,109 @@ static void a_reference_in_the_same_page_costs_no_read(void)
 	rig_free(&r);
 }
 
+/* Submit an I/O of one unit, whose content is in `in`, at the present time. */
+static void begin(struct rig_io *q, enum ftl_op op, bool fua, uint32_t unit)
+{
+	q->io = (struct ftl_io){ .op = op, .fua = fua, .offset = (uint64_t)unit * UNIT, .bytes = UNIT,
+				 .host = q };
+	q->reported = false;
+	if (op == FTL_WRITE)
+		memcpy(q->data, in, UNIT);
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	r.ops->check(r.f);
+}
+
+/* Let the drive work until at_ns, or until nothing is left to do. */
+static void work_until(uint64_t at_ns)
+{
+	for (uint64_t next = r.ops->step(r.f, r.now_ns); next != FTL_IDLE && next <= at_ns;
+	     next = r.ops->step(r.f, r.now_ns)) {
+		r.now_ns = next;
+		r.ops->check(r.f);
+	}
+	if (at_ns != FTL_IDLE)
+		r.now_ns = at_ns;
+}
+
+/* A page of equal bytes compresses to a few; 2 bytes of head and 16 of an entry are before it. */
+static void same_bytes(uint8_t value)
+{
+	memset(in, value, UNIT);
+}
+
+/*
+ * The only die programs a raw page from 1300 to 22,488. Flushes of units 1 and 2, which are compressed at
+ * 2000 + 1300 and 4000 + 1300, wait for it anyway, so both units go into one page.
+ */
+static void a_page_is_filled_until_a_die_can_take_it(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+	const uint64_t t = r.now_ns, raw_ns = t + HASH_NS + COMPRESS_NS + PROGRAM_NS;
+
+	random_page(2);
+	begin(&r.io[0], FTL_WRITE, true, 0);
+	work_until(t + 2000);
+	same_bytes('a');
+	begin(&r.io[1], FTL_WRITE, false, 1);
+	begin(&r.io[2], FTL_FLUSH, false, 0);
+	work_until(t + 4000);
+	same_bytes('b');
+	begin(&r.io[3], FTL_WRITE, true, 2);
+	work_until(FTL_IDLE);
+	EXPECT_EQ(r.io[0].io.done_ns, raw_ns + IO_NS);
+	EXPECT_EQ(r.io[2].io.done_ns, raw_ns + PROGRAM_NS + IO_NS);
+	EXPECT_EQ(r.io[3].io.done_ns, raw_ns + PROGRAM_NS + IO_NS);
+	EXPECT_EQ(s->host_pages, 2);
+	EXPECT_EQ(s->flush_pages, 1);
+	read_io(2);
+	same_bytes('a');
+	read_io(1);
+	rig_free(&r);
+}
+
+/* As above, but unit 2 does not compress: its page does not go before the one that was waited for earlier. */
+static void no_later_page_overtakes_a_flush(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+	const uint64_t t = r.now_ns, raw_ns = t + HASH_NS + COMPRESS_NS + PROGRAM_NS;
+
+	random_page(2);
+	begin(&r.io[0], FTL_WRITE, true, 0);
+	work_until(t + 2000);
+	same_bytes('a');
+	begin(&r.io[1], FTL_WRITE, true, 1);
+	work_until(t + 4000);
+	random_page(3);
+	begin(&r.io[2], FTL_WRITE, false, 2);
+	work_until(t + 8000);
+	same_bytes('b');
+	begin(&r.io[3], FTL_WRITE, true, 3);
+	work_until(FTL_IDLE);
+	EXPECT_EQ(r.io[1].io.done_ns, raw_ns + PROGRAM_NS + IO_NS);
+	EXPECT_EQ(r.io[3].io.done_ns, raw_ns + 3 * PROGRAM_NS + IO_NS);
+	EXPECT_EQ(s->host_pages, 4);
+	EXPECT_EQ(s->flush_pages, 2);
+	rig_free(&r);
+}
+
+/* What a flush leaves empty is counted: all but the head, an entry and its content. */
+static void empty_bytes_of_a_flush_are_counted(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+
+	same_bytes('a');
+	write_io(0);
+	flush();
+	EXPECT_EQ(s->flush_pages, 1);
+	EXPECT_EQ(s->flush_empty_bytes, UNIT - 2 - 16 - s->comp_bytes);
+	flush();
+	EXPECT_EQ(s->flush_pages, 1);
+	random_page(1);
+	fua(1);		/* raw: the page is full */
+	EXPECT_EQ(s->flush_pages, 1);
+	rig_free(&r);
+}
+
 /* The reference buffer holds two references; the least recently used one is replaced. */
 static void the_reference_buffer_is_lru(void)
 {
@@ -506,6 +609,9 @@ int main(void)
 	RUN(the_engine_hashes_while_it_compresses);
 	RUN(a_reference_is_read_once);
 	RUN(a_reference_in_the_same_page_costs_no_read);
+	RUN(a_page_is_filled_until_a_die_can_take_it);
+	RUN(no_later_page_overtakes_a_flush);
+	RUN(empty_bytes_of_a_flush_are_counted);
 	RUN(the_reference_buffer_is_lru);
 	RUN(bytes_of_a_packed_page);
 	RUN(links_fill_a_page);

@@ -28,7 +28,8 @@ PLACES = {  # of the counters in their groups of log 0xd1 and in the rows of log
         reference_reads refused_references link_to_host_busy_ns link_to_drive_busy_ns core_busy_ns slc_pages
         slc_direct_pages slc_fold_units slc_erases map_hits map_misses map_reads map_writes map_copies read_cache_hits
         read_ahead_units zone_appends zone_opens zone_closes zone_finishes zone_resets zone_reports stray_pages
-        reclaim_units dram_busy_ns zone_retirements zone_commits zone_implicit_commits gc_pad_units flush_pad_units""",
+        reclaim_units dram_busy_ns zone_retirements zone_commits zone_implicit_commits gc_pad_units flush_pad_units
+        flush_pages flush_empty_bytes""",
     "source": """
         reads programs erases copybacks read_nj program_nj erase_nj copyback_nj die_busy_ns bus_busy_ns
         user_read_bytes""",
