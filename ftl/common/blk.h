@@ -34,8 +34,8 @@
  * Invariants (blk_check):
  *   K1  free_count and aside together count the free list, and only FREE blocks are on it;
  *   K2  a FULL block is on the bucket list of its valid count or, `changed`, on the list of
- *       changed blocks; no other block is on either. `stays` is set for the last block of that
- *       list, and in a queue for all blocks: their counts change without a move;
+ *       changed blocks; no other block is on either. `stays` says that a change of the count does not
+ *       move the block: it is set for the last block of that list, and in a queue for all blocks;
  *   K3  no bucket below `low` of a plane has a block;
  *   K4  slc counts the plane's blocks in SLC mode; the FULL ones among them, and no others, are on
  *       the list slc_full, and their valid counts change without a move; slc +

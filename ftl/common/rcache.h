@@ -43,7 +43,7 @@
 #define RCACHE_NONE 0xffffffffu
 
 struct rcache_entry {
-	uint64_t ready_ns;	/* when the content is in memory; it may be known before */
+	uint64_t ready_ns;	/* when the content is in memory, perhaps in the future */
 	const struct ftl_io *by;	/* the read that fills the entry, or NULL */
 	uint32_t unit, have;	/* number of the unit; bytes that have arrived */
 	uint8_t metadata;	/* bytes of metadata of each sector, behind the unit's data */

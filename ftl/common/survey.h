@@ -19,7 +19,7 @@ struct survey {
 	const struct nand_geometry *g;
 	uint64_t now_ns;	/* when the last command was issued */
 	uint64_t ready_ns;	/* when all commands issued so far have ended */
-	uint64_t unreadable;	/* pages found unreadable, in one pass or in several */
+	uint64_t unreadable;	/* pages that could not be read, the sum over the passes that count them */
 	bool anything;		/* some page is not erased */
 };
 

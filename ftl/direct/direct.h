@@ -19,9 +19,9 @@
  * the head of its queue until GC has freed some.
  *
  * The scheme generates GC as a sequence of primitive steps (struct direct_step). Blocking GC keeps
- * the die until it is done. Sliced GC goes first while it has credit (die.h), which a host program
- * gives it, or a read while a write waits for GC; else it uses the die when that is idle. A step (both
- * commands of a copy) is never interrupted, so a page never changes between its read and its program.
+ * the die until it is done. Sliced GC goes first while it has credit (die.h); without credit it uses
+ * the die when that is idle. A host program gives it credit, and so does a read while a write waits for GC.
+ * A step (both commands of a copy) is never interrupted, so a page never changes between its read and its program.
  *
  * Spare area (SPEC.md): LPN, sequence, a tag of the scheme's, "lost". The sequence
  * is a 40-bit count of programs from 1 on, copies included: of two copies of an LPN the one with

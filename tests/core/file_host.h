@@ -76,7 +76,10 @@ static inline int io(enum ftl_op op, uint32_t unit)
 	return request(op, unit, op != FTL_FLUSH);
 }
 
-/* Make the content of a version, of every fourth by a formula that the array keeps; version 0 was never written. */
+/*
+ * Fill `page` with the content of a version: zeroes for version 0, which was never written, a formula that the array
+ * keeps for every fourth one, random words for the others.
+ */
 static inline void content(uint32_t unit, uint32_t version)
 {
 	uint64_t s = ((uint64_t)unit << 32 | version) + 1;

@@ -341,8 +341,8 @@ static void do_read(struct naive *n, struct nand_cmd *c, const struct nand_cmd *
 }
 
 /*
- * Accept the array's decision that a block is worn out. A count that was too high must stay too
- * high.
+ * Accept the array's decision that a block is worn out, if it is consistent: above an erase count at which one command
+ * failed, none may succeed.
  */
 static enum nand_status worn(struct naive *n, uint32_t count, const struct nand_cmd *hint,
 			     enum nand_status fail, uint32_t *good, uint32_t *bad)

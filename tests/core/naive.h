@@ -30,7 +30,7 @@ struct naive_page {
 	uint32_t disturbs;			/* disturbances of its smallest PB */
 	uint32_t erased_from, erased_to;	/* pages [from, to) of the last erase that covered it */
 	bool must_erase;			/* it must be erased first (R9) */
-	bool any_oob;				/* programmed without OOB: the array chose the bytes once */
+	bool any_oob;				/* programmed without OOB: the first bytes that the array returns are right */
 	uint32_t raw_min;			/* raw errors seen in its worst word since it was programmed */
 	bool raw_seen;
 };
@@ -89,7 +89,7 @@ struct naive_channel {
 
 struct naive {
 	struct nand_array_config c;
-	struct nand *array;		/* its state is adopted where nand.h allows several */
+	struct nand *array;		/* where nand.h allows several states, the model takes over this array's */
 	struct naive_page *page;
 	struct naive_block *block;
 	struct naive_die *die;

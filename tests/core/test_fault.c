@@ -220,8 +220,8 @@ static void a_drive_that_cannot_program_says_so(void)
 }
 
 /*
- * One page fails again and again while the other die continues. All pages that ended after it count
- * when it is finally programmed, at every place in the ring of ended pages.
+ * The program of one page fails 100 times while the other die goes on. When it succeeds, `stable` passes all pages that
+ * ended meanwhile, wherever in the ring of ended pages they are.
  */
 static uint64_t failing_page;
 static uint32_t failures_left;

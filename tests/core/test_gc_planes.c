@@ -99,7 +99,10 @@ static void expect_runs(uint32_t stop, bool together, uint32_t runs)
 	ftl_free();
 }
 
-/* If GC ends at 5, plane 1 works with plane 0. */
+/*
+ * GC that ends at 5 free blocks has work in plane 1, which is then woken with plane 0 (two runs). If it ends at 4, or
+ * planes work apart, plane 0 works alone.
+ */
 static void gc_of_planes_begins_together(void)
 {
 	expect_runs(5, true, 2);

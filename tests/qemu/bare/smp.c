@@ -374,8 +374,8 @@ static void napper(void)
 }
 
 /*
- * Processor 0 works alone for 0.9 s since the last whole second, which takes the host less, and
- * falls asleep, too. An NMI from outside then wakes both. Prints by how much processor 1 is ahead.
+ * Processor 1 sleeps. Processor 0 works for 0.9 s from a whole second on, for which the host needs less time, and then
+ * sleeps as well. An NMI from outside wakes both. Prints by how much processor 1 is ahead.
  */
 static void scene_nmi(void)
 {
