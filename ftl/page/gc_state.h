@@ -30,7 +30,7 @@ struct gc {
 	uint32_t drained;	/* first of the blocks of which all pages have been read (blk.next), or BLK_NONE */
 	uint32_t next;		/* next victim: a block that only filled a page of drained blocks, or BLK_NONE */
 	uint8_t erased;		/* number of drained blocks that are being erased by one command */
-	bool alone;		/* there was no room for a page with units of another block than the drained ones */
+	bool alone;		/* the next page gets units of the drained blocks only: a filler's did not fit */
 	uint32_t second;	/* block that is erased together with the victim, or BLK_NONE */
 	bool second_waits;	/* its pages are copied next; false: they have been copied */
 	uint32_t page;		/* next page of the victim to examine */

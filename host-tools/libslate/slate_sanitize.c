@@ -269,7 +269,7 @@ static void drop_ftl(struct slate_dev *d, uint64_t core_ns)
 	d->sanitize_next_ns = sanitize_idle_ns(d->nand, core_ns);
 }
 
-/* Write the record, if there is one. Returns false on a failure, which is the operation's, too. */
+/* Write the namespaces' table, if there is one. If that fails, returns false, and the operation has failed. */
 static bool write_record(struct slate_dev *d, uint64_t *ready_ns)
 {
 	const struct ftl_config *c = &d->profile.ftl;

@@ -526,9 +526,9 @@ static uint64_t reads_of_a_mount(void)
  * them erased, and one of each other block. Each map page is read twice, to load and to compare, and each unit
  * once more, to see that it is the one that the map page names.
  *
- * Then one unit is written again, and its map page is not. The survey finds a page more. To find the entry, and again
+ * Then one unit is written again, and its map page is not. The survey finds one page more. Twice, to find the entry and
  * to keep it, the mount reads the map page, its old unit, the blocks with host page 3 or later (the survey's 7 + 6
- * pages), and the old unit once more to see which is newer. Between the two it compares the map page.
+ * pages), and the old unit again to see which is newer. Between these two times it reads the map page to compare it.
  */
 static void a_mount_reads_the_tail(void)
 {
