@@ -3,8 +3,8 @@
  * owners.h - how long requests of a namespace wait behind those of others.
  *
  * A *clock* belongs to a resource that has one holder at a time: a die, or the log. A holder carries data of one or
- * more namespaces, its owners; a bitmap names them. The clock of namespace n is the time for which holders had the
- * resource that have owners, but not n. A request reads the clock when it begins to wait and when its wait ends; the
+ * more namespaces, its owners; a bitmap names them. The clock of namespace n is the time for which the resource had a
+ * holder with owners of which n is none. A request reads the clock when it begins to wait and when its wait ends; the
  * difference is its wait behind others. Holders without owners (GC, and programs of the FTL's own pages) do not count.
  *
  * All namespaces have one clock: `owned_ns` counts holders with owners, own_ns[n] those that n owns, and the clock of n

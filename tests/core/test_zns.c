@@ -711,8 +711,8 @@ static void programs_and_erases_fail(void)
 }
 
 /*
- * The log has as many records to keep as a block has pages, or one fewer, and no spare block but those that it has:
- * each request must end. The medium fails, so records take more pages than one.
+ * Each request must end although the log has little room: it keeps as many records as a block has pages, or one fewer,
+ * and gets no other block than it has. Programs fail, so some records take several pages.
  */
 static void tight(uint64_t seed, uint32_t ops)
 {
