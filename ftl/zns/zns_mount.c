@@ -2,8 +2,8 @@
 /*
  * zns_mount.c - what flash holds. Each step leaves what the same steps find again, so power may be cut in any of them:
  *
- *   survey   Every spare area is read: of each block whose it is, of each zone its generation, the highest one of its
- *            blocks and records.
+ *   survey   Every spare area is read. It says to which zone and generation a block or record belongs; a zone has the
+ *            highest generation of its blocks and records.
  *   claim    Blocks of each zone's generation enter its table. What is older (a half-done reset), or a copy that was
  *            not completed (a half-done repair), is erased.
  *   ends     Let m be the zone's highest readable page. Pages up to m - slots were on flash before m was issued (Z3).

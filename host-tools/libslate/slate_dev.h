@@ -208,7 +208,7 @@ void slate_power_mounted(struct slate_dev *d);	/* A planned cut within the mount
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
 void slate_breaks(struct slate_dev *d, uint64_t now_ns);	/* The drive loses its power for good. */
-void slate_begin_events(struct slate_dev *d); /* slate_events.c: gives up events that no build has left. */
+void slate_begin_events(struct slate_dev *d); /* slate_events.c: drops events that contradict themselves */
 /*
  * slate_sanitize.c. slate_sanitize_goes_on() is called when the array has power again. It returns true if a sanitize
  * operation was interrupted and now goes on; then the caller must not mount the FTL. slate_sanitize_to_end() runs the

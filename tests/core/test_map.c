@@ -634,7 +634,10 @@ static struct sums random_run(bool payload)
 	return s;
 }
 
-/* Map pages keep their content, so nothing differs but the data, without checkpoints, which need payload. */
+/*
+ * A drive without payload keeps the content of its map pages, so it has the same times and counts. Both drives take no
+ * checkpoints, because these need payload.
+ */
 static void without_payload(void)
 {
 	struct sums with = random_run(true), without = random_run(false);
