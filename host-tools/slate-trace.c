@@ -354,7 +354,7 @@ static void write_cells(FILE *out, const struct trace_row *row, uint64_t at_ns)
 	fprintf(out, ",%d,%u,%s,%d,%u\n", row->fua, row->handle, crossings[row->crossing], row->lost, row->priority);
 }
 
-/* The new file, which has another name until it is complete. A table is written by a program that gets lines (table.h). */
+/* The new file, which has another name until it is complete. A program that gets lines writes a table (table.h). */
 struct made {
 	const char *name, *kind;	/* kind: of a table; NULL: the native form */
 	char *part;			/* NULL: standard output */

@@ -96,7 +96,7 @@ static bool queue(struct zns *z, struct ftl_io *io, const struct part *p)
 	return true;
 }
 
-/* All parts of the I/O are answered or in a queue: end its first part. first_seq: there was a buffer hit. */
+/* End the part of the I/O that divided it: the others are answered or in a queue. first_seq is set by a buffer hit. */
 static void split_done(struct zns *z, struct ftl_io *io)
 {
 	const struct ftl_breakdown own = { .buffer_ns = io->first_seq ? z->host.c.buffer_ns : 0 };

@@ -8,9 +8,9 @@
  * completion was seen. While nothing is due, the thread sleeps; for the last SPIN_NS it
  * polls the clock and the ring.
  *
- * Invariants: (1) a slot is free, or in flight with parts > 0; (2) inflight counts the slots in flight; (3) the ring has
- * room for every part of every slot, so no submission waits for room; (4) the content of a row's write is read from the
- * trace before the next row is.
+ * Invariants: (1) a slot is free, or in flight with parts > 0; (2) inflight counts the slots in flight; (3) the ring
+ * has room for every part of every slot, so no submission waits for room; (4) the content of a row's write is read from
+ * the trace before the next row is.
  */
 #define _GNU_SOURCE
 #include "load.h"

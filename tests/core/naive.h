@@ -30,7 +30,7 @@ struct naive_page {
 	uint32_t disturbs;			/* disturbances of its smallest PB */
 	uint32_t erased_from, erased_to;	/* pages [from, to) of the last erase that covered it */
 	bool must_erase;			/* it must be erased first (R9) */
-	bool any_oob;				/* programmed without OOB: the first bytes that the array returns are right */
+	bool any_oob;				/* programmed without OOB: the first bytes read are right */
 	uint32_t raw_min;			/* raw errors seen in its worst word since it was programmed */
 	bool raw_seen;
 };

@@ -468,7 +468,7 @@ static void dedup_takes_equal_units_only(void)
 	rig_free(&r);
 }
 
-/* Eight fingerprints are those of two units. Of three units the first one written is forgotten. */
+/* The store has room for eight fingerprints, those of two units. With a third unit it forgets the first one written. */
 static void fingerprints_by_number(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);

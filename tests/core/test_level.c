@@ -220,9 +220,9 @@ static uint32_t spread(uint32_t *sum)
 }
 
 /*
- * 300 such writes fill 75 blocks, of which the first three find enough free ones: 72 erases,
- * without levelling 18 of each of four blocks. With levelling one more block is erased for each
- * four units moved. The erase counts of two blocks differ at most by the threshold and one.
+ * 300 such writes fill 75 blocks. The first three blocks need no GC, so there are 72 erases, without levelling 18 of
+ * each of four blocks. With levelling one more block is erased for each four units moved. The erase counts of two
+ * blocks differ at most by the threshold and one.
  */
 static void wear_narrows(void)
 {

@@ -146,8 +146,8 @@ static void a_wait_for_two_cores_is_divided_by_their_time(void)
 }
 
 /*
- * A trim has no namespace. So a read between two trims does not wait behind another namespace, and no part of the trims'
- * own waits counts as a wait behind one.
+ * A trim has no namespace. So a read between two trims does not wait behind another namespace, and no part of the
+ * trims' own waits counts as a wait behind one.
  * Commands end at 1200, 2400 and 3600. The first trim is answered at 3200, the read at 2400, and their completions,
  * which take no time, wait for the core until 3600.
  */
