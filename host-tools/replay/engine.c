@@ -208,7 +208,7 @@ static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 
 	if (!s->has_origin) {
 		s->has_origin = true;
-		s->origin_ns = r->o.cut ? 0 : at_ns;
+		s->origin_ns = r->o.cut || r->cuts ? 0 : at_ns;
 	}
 	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
 	if (r->o.speed != TRACE_SPEED_ONE)
@@ -622,16 +622,30 @@ static int begin(struct replay *r)
 	return 0;
 }
 
+/* Make the cuts of --cuts that come before the next event, or at its time. */
+static int make_cuts(struct replay *r, uint64_t next_ns)
+{
+	int result = 0;
+
+	while (!result && cuts_next_ns(r->cuts) != REPLAY_NEVER && cuts_next_ns(r->cuts) <= next_ns)
+		result = cuts_make(r);
+	return result;
+}
+
 /*
  * The host has ended: let the drive finish the work that it has begun (programs of its buffer, GC).
  */
-static void let_drive_end(struct replay *r, uint64_t deadline_ns)
+static int let_drive_end(struct replay *r, uint64_t deadline_ns)
 {
-	while (deadline_ns != FTL_IDLE) {
+	int result = make_cuts(r, deadline_ns);
+
+	while (!result && deadline_ns != FTL_IDLE) {
 		r->now_ns = deadline_ns;
 		account_tick(r, r->now_ns);
 		deadline_ns = slate_step(r->dev, r->now_ns);
+		result = make_cuts(r, deadline_ns);
 	}
+	return result;
 }
 
 /*
@@ -648,7 +662,7 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 		uint64_t next_ns = slate_step(r->dev, r->now_ns);
 
 		*deadline_ns = next_ns;
-		if (next_ns < e->first_ns && next_ns < e->arrival_ns &&
+		if (next_ns < e->first_ns && next_ns < e->arrival_ns && next_ns < cuts_next_ns(r->cuts) &&
 		    next_ns < r->account.interval_end_ns && !replay_stopped)
 			r->now_ns = next_ns;	/* a deadline of the drive: no request is due */
 	}
@@ -660,6 +674,41 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 	return submit_due(r);
 }
 
+/* The power has been cut: the requests in flight never end. */
+static void lose_requests(struct replay *r)
+{
+	struct engine *e = r->engine;
+
+	deliver(r);
+	r->lost = e->inflight;
+	e->ready = 0;
+	e->first_ns = e->arrival_ns = REPLAY_NEVER;
+	account_end(r);
+}
+
+int engine_plan_cut(struct replay *r, char err[SLATE_ERR_BYTES])
+{
+	const struct slate_cut_plan plan = {
+		.when = SLATE_CUT_AT_NS, .value = r->o.cut_ns, .seed = r->o.cut_seed,
+		.what = r->o.cut_controller ? SLATE_CUT_CONTROLLER : SLATE_CUT_POWER,
+	};
+
+	return slate_power_cut(r->dev, r->now_ns, &plan, err);
+}
+
+int engine_cut(struct replay *r)
+{
+	char err[SLATE_ERR_BYTES];
+
+	if (engine_plan_cut(r, err))
+		return replay_fail(REPLAY_FAILED, "%s", err);
+	r->now_ns = r->o.cut_ns;
+	slate_step(r->dev, r->now_ns);
+	SSD_ASSERT(is_cut(r));
+	lose_requests(r);
+	return 0;
+}
+
 int engine_run(struct replay *r)
 {
 	struct engine *e = r->engine;
@@ -668,7 +717,7 @@ int engine_run(struct replay *r)
 
 	if (result)
 		return result;
-	if (r->o.cut)	/* the cut may precede the first request */
+	if (r->o.cut || r->cuts)	/* a cut may precede the first request */
 		deadline_ns = slate_step(r->dev, 0);
 	for (fed = submit_due(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
 		uint64_t next_ns;
@@ -681,16 +730,15 @@ int engine_run(struct replay *r)
 			return REPLAY_INTERRUPTED;
 		next_ns = earliest(e, deadline_ns);
 		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1 */
+		result = make_cuts(r, next_ns);
+		if (result)
+			return result;
 		r->now_ns = next_ns;
 	}
 	if (fed < 0)
 		return -fed;
 	if (is_cut(r)) {
-		deliver(r);
-		r->lost = e->inflight;
-		e->ready = 0;		/* the requests in flight never end */
-		e->first_ns = e->arrival_ns = REPLAY_NEVER;
-		account_end(r);
+		lose_requests(r);
 		return r->o.survivors ? unflushed_look(r) : 0;
 	}
 	if (r->lose && !r->o.until && lose_check(r->lose, r->stream[0].fetched))
@@ -703,7 +751,9 @@ int engine_run(struct replay *r)
 	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that --limit ended early */
 		if (check_bad(r, &r->stream[i], true))
 			return REPLAY_FAILED;
-	let_drive_end(r, deadline_ns);
+	result = let_drive_end(r, deadline_ns);
+	if (result)
+		return result;
 	if (r->o.check) {
 		slate_check(r->dev);
 		r->invariant_checks++;

@@ -123,16 +123,6 @@ static bool payload_refused(const struct replay_options *o)
 	return false;
 }
 
-static int plan_cut(struct replay *r, char err[SLATE_ERR_BYTES])
-{
-	const struct slate_cut_plan plan = {
-		.when = SLATE_CUT_AT_NS, .value = r->o.cut_ns, .seed = r->o.cut_seed,
-		.what = r->o.cut_controller ? SLATE_CUT_CONTROLLER : SLATE_CUT_POWER,
-	};
-
-	return slate_power_cut(r->dev, 0, &plan, err);
-}
-
 static int open_drive(struct replay *r)
 {
 	const struct ftl_host host = { engine_done, engine_copy, r };
@@ -160,7 +150,7 @@ static int open_drive(struct replay *r)
 		return result;
 	result = slate_open(&o, &host, &r->dev, err);
 	if (!result && r->o.cut)
-		result = plan_cut(r, err);
+		result = engine_plan_cut(r, err);
 	if (r->terminal)
 		fputs("\r\033[K", stderr);
 	if (replay_stopped)
@@ -221,6 +211,10 @@ static int open_all(struct replay *r)
 	if (!result && r->o.lose) {
 		r->lose = lose_open(r->o.lose);
 		result = r->lose ? 0 : REPLAY_USAGE;
+	}
+	if (!result && r->o.cuts) {
+		r->cuts = cuts_open(r->o.cuts);
+		result = r->cuts ? 0 : REPLAY_USAGE;
 	}
 	if (!result && r->o.unflushed) {
 		r->unflushed = unflushed_open();
@@ -347,6 +341,7 @@ static void close_all(struct replay *r)
 	verify_close(r->verify);
 	zoned_close(r->zoned);
 	lose_close(r->lose);
+	cuts_close(r->cuts);
 	unflushed_close(r->unflushed);
 	for (unsigned int i = 0; i < r->streams; i++) {
 		rows_end(&r->stream[i]);

@@ -49,6 +49,10 @@ static const char help[] =
 "                         capacitors, and no page is torn\n"
 "  --unflushed            the JSON lists the writes and trims that the cut may take\n"
 "  --survivors            ... and mounts the drive, and counts their sectors that are there\n"
+"  --cuts FILE            with --open, --drive and --ephemeral, for each line NS SEED IMAGE: cut a\n"
+"                         copy of the replay then, mount the drive, write what it has to IMAGE,\n"
+"                         and the JSON's power and gc to IMAGE.json. The times must not fall\n"
+"  --cuts-run PROGRAM     ... and execute PROGRAM IMAGE before the replay goes on; it must succeed\n"
 "  --until NS             leave out requests later than this, and flush the drive at the end\n"
 "  --lose FILE            leave out the requests in FILE: a line NUMBER for each, from 0 on; or\n"
 "                         NUMBER FROM TO: of that write only these bytes happen\n"
@@ -87,7 +91,8 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
-	OPT_CUT_AT, OPT_CUT_SEED, OPT_CUT_WHAT, OPT_UNFLUSHED, OPT_SURVIVORS, OPT_UNTIL, OPT_LOSE, OPT_HANDLES, OPT_HELP
+	OPT_CUT_AT, OPT_CUT_SEED, OPT_CUT_WHAT, OPT_UNFLUSHED, OPT_SURVIVORS, OPT_UNTIL, OPT_LOSE, OPT_CUTS, OPT_CUTS_RUN,
+	OPT_HANDLES, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -113,6 +118,8 @@ static const struct option long_options[] = {
 	{ "unflushed", no_argument, NULL, OPT_UNFLUSHED },
 	{ "survivors", no_argument, NULL, OPT_SURVIVORS },
 	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "cuts", required_argument, NULL, OPT_CUTS },
+	{ "cuts-run", required_argument, NULL, OPT_CUTS_RUN },
 	{ "lose", required_argument, NULL, OPT_LOSE },
 	TRACE_LONG_OPTIONS,
 	{ "align", required_argument, NULL, OPT_ALIGN },
@@ -227,6 +234,10 @@ static const char **file_at(struct replay_options *o, int c)
 		return &o->record_content;
 	case OPT_LOSE:
 		return &o->lose;
+	case OPT_CUTS:
+		return &o->cuts;
+	case OPT_CUTS_RUN:
+		return &o->cuts_run;
 	}
 	return NULL;
 }
@@ -366,7 +377,9 @@ enum {
 	SAYS_CONTENT_IS_OUTPUT = 1u << 20,
 	SAYS_UNFLUSHED = 1u << 21,
 	SAYS_SURVIVORS = 1u << 22,
-	SAYS_CHOICE = 1u << 23	/* --until or --lose */
+	SAYS_CHOICE = 1u << 23,	/* --until or --lose */
+	SAYS_CUTS = 1u << 24,
+	SAYS_CUTS_RUN = 1u << 25
 };
 
 static uint32_t fact(bool holds, uint32_t what)
@@ -408,8 +421,9 @@ static uint32_t options_said(const struct replay_options *o, unsigned int loops,
 	       fact(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | fact(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
 	       fact(loops > 1, SAYS_TWO_LOOPS) | fact(o->think, SAYS_THINK) | fact(speed, SAYS_SPEED) |
 	       fact(o->common_clock, SAYS_COMMON_CLOCK) | fact(o->cut, SAYS_CUT) |
-	       fact(o->cut_seed || o->cut_controller, SAYS_CUT_SEED) | fact(o->unflushed, SAYS_UNFLUSHED) |
+	       fact(o->cut_seed || (o->cut_controller && !o->cuts), SAYS_CUT_SEED) | fact(o->unflushed, SAYS_UNFLUSHED) |
 	       fact(o->survivors, SAYS_SURVIVORS) | fact(o->until || o->lose, SAYS_CHOICE) |
+	       fact(o->cuts, SAYS_CUTS) | fact(o->cuts_run, SAYS_CUTS_RUN) |
 	       fact(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
 	       fact(part, SAYS_PART) | fact(o->check, SAYS_CHECK) | fact(o->read_back, SAYS_READ_BACK);
 }
@@ -439,6 +453,11 @@ static const struct rule {
 	{ .when = SAYS_CUT | SAYS_EPHEMERAL, .all = SAYS_SURVIVORS,
 	  .why = "--cut-at with --ephemeral: nothing of the cut would be left: leave --ephemeral out, or give "
 		 "--survivors" },
+	{ .when = SAYS_CUTS, .all = SAYS_OPEN | SAYS_DRIVE | SAYS_EPHEMERAL,
+	  .none = SAYS_CUT | SAYS_SEVERAL | SAYS_COMMON_CLOCK | SAYS_CHECK | SAYS_CHOICE,
+	  .why = "--cuts goes with --open, --drive, --ephemeral and one trace: give these, and leave --cut-at, --repeat, "
+		 "--common-clock, --check, --until and --lose out" },
+	{ .when = SAYS_CUTS_RUN, .all = SAYS_CUTS, .why = "--cuts-run without --cuts: say when to cut" },
 	{ .when = SAYS_CUT_SEED, .all = SAYS_CUT, .why = "--cut-seed and --cut-what are for --cut-at: give that too" },
 	{ .when = SAYS_UNFLUSHED, .all = SAYS_CUT,
 	  .why = "--unflushed and --survivors are for --cut-at: give that too" },

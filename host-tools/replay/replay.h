@@ -8,6 +8,7 @@
  *   rows.c      keeps a stream's rows for later passes
  *   recorded.c  the loop for recordings: repeats the calls and compares the results
  *   place.c     calls ../trace/place.c and prints the replay's messages
+ *   cuts.c      --cuts: many cuts in one replay, each in a copy of the process
  *   lose.c      --lose: the requests that are left out
  *   unflushed.c --unflushed: writes and trims that a cut may take, and what it took
  *   verify.c    --check: compares each sector with its possible contents
@@ -48,7 +49,7 @@ enum replay_handles {
 
 struct replay_options {
 	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json, csv "-": stdout */
-	const char *lose;		/* NULL: none */
+	const char *lose, *cuts, *cuts_run;	/* NULL: none */
 	const char *set[REPLAY_SETS_MAX + 1];	/* in order; if a key occurs twice, the last one counts */
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* names of the traces */
@@ -156,6 +157,7 @@ struct replay {
 	struct csv *csv;		/* NULL: none */
 	struct zoned *zoned;		/* NULL: the drive has no zones */
 	struct lose *lose;		/* NULL: no --lose */
+	struct cuts *cuts;		/* NULL: no --cuts */
 	struct unflushed *unflushed;	/* NULL: no --unflushed */
 	uint64_t now_ns, submitted, completed;
 	uint64_t deepest;		/* most requests in flight */
@@ -195,6 +197,10 @@ void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t
  */
 int engine_read_back(struct replay *r);
 int engine_open(struct replay *r);
+/* Plan the cut that the options describe. Returns what slate_power_cut() does. */
+int engine_plan_cut(struct replay *r, char err[SLATE_ERR_BYTES]);
+/* Cut the power at o.cut_ns, before which nothing else is due. Returns 0, or an exit code after printing the error. */
+int engine_cut(struct replay *r);
 void engine_close(struct replay *r);
 /* Complete a request whose time has come. */
 void engine_deliver(struct replay *r, struct request *q);
@@ -290,6 +296,17 @@ int lose_row(struct replay *r, struct stream *s, struct trace_row *row);
 int lose_check(const struct lose *l, uint64_t requests);
 
 /*
+ * cuts.c. The file of --cuts has a line NS SEED IMAGE for each cut, and the times do not fall. cuts_open() reads it, and
+ * returns NULL after an error, which it has printed.
+ */
+struct cuts *cuts_open(const char *path);
+void cuts_close(struct cuts *c);
+/* Returns the time of the next cut; REPLAY_NEVER: there is none, also if c is NULL. */
+uint64_t cuts_next_ns(const struct cuts *c);
+/* Make the next cut in a copy of the process. No event of the replay is due before it. Returns 0, or an exit code. */
+int cuts_make(struct replay *r);
+
+/*
  * unflushed.c: the list of writes and trims that NVMe does not promise to be durable. They have not completed, or have
  * completed without FUA, and no flush that was submitted after that has completed. On a drive without a volatile write
  * cache all completed ones are durable.
@@ -328,6 +345,8 @@ int csv_close(struct csv *c, bool keep);
 
 /* report.c */
 int report_json(struct replay *r, double wall_s);
+/* Write the JSON's sections of a cut, and of GC until then. It reads nothing from the trace. */
+int report_cut(const struct replay *r, const char *path);
 /* summary.c */
 void summary_print(struct replay *r);
 

@@ -797,3 +797,19 @@ int report_json(struct replay *r, double wall_s)
 	json_decref(root);
 	return result;
 }
+
+int report_cut(const struct replay *r, const char *path)
+{
+	struct slate_stats *st = malloc(sizeof(*st));
+	json_t *root = json_object();
+	int result;
+
+	SSD_ASSERT(st && root);
+	slate_get_stats(r->dev, st);
+	put_cut(r, root);
+	put_gc(root, st);
+	result = write_file(root, path);
+	json_decref(root);
+	free(st);
+	return result;
+}

@@ -127,6 +127,19 @@ class Cuts(GuestTest):
         for key in ("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs"):
             self.assertEqual(again[key], lines[2][key], key)
 
+    def test_checked_on_the_host(self) -> None:
+        """The images have what the drives have, so a lying drive is found out, and an honest one is good."""
+        small = ("--set", "geometry.blocks_per_plane=16", "--set", "ftl.capacity_mib=40", "--check-on-host", "--seed=7")
+        log, lying = self.folder / "host.jsonl", self.folder / "lying.jsonl"
+        self.assertIn("4 power cuts: 4 left", self.cuts(*small, "--count", "4", "--log", log))
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[1:]]
+        self.assertTrue(all(line["operations"] > 0 for line in lines))
+        again = json.loads(self.cuts(*small, "--id", "7:1").partition("}")[0] + "}")
+        for key in ("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs"):
+            self.assertEqual(again[key], lines[1][key], key)
+        out = self.cuts(*small, "--count", "4", "--kind", "lying", "--log", lying, code=1)
+        self.assertIn("4 power cuts: 0 left", out)
+
     def test_a_drive_that_is_not_safe_is_found_out(self) -> None:
         """The page FTL reports that pages in pairs are not safe; flex, on the same array, backs them up.
 

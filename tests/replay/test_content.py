@@ -14,6 +14,7 @@ import subprocess
 import unittest
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from support import CORE, FAULTY, PLAIN, REPLAY, ROOT, TINY, Case
@@ -84,6 +85,51 @@ class Cut(Case):
             self.assertEqual(reads, 1 if not lost else 0)
             again = self.cut(at_ns)[1].read_bytes()
             self.assertEqual(hashlib.sha256(again).hexdigest(), first)
+
+    def test_many_in_one_replay(self) -> None:
+        """Each copy of the replay leaves what a replay of its own leaves: before, between and after the requests."""
+        times = (0, 1500, 50_000, 50_000, 104_101, 10**9)
+        made = self.folder / "made.slate"
+        self.call("--profile", TINY, "--drive", made, self.file("none.content", make([])))
+        images = [self.folder / f"{at}.img" for at in range(len(times))]
+        cuts = self.file("cuts", "".join(f"{ns} {ns % 7} {image}\n" for ns, image in zip(times, images)))
+        run = self.folder / "run"
+        run.write_text('#!/bin/sh\ncp "$1" "$1.copy"\n', encoding="utf-8")
+        run.chmod(0o755)
+        before = made.read_bytes()
+        words = ("--drive", made, "--ephemeral", "--open", "--cuts", cuts, "--cuts-run", run, "--json", "-")
+        whole = json.loads(self.call(*words, self.trace).stdout)
+        self.assertEqual((whole["requests"]["completed"], whole["power"], made.read_bytes()), (8, None, before))
+        self.assertEqual(images[2].read_bytes(), images[3].read_bytes())
+        for ns, image in zip(times, images):
+            with self.subTest(at_ns=ns):
+                one = self.folder / "one.slate"
+                one.write_bytes(before)
+                said = self.call("--drive", one, "--open", "--cut-at", ns, "--cut-seed", ns % 7, "--json", "-",
+                                 self.trace).stdout  # fmt: skip
+                told = json.loads(Path(f"{image}.json").read_text(encoding="utf-8"))
+                self.assertEqual(told, {key: json.loads(said)[key] for key in ("power", "gc")})
+                self.file("x", f"{10**9} 0 {self.folder / 'x.img'}\n")
+                nothing = self.file("none.content", make([]))
+                self.call("--drive", one, "--ephemeral", "--open", "--cuts", self.folder / "x", nothing)
+                self.assertEqual(image.read_bytes(), (self.folder / "x.img").read_bytes())
+                self.assertEqual(image.read_bytes(), Path(f"{image}.copy").read_bytes())
+
+    def test_many_are_refused(self) -> None:
+        self.call("--profile", TINY, "--drive", self.folder / "d", self.file("none.content", make([])))
+        words = ("--open", "--drive", self.folder / "d", "--ephemeral", "--cuts")
+        for text, why in (
+            ("x\n", "line 1: is not NS SEED IMAGE"),
+            ("1 2\n", "line 1: is not NS SEED IMAGE"),
+            ("-1 2 a\n", "line 1: is not NS SEED IMAGE"),
+            ("2 0 a\n1 0 b\n", "line 2: the times fall"),
+        ):
+            self.assertIn(why, self.call(*words, self.file("cuts", text), self.trace, code=2).stderr)
+        for more, why in (
+            (("--cuts", "nothere"), "--cuts goes with --open, --drive, --ephemeral and one trace"),
+            (("--cuts-run", "x"), "--cuts-run without --cuts"),
+        ):
+            self.assertIn(why, self.call("--profile", TINY, *more, self.trace, code=2).stderr)
 
     def test_refused(self) -> None:
         for words in (

@@ -20,7 +20,7 @@ from ..powercut import CUT, ENDED, Plan
 from ..shape import Json
 from ..work import Script
 from . import kinds, logfile
-from .files import content_of, copy_sparse, keep_console, replayed, same_drives
+from .files import GROUP, GROUP_ON_HOST, content_of, copy_sparse, keep_console, replayed, same_drives
 from .times import When
 from .workload import VERDICTS, Workload, root_of, verdict_of
 
@@ -88,6 +88,11 @@ class Campaign:
     words: tuple[str, ...] = ()  # the options that repeat its cuts
     states: int = 1  # of each cut that are checked, with the kind subset
     job_start_ns: int = 0
+
+    @property
+    def group(self) -> int:
+        """Return how many cuts a recording has."""
+        return GROUP_ON_HOST if self.workload.on_host else GROUP
 
     def options(self, name: str, drive: Path, files: dict[str, bytes], **environment: object) -> RunOptions:
         """Return the options of a boot with one of the scripts, and further files for it."""

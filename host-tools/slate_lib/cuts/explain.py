@@ -12,14 +12,14 @@ from ..errors import MachineError, plain
 from ..shape import Json
 from . import figures, groups, kinds, shrink
 from .campaign import Campaign, Moment, Recorded
-from .files import GROUP, copy_sparse, replayed
+from .files import copy_sparse, replayed
 from .times import announced, lines, resolve
 from .workload import VERDICTS, verdict_of
 
 
 def run(campaign: Campaign, index: int, words: list[str]) -> shrink.Account | None:
     """Explain a cut whose check fails; None: its check does not fail. words: the campaign's options."""
-    group = index // GROUP
+    group = index // campaign.group
     last = campaign.end() if campaign.at else groups.last(campaign, group)
     work = campaign.work(group, last)
     at_ns = resolve(campaign.when(index), work.report, last.at_ns) if campaign.at else None

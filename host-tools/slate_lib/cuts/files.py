@@ -11,7 +11,8 @@ from .. import paths
 from ..errors import MachineError, SlateError
 from ..shape import Json
 
-GROUP = 64  # drives that a boot checks at most
+GROUP = 64  # cuts of a recording, and drives that a boot checks at most
+GROUP_ON_HOST = 256  # cuts of a recording, if no boot checks them
 ROOM = 5 << 30  # bytes of drive files at once
 EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the cuts of a campaign, in groups of GROUP.
+"""Makes the cuts of a campaign, in groups.
 
 A group is one guest: an aged drive as the work's 'make' left it, and the work, recorded with its content up to the
 group's latest cut, which QEMU makes. Each cut is then made on a copy of that first drive by slate-replay, which replays
@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..shape import Json
-from . import states, vanish
+from . import onhost, states, vanish
 from .campaign import Campaign, Moment, Recorded
-from .files import GROUP, content_of, copy_sparse, drives_at_once, replayed
+from .files import content_of, copy_sparse, drives_at_once, replayed
 from .times import announced, resolve
 
 
@@ -46,15 +46,15 @@ def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
 
 def last(campaign: Campaign, number: int) -> Moment:
     """Return the latest cut of a group."""
-    moments = (campaign.moment(index) for index in range(number * GROUP, (number + 1) * GROUP))
+    moments = (campaign.moment(index) for index in range(number * campaign.group, (number + 1) * campaign.group))
     return max(moments, key=lambda moment: moment.at_ns)
 
 
 def lines(campaign: Campaign, begin: int, end: int) -> Iterator[Json]:
     """Return the log's lines for these cuts."""
-    for number in range(begin // GROUP, (end + GROUP - 1) // GROUP):
-        first = number * GROUP
-        yield from group(campaign, number, range(max(begin, first), min(end, first + GROUP)))
+    for number in range(begin // campaign.group, (end + campaign.group - 1) // campaign.group):
+        first = number * campaign.group
+        yield from group(campaign, number, range(max(begin, first), min(end, first + campaign.group)))
 
 
 def cut(campaign: Campaign, work: Recorded, moment: Moment, name: str) -> tuple[Path, Json, list[bytes]]:
@@ -72,7 +72,9 @@ def cut(campaign: Campaign, work: Recorded, moment: Moment, name: str) -> tuple[
 
 
 def batch(campaign: Campaign, work: Recorded, moments: list[Moment]) -> list[Json]:
-    """Check some cuts in one guest."""
+    """Check some cuts, in one guest or here."""
+    if campaign.workload.on_host:
+        return onhost.lines(campaign, work, moments)
     if campaign.states > 1:
         return [states.line(campaign, work, moment) for moment in moments]
     began = time.monotonic()

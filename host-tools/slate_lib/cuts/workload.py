@@ -46,6 +46,7 @@ class Workload:
     fs: str | None = None  # None: programs of the user's own
     per_boot: int = 64
     apps: bool = False
+    on_host: bool = False  # its check is a program for this machine, which looks at an image
     small: bool = False  # it works on the small kernel, which has ext4, XFS and F2FS
 
     @property
@@ -74,6 +75,8 @@ OPTIONS = (
     Option("--check", "FILE", "checks a drive after the cut: exit status 0 good, 1 lost, 2 torn, 3 inconsistent"),
     Option("--make", "FILE", "prepares the drive before --work, once (default: nothing)"),
     Option("--file", "FILE", "a file for them in the guest", repeat=True),
+    Option("--check-on-host", about="check images of the drives on this machine, without boots: with e2fsck and "
+           "debugfs, or your own --check, for which $SLATE_DEV is a file"),
     Option("--apps", about="the guest has the applications (docs/apps.md)"),
     Option("--per-boot", "N", "check at most so many drives in a boot (default 64); 1 if their identifiers must not "
            "meet, as those of Btrfs and md"),
@@ -84,7 +87,10 @@ def from_arguments(args: argparse.Namespace) -> Workload:
     """Return the work that the arguments name."""
     per_boot = int(number("per-boot", args.per_boot or "64", 1, 64))
     given = [name for name in (*_OWN, "file", "apps") if getattr(args, name)]
+    on_host = args.check_on_host
     if args.ready:
+        if on_host:
+            raise SlateError("--check-on-host with --ready: its check needs a guest", "leave one of them out")
         if args.fs or given:
             raise SlateError(f"--{'fs' if args.fs else given[0]} with --ready: that work has its own",
                              "leave one of them out")  # fmt: skip
@@ -92,7 +98,7 @@ def from_arguments(args: argparse.Namespace) -> Workload:
     if not args.work:
         if given:
             raise SlateError(f"--{given[0]} without --work", "name the work with --work")
-        return _fsyncs(args.fs or "ext4", per_boot)
+        return _fsyncs(args.fs or "ext4", per_boot, on_host)
     if args.fs:
         raise SlateError("--fs with --work: the file system is made by --make or --work", "leave --fs out")
     if not args.check:
@@ -103,17 +109,22 @@ def from_arguments(args: argparse.Namespace) -> Workload:
             raise SlateError(f"--file {name}: the run's own is called {name}", "give the file another name")
         programs[name] = data
     sha256 = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(programs.items())}
-    facts = {"work": sha256, **({"apps": True} if args.apps else {})}
-    return Workload(programs, facts, per_boot=per_boot, apps=args.apps)
+    facts = {"work": sha256, **({"apps": True} if args.apps else {}), **({"on_host": True} if on_host else {})}
+    return Workload(programs, facts, per_boot=per_boot, apps=args.apps, on_host=on_host)
 
 
-def _fsyncs(fs: str, per_boot: int) -> Workload:
+def _fsyncs(fs: str, per_boot: int, on_host: bool) -> Workload:
     if fs not in FILE_SYSTEMS:
         raise SlateError(f"--fs {fs}: not a file system here", f"use one of: {', '.join(FILE_SYSTEMS)}")
     script = (paths.GUEST_TOOLS / "jobs" / "cuts-fs.sh").read_bytes()
     programs = dict.fromkeys(_OWN, script) | {PROGRAM: paths.guest_program(PROGRAM).read_bytes()}
     environment = {"CUTS_FS": fs, "CUTS_WORKERS": str(WORKERS)}
-    return Workload(programs, {"fs": fs}, environment, fs, per_boot, small=True)
+    if on_host and fs != "ext4":
+        raise SlateError(f"--check-on-host with --fs {fs}: only a kernel replays its log", "leave one of them out")
+    if on_host:
+        programs["check"] = (paths.GUEST_TOOLS / "jobs" / "cuts-host.sh").read_bytes()
+    facts = {"fs": fs, **({"on_host": True} if on_host else {})}
+    return Workload(programs, facts, environment, fs, per_boot, on_host=on_host, small=True)
 
 
 def _ready(text: str, per_boot: int) -> Workload:
