@@ -19,8 +19,8 @@ void closest_see(struct closest *c, const char *name);
 /* Write a sentence about the option that getopt_long() just refused with '?': `word` is argv[optind - 1]. */
 const char *closest_complaint(const struct option *options, const char *word, char out[192]);
 /*
- * Find a word of argv that is no option's whole name, though getopt_long() would take it for one that it
- * abbreviates; NULL: none. `first`: options end at the first word that is none.
+ * Returns a word of argv that abbreviates an option's name, which getopt_long() would accept; NULL: there is none.
+ * `first`: options end at the first word that is no option.
  */
 const char *closest_abbreviation(const struct option *options, int argc, char **argv, bool first);
 /* Returns the name of the option for which getopt_long() returns c, or "?". */

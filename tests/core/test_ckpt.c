@@ -192,9 +192,9 @@ static void five_units_and_a_checkpoint(struct drive *d)
 /* ---- what a mount reads ---------------------------------------------------------- */
 
 /*
- * A mount reads the first page of each block; the checkpoint's pages; of the blocks of units, of map pages and of the
- * checkpoint the first erased page, and the first page of each other block, which is erased; and each map page twice,
- * to load it and to compare.
+ * A mount reads the first page of each block, and the checkpoint's pages. Then the survey reads one erased page of each
+ * block: the one behind what is written in the blocks of units, of map pages and of the checkpoint, and the first one
+ * of the others. Each map page is read twice, to load it and to compare.
  *
  * Then a unit is written, and its map page is not: the mount reads that unit's page, too. So the map page has a tail.
  * To find what changed, the mount loads it, reads the tail (two pages of one block, one of them erased) and the unit's

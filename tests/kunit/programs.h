@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * programs.h - the core's tests that run in a kernel: test_NAME.c, the words of its command
- * line, and those of its cases that are skipped there, for they take seconds even in a
- * process. Each is a suite core-NAME. With "-n" a test does less than in a process, and
- * where it asks test_times() it does `percent` % (a parameter of the module; from 100 on
- * nothing is skipped): the processor is an emulated one. Tests that are not here: profile,
- * control, power and sanitize test libslate; file and kill_points need mmap, fork, kill or
- * ptrace; odd and the power-cut sweeps of direct take minutes; three cases of fxp and
- * abilities use floating point; and what choices tests, all other tests use.
+ * programs.h - the core's tests that run in a kernel, each as a suite core-NAME. A row has the NAME of test_NAME.c, the
+ * words of its command line, and the cases that are skipped in a kernel, because they take seconds even in a process.
+ *
+ * The processor of the kernel is an emulated one. So "-n" lets a test do less than in a process, and where a test asks
+ * test_times() it does `percent` % (a parameter of the module; from 100 on nothing is skipped).
+ *
+ * These tests are missing: profile, control, power and sanitize test libslate; file and kill_points need mmap, fork,
+ * kill or ptrace; odd and the power-cut sweeps of direct take minutes; three cases of fxp and abilities use floating
+ * point; choices tests what all others use, too.
  */
 PROGRAM(rules, "", "")
 PROGRAM(fault, "", "either_erase_of_a_pair_may_fail")
