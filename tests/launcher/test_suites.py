@@ -91,8 +91,8 @@ class Refuses(unittest.TestCase):
         self.assertIn(f"DIR={self.folder}/none: there is no such folder", self.refused(self.folder / "none"))
 
     def test_another_folder(self) -> None:
-        told = f"DIR={self.folder}: is neither blktests nor xfstests nor fio; name the folder that has their 'check', or"
-        self.assertIn(told, self.refused(self.folder))
+        told = "is neither blktests nor xfstests nor fio; name the folder that has their 'check', or"
+        self.assertIn(f"DIR={self.folder}: {told}", self.refused(self.folder))
 
     def test_not_built(self) -> None:
         self.checkout(suites.SUITES[0])

@@ -305,7 +305,7 @@ _FORMAT = re.compile(r"^lbaf: \{'lbaf': (\d+),.*\}, pil: (\d), pitype: (\d), elb
 
 
 def read_fio(text: str) -> list[Outcome]:
-    """Parse 'Running test N ... PASS' and 'Test N PASSED (WHAT)', the latter below 'lbaf: ..., pil: ...' of its format."""
+    """Parse 'Running test N ... PASS', and 'Test N PASSED (WHAT)' below 'lbaf: ..., pil: ...' of its format."""
     found = []
     form = ""
     for line in text.splitlines():
