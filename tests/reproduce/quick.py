@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def run(study: str, out: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """reproduce.py, quick."""
+    """Run a quick study."""
     command = [sys.executable, str(support.REPRODUCE), "run", study, "--quick", "--out", out, *more]
     return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False)
 

@@ -28,7 +28,7 @@ SMALL = ("--scale", "64")  # runs of further studies that these tests start
 
 
 def reproduce(*args: Any, **more: Any) -> subprocess.CompletedProcess[str]:
-    """reproduce.py."""
+    """Run a study."""
     command = [sys.executable, str(support.REPRODUCE), "run", *args]
     return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False, **more)
 
