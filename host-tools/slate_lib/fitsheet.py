@@ -29,7 +29,7 @@ from .errors import SlateError
 
 IO_BYTES = 4096
 MB = 1_000_000
-# docs/time.md measures these with fio's libaio, no I/O scheduler and the default rate of the guest's processors.
+# docs/results/bench/path.md: fio's libaio on Linux 6.1, no I/O scheduler, the default rate of the guest's processors.
 READ_PATH_US, WRITE_PATH_US = 2.62, 2.69
 # A lane of each generation carries so many GB/s, after line coding.
 LANE_GB_S = {1: 0.25, 2: 0.5, 3: 8 * 128 / 130 / 8, 4: 16 * 128 / 130 / 8, 5: 32 * 128 / 130 / 8, 6: 64 / 8}
