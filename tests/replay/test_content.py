@@ -115,6 +115,14 @@ class Cut(Case):
                 self.assertEqual(image.read_bytes(), (self.folder / "x.img").read_bytes())
                 self.assertEqual(image.read_bytes(), Path(f"{image}.copy").read_bytes())
 
+    def test_no_cuts(self) -> None:
+        """The times of --cuts are of the drive's clock, those of --open alone are from the first request on."""
+        made = self.folder / "made.slate"
+        self.call("--profile", TINY, "--drive", made, self.file("none.content", make([])))
+        for words, first in (((), 0), (("--cuts", "/dev/null"), 5)):
+            rows = self.rows(self.trace, "--drive", made, "--ephemeral", "--open", *words)
+            self.assertEqual(rows[0]["submit_ns"], first)
+
     def test_many_are_refused(self) -> None:
         self.call("--profile", TINY, "--drive", self.folder / "d", self.file("none.content", make([])))
         words = ("--open", "--drive", self.folder / "d", "--ephemeral", "--cuts")

@@ -12,7 +12,7 @@ from ..errors import MachineError, plain
 from ..shape import Json
 from . import figures, groups, kinds, shrink
 from .campaign import Campaign, Moment, Recorded
-from .files import copy_sparse, replayed
+from .files import BY_CLOCK, copy_sparse, replayed
 from .times import announced, lines, resolve
 from .workload import VERDICTS, verdict_of
 
@@ -77,7 +77,7 @@ def requests(campaign: Campaign, work: Recorded, moment: Moment) -> list[Json]:
     """Return the last requests until a cut."""
     drive, rows = campaign.folder / "requests.slate", campaign.folder / "requests.csv"
     copy_sparse(campaign.origin, drive)
-    replayed(f"cut {moment.id}", "--drive", drive, "--ephemeral", "--open", "--csv", rows, work.trace)
+    replayed(f"cut {moment.id}", "--drive", drive, *BY_CLOCK, "--csv", rows, work.trace)
     drive.unlink()
     with open(rows, encoding="utf-8") as file:
         return figures.csv_rows(csv.DictReader(file), moment.at_ns, shrink.DRAWN)

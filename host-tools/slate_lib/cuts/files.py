@@ -12,6 +12,8 @@ from ..errors import MachineError, SlateError
 from ..shape import Json
 
 GROUP = 64  # cuts of a recording, and drives that a boot checks at most
+# Options of slate-replay for times of the drive's clock, not from the first request on: those of no cuts.
+BY_CLOCK = ("--ephemeral", "--open", "--cuts", "/dev/null")
 GROUP_ON_HOST = 256  # cuts of a recording, if no boot checks them
 ROOM = 5 << 30  # bytes of drive files at once
 EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")

@@ -22,7 +22,7 @@ from pathlib import Path
 from ..shape import Json
 from . import onhost, states, vanish
 from .campaign import Campaign, Moment, Recorded
-from .files import content_of, copy_sparse, drives_at_once, replayed
+from .files import BY_CLOCK, content_of, copy_sparse, drives_at_once, replayed
 from .times import announced, resolve
 
 
@@ -107,7 +107,7 @@ def cut_checks(
 
 def _cut_check(moment: Moment, drive: Path, before: Path) -> int | None:
     trace, rows = content_of(drive), drive.with_suffix(".csv")
-    replayed(f"cut {moment.id}", "--drive", before, "--ephemeral", "--open", "--csv", rows, trace)
+    replayed(f"cut {moment.id}", "--drive", before, *BY_CLOCK, "--csv", rows, trace)
     with open(rows, encoding="utf-8") as file:
         writes = [row for row in csv.DictReader(file) if row["op"] == "write"]
     before.replace(drive)

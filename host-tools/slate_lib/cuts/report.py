@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..page import Section, Table
 
 MOST = 12  # losses with a section of their own
+SAID = 10  # lines of what a check said, on the page
 MET = (
     ("lost_requests", "requests in flight"),
     ("torn_programs", "programs torn"),
@@ -127,9 +128,16 @@ def causes(campaign: Campaign) -> list[tuple[str, int]]:
     return Counter(cause(campaign, cut) for cut in campaign.bad).most_common()
 
 
-def said(cut: Json) -> str:
-    """Return what the check said of a bad cut."""
-    return str(cut["said"]).rpartition("\n\nstatus")[0].strip() or str(cut["said"]).strip()
+def said(text: str) -> str:
+    """Return what a check said, without its status."""
+    return text.rpartition("\n\nstatus")[0].strip() or text.strip()
+
+
+def shortly(text: str) -> str:
+    """Return the first lines of a text, and how many follow."""
+    lines = text.splitlines()
+    more = len(lines) - SAID
+    return "\n".join(lines[:SAID] + ([f"... and {more} more lines"] if more > 0 else []))
 
 
 def text(campaign: Campaign) -> str:
@@ -150,7 +158,7 @@ def text(campaign: Campaign) -> str:
             lines.append(account.text())
         else:
             lines += [f"cut {cut['id']}: {cut['verdict']} at {cut['cut_ns']} ns; {cause(campaign, cut)}",
-                      *(f"check     {line}" for line in said(cut).splitlines()[:4]),
+                      *(f"check     {line}" for line in said(cut["said"]).splitlines()[:4]),
                       f"repeat    {campaign.command(cut)}", ""]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 
@@ -182,7 +190,7 @@ def _loss(campaign: Campaign, cut: Json, made: Charts, number: int) -> Section:
     from . import figures
 
     account = campaign.accounts.get(cut["id"])
-    rows = [("check", said(cut)), ("cause", cause(campaign, cut))]
+    rows = [("check", shortly(said(account.said if account else cut["said"]))), ("cause", cause(campaign, cut))]
     drawn: list[page.Figure] = []
     if account:
         least = account.smallest
@@ -195,7 +203,7 @@ def _loss(campaign: Campaign, cut: Json, made: Charts, number: int) -> Section:
             ("repeat", account.repeat),
             *([("repeat the least loss", account.repeat_loss)] if account.repeat_loss else []),
         ]  # fmt: skip
-        about = "the last requests before the cut, by the drive's clock"
+        about = "the last requests before the first bad cut"
         drawn = [page.Figure(svg, "Timeline", about, f"cut-{number}") for svg in figures.timeline(made, account)]
     else:
         rows += [("repeat", campaign.command(cut)), ("explain", f"{campaign.command(cut)} --shrink")]

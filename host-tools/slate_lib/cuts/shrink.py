@@ -79,7 +79,8 @@ class Account:
     def durable(self) -> str:
         """Return what was announced before the cut."""
         before = [mark for mark in self.marks if mark[1] <= self.at_ns]
-        return f"{len(before)} announcements" + (f", the last is '{before[-1][0]}'" if before else "")
+        last = f", the last is '{before[-1][0]}'" if before else ""
+        return f"{len(before)} announcement{'s' * (len(before) != 1)}{last}"
 
     def text(self) -> str:
         """Return the account for a person."""
