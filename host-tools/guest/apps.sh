@@ -17,8 +17,8 @@
 # If nothing changed, the script returns at once. An interrupted run leaves either the old image
 # or the new one.
 #
-# MODULES of the guest's kernel are in the image, too: md, device mapper and Btrfs, which the
-# guest's initramfs does without.
+# MODULES of the guest's kernel are in the image, too: md, device mapper, bcache and Btrfs, which the guest's initramfs
+# does without.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -31,9 +31,9 @@ more_parts="kernel build"
 # The image has these packages and their dependencies. Releases before 13 have no zonefs-tools.
 PACKAGES="stress-ng dbench bonnie++ fsmark sysbench postgresql sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg
 tar python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk
-mdadm lvm2 dmsetup btrfs-progs xfsprogs f2fs-tools ?exact-name(zonefs-tools) kmod nvme-cli"
+mdadm lvm2 dmsetup bcache-tools btrfs-progs xfsprogs f2fs-tools ?exact-name(zonefs-tools) kmod nvme-cli"
 SOURCES="e2fsprogs nvme-cli"
-MODULES="md_mod raid0 raid1 raid10 raid456 dm_mod btrfs"
+MODULES="md_mod raid0 raid1 raid10 raid456 dm_mod dm_crypt xts bcache btrfs"
 # The image goes without these dependencies, which no job uses: PostgreSQL's JIT (off), stress-ng's graphics, maintainer
 # scripts and their tools, services, sanitizers, Perl (git's and PostgreSQL's core programs are C).
 LEAVE_OUT="libegl-mesa* libgl1-mesa* mesa-* libllvm* libz3-* libsensors-config libdrm-amdgpu* libdrm-intel*
@@ -52,7 +52,7 @@ usr/bin/{scalar,git-shell} usr/lib/git-core/git-{remote-http,http-push,http-fetc
 # The jobs run these programs.
 PROGRAMS="sysbench postgres initdb pgbench psql pg_ctl sqlite3 db_bench git gcc cc ld as make patch dpkg tar python3
 awk dash btrfs mkfs.btrfs
-kmod mdadm lvm dmsetup nvme mkfs.xfs xfs_io mkfs.f2fs stress-ng dbench bonnie++ fs_mark fsstress"
+kmod mdadm lvm dmsetup make-bcache nvme mkfs.xfs xfs_io mkfs.f2fs stress-ng dbench bonnie++ fs_mark fsstress"
 
 read_options "$@"
 guest_release

@@ -6,8 +6,8 @@
 #
 #: variants WAY-FS or WAY-FS-LAYER. WAY: fsync fdatasync odsync osync dsync rename replace lazy atomic split;
 #: variants FS: ext4 xfs f2fs btrfs, or raw (the device itself: atomic and split);
-#: variants LAYER: plain raid1 raid5 raid5ppl raid5late raid5ppllate
-#: apps btrfs raid
+#: variants LAYER: plain raid1 raid5 raid5ppl raid5late raid5ppllate crypt bcache
+#: apps btrfs raid crypt bcache
 #
 # What is promised (fsync(2), open(2), pwritev2(2), rename(2)):
 #
@@ -16,13 +16,21 @@
 #   rename                with an fsync of the file before, and of the directory after it, the new file is there
 #   replace               with an fsync of the file before it: the old or the new file is there, whole, at any time
 #   lazy                  nothing. ext4 promises with auto_da_alloc (Documentation/admin-guide/ext4.rst) what replace does
-#   atomic                of each write all is there or nothing (RWF_ATOMIC), and all once it has ended (RWF_DSYNC)
+#   atomic                of each write all is there or nothing (RWF_ATOMIC), and all once it has ended (RWF_DSYNC). Its
+#                         16 KiB need a drive with capacitors (--set ftl.power_protected=yes), and files Linux 6.13
 #   split                 the latter alone
 #
 # raid1, raid5: md over two or three slices of the drive, 32 MiB each, so all members
 # lose their power at once. late: the check finds the array without its first member, which is lost with the power. md(4)
 # names what a RAID 5 may lose then: the write hole, data that are not being written; with a partial parity log (ppl) not.
+#
+# crypt: dm-crypt on the whole drive. A layer of the device mapper passes flushes and FUA on (Linux'
+# Documentation/block/writeback_cache_control.rst).
+#
+# bcache: the cache, with writeback, on one slice of the drive, what is cached on another. "It reliably handles unclean
+# shutdown" (Documentation/admin-guide/bcache.rst).
 uuid=5a1e5a1e-0000-4000-8000-000000000004
+key=5a1e5a1e000040008000000000000004$(printf '%096d' 4) # 512 bits
 IFS=- read -r way fs layer <<END
 $CUTS_VARIANT
 END
@@ -57,7 +65,7 @@ layer_up() # make|assemble
 {
 	dev=$SLATE_DEV level=${layer%%[pl]*} policy=resync late=''
 	case $layer in *ppl*) policy=ppl ;; esac
-	case $layer in *late) [ "$1" = make ] || late=yes ;; esac
+	case $layer in *late) [ "${0##*/}" != check ] || late=yes ;; esac
 	case $layer in
 	plain) ;;
 	raid1) quietly in-apps modprobe raid1 && slice 0 1 && array "$1" raid1 /dev/mapper/s0 /dev/mapper/s1 ;;
@@ -71,8 +79,43 @@ layer_up() # make|assemble
 			array "$1" "$level" /dev/mapper/s0 /dev/mapper/s1 /dev/mapper/s2
 		fi
 		;;
+	crypt)
+		dev=/dev/mapper/crypt
+		quietly in-apps modprobe -a dm_crypt xts
+		map crypt "0 $(cat "/sys/block/${SLATE_DEV##*/}/size") crypt aes-xts-plain64 $key 0 $SLATE_DEV 0"
+		;;
+	bcache) quietly in-apps modprobe bcache && slice 0 1 && cache "$1" ;;
 	*) die "there is no layer $layer" ;;
 	esac
+}
+
+cache() # make|assemble
+{
+	dev=/dev/bcache0
+	[ "$1" != make ] || quietly in-apps make-bcache --writeback --bucket 16k --block 4k --cset-uuid $uuid \
+		-C /dev/mapper/s0 -B /dev/mapper/s1 || die "make-bcache"
+	for slice in /dev/mapper/s0 /dev/mapper/s1; do
+		echo $slice >/sys/fs/bcache/register
+	done
+	wait_for [ -e /sys/block/bcache0/bcache ]
+}
+
+cache_down()
+{
+	echo 1 >/sys/block/bcache0/bcache/stop
+	echo 1 >/sys/fs/bcache/$uuid/stop
+	wait_for [ ! -e /sys/block/bcache0 ]
+	wait_for [ ! -e /sys/fs/bcache/$uuid ]
+}
+
+wait_for() # COMMAND...
+{
+	n=0
+	while ! "$@"; do
+		n=$((n + 1))
+		[ $n -lt 300 ] || die "this has not come: $*"
+		sleep 0.01
+	done
 }
 
 array() # make|assemble LEVEL DEVICE...
@@ -84,7 +127,7 @@ array() # make|assemble LEVEL DEVICE...
 		quietly in-apps mdadm --create $dev --run --level="$raid" --raid-devices=$((raid == 1 ? 2 : 3)) \
 			--bitmap=none --size=32M --homehost=slate --uuid=5a1e5a1e:00000000:40008000:00000005 "$@" ||
 			die "mdadm --create"
-		in-apps mdadm --wait $dev
+		in-apps mdadm --wait $dev || : # 1: it has not been at work
 	else
 		quietly in-apps mdadm --assemble --run ${late:+--force} $dev "$@" || die "mdadm --assemble"
 	fi
@@ -94,8 +137,13 @@ layer_down()
 {
 	case $layer in
 	raid*) quietly in-apps mdadm --stop /dev/md0 || die "mdadm --stop" ;;
+	bcache) cache_down ;;
 	esac
-	[ "$layer" = plain ] || quietly in-apps dmsetup remove_all || die "dmsetup remove_all"
+	for path in /dev/mapper/*; do
+		name=${path##*/}
+		# bcache lets go of its devices some time after its end
+		[ "$name" = control ] || wait_for quietly in-apps dmsetup remove "$name"
+	done
 }
 
 make_fs()
