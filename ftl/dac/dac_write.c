@@ -312,8 +312,8 @@ static void close_for_flush(struct dac *d)
 }
 
 /*
- * Place a raw unit in a slot by itself. Returns false if no slot is free. A page that a flush waits for is closed first,
- * so that this one does not go before it.
+ * Place a raw unit in a slot by itself. Returns false if no slot is free. A page that a flush waits for is closed
+ * first, so that this one does not go before it.
  */
 static bool place_raw(struct dac *d, uint32_t unit)
 {
@@ -367,7 +367,8 @@ static bool is_die_free(const struct dac *d)
 
 /*
  * Close the open page early if a flush waits for an entry in it and no more of its entries can be added, or if writes
- * wait for room and no other event can free any. While no die could take it, later units still fill the page of a flush.
+ * wait for room and no other event can free any. While no die could take it, later units still fill the page of a
+ * flush.
  */
 void dac_close_due(struct dac *d)
 {

@@ -122,7 +122,8 @@ static int write_image(struct replay *r, const char *path)
 	free(data);
 	if (fd >= 0)
 		good = !close(fd) && good;
-	return good ? 0 : replay_fail(REPLAY_FAILED, "%s: %s: make room, or name another file in --cuts", path, strerror(errno));
+	return good ? 0 : replay_fail(REPLAY_FAILED, "%s: %s: make room, or name another file in --cuts", path,
+				      strerror(errno));
 }
 
 /* Become the program of --cuts-run. Returns the exit code if there is none, or it cannot be executed. */
@@ -170,6 +171,6 @@ int cuts_make(struct replay *r)
 		return replay_fail(REPLAY_FAILED, "--cuts: no process for a cut: %s", strerror(errno));
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status); /* it has printed the error */
-	return replay_fail(REPLAY_FAILED, "--cuts: the process for the cut at %" PRIu64 " ns died of signal %d", one->ns,
-			   WTERMSIG(status));
+	return replay_fail(REPLAY_FAILED, "--cuts: the process for the cut at %" PRIu64 " ns died of signal %d",
+			   one->ns, WTERMSIG(status));
 }

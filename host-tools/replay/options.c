@@ -91,8 +91,8 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
-	OPT_CUT_AT, OPT_CUT_SEED, OPT_CUT_WHAT, OPT_UNFLUSHED, OPT_SURVIVORS, OPT_UNTIL, OPT_LOSE, OPT_CUTS, OPT_CUTS_RUN,
-	OPT_HANDLES, OPT_HELP
+	OPT_CUT_AT, OPT_CUT_SEED, OPT_CUT_WHAT, OPT_UNFLUSHED, OPT_SURVIVORS, OPT_UNTIL, OPT_LOSE, OPT_CUTS,
+	OPT_CUTS_RUN, OPT_HANDLES, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -421,9 +421,9 @@ static uint32_t options_said(const struct replay_options *o, unsigned int loops,
 	       fact(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | fact(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
 	       fact(loops > 1, SAYS_TWO_LOOPS) | fact(o->think, SAYS_THINK) | fact(speed, SAYS_SPEED) |
 	       fact(o->common_clock, SAYS_COMMON_CLOCK) | fact(o->cut, SAYS_CUT) |
-	       fact(o->cut_seed || (o->cut_controller && !o->cuts), SAYS_CUT_SEED) | fact(o->unflushed, SAYS_UNFLUSHED) |
-	       fact(o->survivors, SAYS_SURVIVORS) | fact(o->until || o->lose, SAYS_CHOICE) |
-	       fact(o->cuts, SAYS_CUTS) | fact(o->cuts_run, SAYS_CUTS_RUN) |
+	       fact(o->cut_seed || (o->cut_controller && !o->cuts), SAYS_CUT_SEED) |
+	       fact(o->unflushed, SAYS_UNFLUSHED) | fact(o->survivors, SAYS_SURVIVORS) |
+	       fact(o->until || o->lose, SAYS_CHOICE) | fact(o->cuts, SAYS_CUTS) | fact(o->cuts_run, SAYS_CUTS_RUN) |
 	       fact(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
 	       fact(part, SAYS_PART) | fact(o->check, SAYS_CHECK) | fact(o->read_back, SAYS_READ_BACK);
 }
@@ -455,8 +455,8 @@ static const struct rule {
 		 "--survivors" },
 	{ .when = SAYS_CUTS, .all = SAYS_OPEN | SAYS_DRIVE | SAYS_EPHEMERAL,
 	  .none = SAYS_CUT | SAYS_SEVERAL | SAYS_COMMON_CLOCK | SAYS_CHECK | SAYS_CHOICE,
-	  .why = "--cuts goes with --open, --drive, --ephemeral and one trace: give these, and leave --cut-at, --repeat, "
-		 "--common-clock, --check, --until and --lose out" },
+	  .why = "--cuts goes with --open, --drive, --ephemeral and one trace: give these, and leave --cut-at, "
+		 "--repeat, --common-clock, --check, --until and --lose out" },
 	{ .when = SAYS_CUTS_RUN, .all = SAYS_CUTS, .why = "--cuts-run without --cuts: say when to cut" },
 	{ .when = SAYS_CUT_SEED, .all = SAYS_CUT, .why = "--cut-seed and --cut-what are for --cut-at: give that too" },
 	{ .when = SAYS_UNFLUSHED, .all = SAYS_CUT,

@@ -296,8 +296,8 @@ int lose_row(struct replay *r, struct stream *s, struct trace_row *row);
 int lose_check(const struct lose *l, uint64_t requests);
 
 /*
- * cuts.c. The file of --cuts has a line NS SEED IMAGE for each cut, and the times do not fall. cuts_open() reads it, and
- * returns NULL after an error, which it has printed.
+ * cuts.c. The file of --cuts has a line NS SEED IMAGE for each cut, and the times do not fall. cuts_open() reads it,
+ * and returns NULL after an error, which it has printed.
  */
 struct cuts *cuts_open(const char *path);
 void cuts_close(struct cuts *c);
