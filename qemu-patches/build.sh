@@ -5,13 +5,14 @@
 #
 #   qemu-patches/build.sh                          Debian trixie's source package
 #   QEMU_TARBALL=FILE qemu-patches/build.sh        a release tarball of your own
+#   QEMU_VERSION=10.2 qemu-patches/build.sh        the source package of another base of the series (bases.sh)
 #   qemu-patches/build.sh --fetch                  look for a newer source package
 #   qemu-patches/build.sh --flags                  print the options of QEMU's configure
 #   qemu-patches/build.sh --source DIR             unpack the source package that was fetched, without patches
 #
-# The series is for QEMU 10.0.x. If the archive lacks a file of the package, the next 10.0.x is taken that it has, of
+# The series is for QEMU 10.0.x and 10.2.x. If the archive lacks a file of the package, the next of that base is taken that it has, of
 # this release or of a later one, and the tarball alone, without Debian's patches, will do (host-tools/debian.sh). A
-# version that the file series does not name is taken only if all patches apply. If there is none, or on a host that
+# version that its file series does not name is taken only if all patches apply. If there is none, or on a host that
 # is not Debian, take a tarball of your own; or SLATE_DEBIAN=URI names a mirror of Debian.
 #
 # Needs the core under build/core/install (or SLATE_CORE), and the packages of
@@ -36,7 +37,7 @@ root=$(dirname "$here")
 build=${SLATE_BUILD:-$root/build}
 core=${SLATE_CORE:-$build/core/install}
 jobs=${JOBS:-$(nproc)}
-suite=trixie versions='10.0.*'
+suite=trixie base=${QEMU_VERSION:-10.0} versions="${QEMU_VERSION:-10.0}.*"
 src=$build/qemu-src obj=$build/qemu-build out=$build/qemu
 venv=$build/venv-qemu apt=$build/apt plan=$build/apt/qemu.plan logs=$build/log stamps=$build/qemu-stamps
 made=$build/qemu-made schema=qapi/nand-ssd-counters.json # by schema.sh
@@ -85,6 +86,11 @@ case $build in
 	die "QEMU can not be built in a path with blanks or colons: $build" "Clone to another." ;;
 esac
 
+# shellcheck source=qemu-patches/bases.sh
+. "$here/bases.sh"
+[ "$base" = 10.0 ] || [ -e "$here/$base/series" ] ||
+	die "QEMU_VERSION: there are no patches for QEMU '$base'" "Known: 10.0 $(cd "$here" && echo */series | sed "s,/series,,g")"
+
 # Find a terminal for the progress line: standard output, or else the controlling terminal; empty if
 # there is no terminal.
 tty=
@@ -109,13 +115,6 @@ is_done() { # STEP HASH
 set_done() { printf '%s\n' "$2" >"$stamps/$1.new" && mv "$stamps/$1.new" "$stamps/$1"; }
 undo() { local s; for s in "$@"; do rm -f "$stamps/$s"; done; }
 
-patch_files() {
-	local line
-	while read -r line; do
-		[[ $line == '' || $line == '#'* ]] || printf '%s\n' "$here/$line"
-	done <"$here/series"
-}
-
 core_files() {
 	find "$core" -type f \( -name '*.a' -o -name '*.h' -o -name '*.pc' \) 2>/dev/null | sort
 }
@@ -132,10 +131,10 @@ source_id() {
 
 compute_ids() {
 	local patches
-	mapfile -t patches < <(patch_files)
+	mapfile -t patches < <(find "$here" \( -name '*.patch' -o -name series \) | LC_ALL=C sort) # of all bases
 	mapfile -t overlay < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' | sort)
 	mapfile -t libraries < <(core_files)
-	id_unpack=$(hash_text "$(source_id)" "$(hash_files "$here/series" "${patches[@]}")")
+	id_unpack=$(hash_text "$(source_id)" "$(hash_files "${patches[@]}")")
 	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" \
 		"$(hash_files "${schema_from[@]}")" "$id_unpack")
 	# slate.pc: meson asks it once, which libraries the core needs
@@ -170,7 +169,7 @@ explain() { # LOG - a sentence for what can be told from the output
 	elif grep -qiE 'no space left|disk quota' "$1" || [ "$(free_mib)" -lt 50 ]; then
 		echo "The disk is full: QEMU's build takes about $need_mib MiB under $build."
 	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
-		echo "The network, or the server, does not answer. With a tarball of QEMU 10.0.x at"
+		echo "The network, or the server, does not answer. With a tarball of QEMU $base.x at"
 		echo "hand, no Debian server is asked: QEMU_TARBALL=FILE $0"
 	elif grep -qE 'NO_PUBKEY|is not signed|EXPKEYSIG' "$1"; then
 		echo "The keyring that this machine's apt uses does not know $suite: update the"
@@ -259,7 +258,7 @@ fetch() { # [--update]
 source_version() { [ -e "${1:-$plan}" ] && awk 'NR == 1 { print $2 }' "${1:-$plan}"; } # [PLAN]
 
 # Is this version one that the file series names: one that all patches were applied to, and tested with?
-is_tried() { grep -qF "(Debian $1)" "$here/series"; } # VERSION
+is_tried() { grep -qF "(Debian $1)" "$(series_of "$1")"; } # VERSION
 
 # Does the series apply to the source of a plan? Where it is not known, apply it to a copy.
 series_fits() { # PLAN
@@ -292,15 +291,16 @@ unpack_debian() { # DIR
 }
 
 apply_series() { # DIR
-	local name
+	local name series
+	series=$(series_of "$(<"$1/VERSION")")
 	while read -r name; do
 		echo "== ${name##*/}"
 		if ! patch -d "$1" -p1 --forward --no-backup-if-mismatch --reject-file=- <"$name"; then
 			echo "${name##*/} does not apply to QEMU $(cat "$1/VERSION"). The series was made for the"
-			echo "versions that $here/series names."
+			echo "versions that $series names."
 			return 1
 		fi
-	done < <(patch_files)
+	done < <(patches_of "$series")
 }
 
 unpack() {

@@ -17,7 +17,6 @@ build=${SLATE_BUILD:-$root/build}
 jobs=${JOBS:-$(nproc)}
 work=$build/qemu-steps
 first=${1:-1} last=${2:-9999}
-driver=$(grep -- -block-add-nand-ssd- "$here/series")
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
 qtest=tests/qtest/nvme-command-test # from the first patch on
 
@@ -90,8 +89,9 @@ if [ ! -e "$build/apt/qemu.plan" ] || [ ! -d "$build/venv-qemu" ]; then
 fi
 rm -rf "$work"
 mkdir -p "$work/log"
-"$here/make-patches.sh" "$work/patches"
 step unpack "$here/build.sh" --source "$work/qemu-src"
+"$here/make-patches.sh" "$work/patches" "$(<"$work/qemu-src/VERSION")"
+driver=$(basename "$work/patches/"*-block-add-nand-ssd-*)
 cp "$here/slate.mak" "$work/qemu-src/configs/devices/x86_64-softmmu/slate.mak"
 
 configured='' tests=0 built=''

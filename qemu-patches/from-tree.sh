@@ -3,6 +3,10 @@
 #
 # from-tree.sh TREE [BASE] - write the series anew from a git tree of QEMU: the inverse of make-patches.sh.
 #
+# Of a tree of another base (bases.sh; TREE's VERSION says it) only the patches that differ are written, into the
+# folder of that base, under the names that they have in qemu-patches: those that, as they are there, do not make of
+# the commit's parent what the commit is. A patch without a commit is left out of that base's series.
+#
 # Each commit of TREE from BASE (base) to HEAD becomes a patch, and the file series names them in their
 # order. The files that the driver's commit adds are written to src/, where they are once, and are left
 # out of its patch. REBASING.md has the steps. Nothing is written if anything is wrong.
@@ -11,6 +15,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 made=qapi/nand-ssd-counters.json # by schema.sh
 first=block/nand-ssd.c           # the driver's commit adds it
+
+# shellcheck source=qemu-patches/bases.sh
+. "$here/bases.sh"
 
 die() {
 	printf 'from-tree.sh: %s\n' "$1" >&2
@@ -53,28 +60,65 @@ mapfile -t touching < <(run log --format=%h:%s "$base..HEAD" -- "${own[@]}" "$ma
 work=$(mktemp -d "$here/.from-tree-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 "$here/schema.sh" "$work"
-run show "HEAD:$made" | cmp -s - "$work/$made" || die "$made is not what schema.sh makes: change ftl_counters.h or nand_counters.h"
+run show "HEAD:$made" | cmp -s - "$work/$made" || die "$made is not what schema.sh makes:" \
+	"change the tables in ftl_counters.h or nand_counters.h, and amend the driver's commit by schema.sh $tree"
 
+version=$(run show HEAD:VERSION)
+series=$(series_of "$version")
+other='' # the folder of a base that is not the first
+if [ "$series" != "$here/series" ]; then other=${series%/*}; fi
+# Print the number and name of a commit's patch: its place, or in another base that of the first's patch.
+name_of() { # SLUG PLACE
+	if [ -z "$other" ]; then
+		printf '%04d-%s.patch\n' "$2" "$1"
+	else
+		grep -xE "[0-9]{4}-$1\.patch" "$here/series" || die "$here/series has no patch '$1': add it there first"
+	fi
+}
+
+# Does the first base's patch, applied to the commit's parent, make the commit?
+is_same() { # COMMIT PATCH
+	local made
+	export GIT_INDEX_FILE=$work/index
+	run read-tree "$1^"
+	made=$(run apply --cached --whitespace=nowarn "$2" 2>/dev/null && run write-tree) || made=
+	unset GIT_INDEX_FILE
+	[ "$made" = "$(run rev-parse "$1^{tree}")" ]
+}
+
+[ -z "$other" ] || "$here/make-patches.sh" "$work/first" 10.0
 mkdir "$work/patches"
 number=0
 for commit in "${commits[@]}"; do
 	slug=$(run log -1 --format=%f "$commit" | cut -c1-52 | sed 's/[-.]*$//') # as git format-patch
 	number=$((number + 1))
-	name=$(printf "%04d-%s.patch" $number "$slug")
+	name=$(name_of "$slug" "$number")
+	echo "$name" >>"$work/names"
+	[ -z "$other" ] || ! is_same "$commit" "$work/first/$name" || continue
 	paths=()
 	[ "$commit" != "${driver[0]}" ] || paths=(. "${own_excluded[@]}")
 	{
 		run log -1 --encoding=UTF-8 --format='From: %an <%ae>%nSubject: [PATCH] %s%n%n%b---' "$commit"
 		show_diff "$commit" "${paths[@]}"
 	} >"$work/patches/$name"
-	echo "$name" >>"$work/names"
 done
-{ grep '^#' "$here/series"; cat "$work/names"; } >"$work/series"
+{ grep '^#' "$series"; cat "$work/names"; } >"$work/series"
 mkdir "$work/src"
 run archive HEAD "${own[@]}" | tar -x -C "$work/src"
+shopt -s nullglob
+different=("$work/patches"/*.patch)
 
+if [ -n "$other" ]; then
+	diff -r "$here/src" "$work/src" >/dev/null ||
+		die "the driver's files are not those of $here/src, which all bases have: change them there first"
+	rm -f "$other"/*.patch
+	[ "${#different[@]}" = 0 ] || mv "${different[@]}" "$other/"
+	mv "$work/series" "$other/series"
+	echo "$number patches, ${#different[@]} of them in ${other##*/}"
+	exit
+fi
 rm -f "$here"/[0-9][0-9][0-9][0-9]-*.patch
-mv "$work/patches"/*.patch "$here/"
+mv "${different[@]}" "$here/"
 mv "$work/series" "$here/series"
 rm -rf "$here/src"
 mv "$work/src" "$here/src"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make-patches.sh DIR - write the complete series into DIR, for 'git am' on a QEMU tree.
+# make-patches.sh DIR [VERSION] - write the complete series into DIR, for 'git am' on a QEMU tree (of VERSION; 10.0).
 #
 # The files of src/ are in the repository once: build.sh copies them into QEMU's tree after the
 # patches, with the file that schema.sh makes. Here they become a part of the patch that makes
@@ -9,12 +9,15 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-driver=$(grep -- -block-add-nand-ssd- "$here/series")
+# shellcheck source=qemu-patches/bases.sh
+. "$here/bases.sh"
 
-if [ $# -ne 1 ]; then
-	echo "usage: make-patches.sh DIR" >&2
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+	echo "usage: make-patches.sh DIR [VERSION]" >&2
 	exit 2
 fi
+series=$(series_of "${2:-10.0}")
+driver=$(grep -- -block-add-nand-ssd- "$series")
 
 new_file() { # FOLDER NAME - as git diff prints a new file
 	printf 'diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n' "$2" "$2" "$2"
@@ -24,8 +27,8 @@ new_file() { # FOLDER NAME - as git diff prints a new file
 
 mkdir -p "$1"
 while read -r name; do
-	cp "$here/$name" "$1/$name"
-done < <(grep -v '^#' "$here/series")
+	cp "$name" "$1/"
+done < <(patches_of "$series")
 while read -r name; do
 	new_file "$here/src" "$name"
 done < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' -printf '%P\n' | sort) >>"$1/$driver"

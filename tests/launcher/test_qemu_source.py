@@ -24,7 +24,7 @@ class Case(ArchiveCase):
     def setUp(self) -> None:
         super().setUp()
         self.tree = self.folder / "tree"
-        for path in ("qemu-patches/build.sh", "host-tools/debian.sh"):
+        for path in ("qemu-patches/build.sh", "qemu-patches/bases.sh", "host-tools/debian.sh"):
             (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.tree / path)
         for path, text in {
@@ -157,6 +157,48 @@ class Versions(Case):
         self.assertIn("  the archive no longer has qemu 1:10.0.13+ds-1: taking what it has now\n", said)
         self.assertEqual((self.build / "qemu-stamps/fetch").read_text(), "1:10.0.12+ds-1\n")
         self.assertEqual((self.build / "qemu-src/VERSION").read_text(), "10.0.12\n")
+
+
+class Bases(Case):
+    """A folder 10.2 has the series for QEMU 10.2.x, and those of its patches that differ."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = self.tree / "qemu-patches/10.2"
+        folder.mkdir()
+        (folder / "series").write_text("#   10.2.2 (Debian 1:10.2.2+ds-1)\none.patch\ntwo.patch\n", encoding="ascii")
+        (folder / "one.patch").write_text(PATCH.replace("upstream", "newer").replace("slate", "both"), encoding="ascii")
+        (self.tree / "qemu-patches/two.patch").write_text(PATCH.replace("upstream", "both"), encoding="ascii")
+
+    def ctrl(self) -> str:
+        return (self.build / "qemu-src/hw/nvme/ctrl.c").read_text()
+
+    def test_the_version_that_was_asked_for(self) -> None:
+        """Each base gets its own patch of a name, or the first base's; the plan changes with the version."""
+        self.add("trixie", "1:10.0.13+ds-1")
+        self.add("sid", "1:10.2.2+ds-1", "newer\n")
+        for stubs, version in (("", "1:10.0.13+ds-1"), ("export QEMU_VERSION=10.2", "1:10.2.2+ds-1")) * 2:
+            status, said = self.make(stubs=stubs)
+            self.assertEqual((status, self.plan()), (REACHED, [f"qemu {version}"] * 2), said)
+            self.assertEqual(self.ctrl(), "slate\n")
+            self.assertNotIn("does not apply", said)
+
+    def test_a_tarball_of_that_version(self) -> None:
+        """The tarball's own version chooses the series: the first base's patch would not apply."""
+        source = self.folder / "qemu-10.2.5"
+        for path, text in {"VERSION": "10.2.5\n", "hw/nvme/ctrl.c": "newer\n",
+                           "configs/devices/x86_64-softmmu/x": ""}.items():  # fmt: skip
+            (source / path).parent.mkdir(parents=True, exist_ok=True)
+            (source / path).write_text(text, encoding="ascii")
+        tarball = self.folder / "qemu.tar"
+        self.bash(f"tar -C {self.folder} -cf {tarball} {source.name}")
+        status, said = self.make(stubs=f"export QEMU_TARBALL={tarball}")
+        self.assertEqual((status, self.ctrl()), (REACHED, "slate\n"), said)
+
+    def test_a_version_without_patches(self) -> None:
+        said = "build.sh: QEMU_VERSION: there are no patches for QEMU '11.1'\n          Known: 10.0 10.2\n"
+        self.assertEqual(self.make(stubs="export QEMU_VERSION=11.1"), (1, said))
+        self.nothing_is_left()
 
 
 class Steps(Case):

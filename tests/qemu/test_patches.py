@@ -14,12 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = ROOT / "qemu-patches"
 DRIVER = "0032-block-add-nand-ssd-an-emulated-NAND-SSD.patch"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slate/files"
+# The tarballs of the other bases, by which the cache of Debian's files keeps them.
+TARBALLS = {"10.2": "be05230fe47a6937cd29f28f562932c8125f9c93c2a82c625198f7a4aa601dfb"}
 TOUCHED = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 
 
-def names() -> list[str]:
-    """Return the patches, in their order."""
-    lines = (PATCHES / "series").read_text(encoding="utf-8").splitlines()
+def names(base: str = ".") -> list[str]:
+    """Return the patches of a base, in their order."""
+    lines = (PATCHES / base / "series").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -41,9 +44,9 @@ def git(tree: Path, *words: str | Path) -> str:
     return run("git", *who, *words, cwd=tree)
 
 
-def make_series(folder: str) -> tuple[list[Path], list[str]]:
+def make_series(folder: str, version: str = "10.0") -> tuple[list[Path], list[str]]:
     """Write the whole series into a folder; return its files, and the names of those that they touch."""
-    run(PATCHES / "make-patches.sh", folder)
+    run(PATCHES / "make-patches.sh", folder, version)
     files = sorted(Path(folder).iterdir())
     return files, sorted({name for file in files for name in TOUCHED.findall(file.read_text(encoding="utf-8"))})
 
@@ -110,6 +113,33 @@ class FromTree(unittest.TestCase):
         self.assertEqual((status, output), (0, f"{len(names())} patches, 11 files of the driver\n"))
         self.assertEqual(contents(patches), contents(PATCHES))
 
+    def test_the_other_bases(self) -> None:
+        """git am applies each base's series to its source, and from-tree.sh makes of it what that folder has."""
+        found = {path.parent.name for path in PATCHES.glob("*/series")}
+        self.assertEqual(found, set(TARBALLS))
+        for base, digest in TARBALLS.items():
+            tarball = CACHE / digest
+            if not tarball.exists():
+                self.skipTest(f"the source of QEMU {base} is not in the cache: QEMU_VERSION={base} make qemu")
+            files, touched = make_series(f"{self.folder}/{base}", base)
+            self.assertEqual([file.name for file in files], names(base))
+            source, tree = self.folder / f"source-{base}", self.folder / f"tree-{base}"
+            source.mkdir()
+            wanted = [f"*/{name}" for name in [*touched, ".gitattributes", "VERSION"]]
+            subprocess.run(  # a file that a patch adds is not in it
+                ["tar", "-C", source, "--strip-components=1", "--wildcards", "-xf", tarball, *wanted],
+                stderr=subprocess.DEVNULL, check=False,
+            )  # fmt: skip
+            copy_files(source, tree, touched)
+            commit_series(tree, files)
+            patches = self.copy()
+            (patches / base / names()[1]).unlink()
+            (patches / base / names()[4]).write_text("old\n", encoding="ascii")
+            status, output = self.from_tree(patches, tree)
+            count = len(list((PATCHES / base).glob("*.patch")))
+            self.assertEqual((status, output), (0, f"{len(names(base))} patches, {count} of them in {base}\n"))
+            self.assertEqual(contents(patches), contents(PATCHES))
+
     def test_what_is_no_series(self) -> None:
         """A tree that has no series in it is refused, and qemu-patches stays."""
         self.refused(f"{self.folder} is not a git tree", self.folder)
@@ -167,6 +197,15 @@ class Patches(unittest.TestCase):
     def test_series_names_every_patch(self) -> None:
         self.assertEqual(names(), sorted(p.name for p in PATCHES.glob("*.patch")))
         self.assertEqual([int(name[:4]) for name in names()], list(range(1, len(names()) + 1)))
+
+    def test_a_base_has_only_patches_of_the_first(self) -> None:
+        """Another base may lack patches that upstream made needless; it has none of its own, and none without need."""
+        for base in TARBALLS:
+            rest = iter(names())
+            self.assertEqual([name for name in names(base) if name not in rest], [], "in the order of the first")
+            for patch in (PATCHES / base).glob("*.patch"):
+                self.assertIn(patch.name, names(base))
+                self.assertNotEqual(patch.read_bytes(), (PATCHES / patch.name).read_bytes())
 
     def test_the_first_patches_stand_alone(self) -> None:
         """The first patches do not depend on Slate: they are for any NVMe controller."""
