@@ -135,6 +135,7 @@ array() # make|assemble LEVEL DEVICE...
 
 layer_down()
 {
+	[ "$layer" != plain ] || return 0
 	case $layer in
 	raid*) quietly in-apps mdadm --stop /dev/md0 || die "mdadm --stop" ;;
 	bcache) cache_down ;;
