@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -51,7 +52,28 @@ def become(name: str, words: list[str]) -> int:
     """Execute 'slate replay', 'slate content' or 'slate trace': replace this process by the program of that name."""
     program = paths.program(name)
     sys.stdout.flush()
-    os.execv(program, [str(program), *words])
+    try:
+        os.execv(program, [str(program), *words])
+    except OSError as error:
+        raise SlateError(f"{program}: can not be executed: {_what(error)}", _remedy(error)) from None
+
+
+def _what(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _remedy(error: OSError) -> str:
+    """Return what helps against an error of the system. Any other file or program may be at fault, so it is general."""
+    return {
+        errno.ENOSPC: "make room there, or write elsewhere",
+        errno.EDQUOT: "make room there, or write elsewhere",
+        errno.EACCES: "look at its owner and permissions, and at those of its folders",
+        errno.EPERM: "look at its owner and permissions",
+        errno.EROFS: "write elsewhere: the file system is read-only",
+        errno.ENOENT: "look at its path",
+        errno.ENOEXEC: f"it is no program for this machine, or damaged: {paths.make('core')}",
+        errno.E2BIG: "give fewer or shorter arguments",
+    }.get(error.errno or 0, "look at its free space, owner and permissions")
 
 
 def _compare(args: argparse.Namespace) -> int:
@@ -203,6 +225,5 @@ def main(argv: list[str]) -> int:
     except OSError as error:
         _say_no_more()
         where = error.filename if isinstance(error.filename, str) else "standard output"
-        print(f"slate: {where}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
-        print("  fix: look at its free space, owner and permissions", file=sys.stderr)
+        print(f"slate: {where}: {_what(error)}\n  fix: {_remedy(error)}", file=sys.stderr)
         return USAGE

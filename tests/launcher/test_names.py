@@ -58,6 +58,29 @@ class Abbreviations(unittest.TestCase):
         self.assertFalse(parsing.Parser(description="x").allow_abbrev)
 
 
+class Programs(unittest.TestCase):
+    """A program of the core that the system refuses to execute is no full disk."""
+
+    def test_what_the_system_says(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="slate-") as folder, mock.patch.object(paths, "PROGRAMS", [Path(folder)]):
+            program = Path(folder, "slate-replay")
+            program.write_text("no program\n", encoding="utf-8")
+            for mode, what, fix in (
+                (0o644, "permission denied", "look at its owner and permissions, and at those of its folders"),
+                (0o755, "exec format error", "it is no program for this machine, or damaged: run 'make core'"),
+            ):
+                program.chmod(mode)
+                self.assertEqual(
+                    said("replay", "--version"),
+                    (USAGE, f"slate: {program}: can not be executed: {what}\n  fix: {fix}\n"),
+                )
+            program.write_text(f"#!{folder}/none\n", encoding="utf-8")
+            self.assertIn("can not be executed: no such file or directory\n", said("replay")[1])
+            program.write_text("#!/bin/true\n", encoding="utf-8")
+            code, errors = said("replay", "x" * (1 << 20))
+            self.assertEqual((code, errors.splitlines()[-1]), (USAGE, "  fix: give fewer or shorter arguments"))
+
+
 class Find(unittest.TestCase):
     """Find files by name, by name with suffix, and by path."""
 

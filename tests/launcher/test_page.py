@@ -746,7 +746,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertEqual(
             done.stderr,
-            "slate: standard output: no space left on device\n  fix: look at its free space, owner and permissions\n",
+            "slate: standard output: no space left on device\n  fix: make room there, or write elsewhere\n",
         )
         with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
             started.stdout.close()
