@@ -44,7 +44,7 @@ class Goal:
         if not LEAST <= done < 1:
             return ""
         rest = host_seconds * (1 - done) / done
-        return f" · about {rest:.0f} s left" if rest < 90 else f" · about {rest / 60:.0f} min left"
+        return f" · the host needs about {f'{rest:.0f} s' if rest < 90 else f'{rest / 60:.0f} min'} more"
 
 
 def of(sections: list[Section], environment: dict[str, str], capacity: int) -> Goal:

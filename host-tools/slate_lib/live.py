@@ -63,7 +63,7 @@ def decode(log: bytes, packed: bool) -> Counters:
 
 def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds: float) -> str:
     """Return a line about the counters. wall_seconds: time since `before`."""
-    text = f" · {now.at_ns / 1e9:.2f} s virtual"
+    text = f" · {now.at_ns / 1e9:.2f} s of guest time"
     passed = now.at_ns - before.at_ns if before else 0
     if before and passed > 0 and wall_seconds > 0:
         text += f" ({passed / 1e9 / wall_seconds:.2g}x)"

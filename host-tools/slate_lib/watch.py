@@ -223,10 +223,11 @@ class Watcher:
             sum(not name.startswith("app-") for name in self.phases), "powering off"
         )
         left = self._left(now) if doing == _RUNNING else ""
+        text = f"{doing} ... {now - self.progress.started:.0f} s of host time{self.live}{left}"
         if not self.progress.live and self.live and now - self._told > TELL_SECONDS:
-            self.progress.line("guest", f"{doing}{self.live}{left}", now - self.progress.started)
+            self.progress.line("guest", text)
             self._told = now
-        self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s{self.live}{left}")
+        self.progress.now(f"{'guest':<9} {text}")
 
     def _left(self, now: float) -> str:
         """Return how long the job will still take at its speed so far."""

@@ -96,7 +96,7 @@ def one(folder: Path, smp: int, loaded: bool, guest: str = "") -> dict[str, str]
     if loaded:
         with hogs(True):
             status, said = on_a_terminal(command)
-        if not status and " s virtual" not in said:
+        if not status and " s of guest time (" not in said:
             raise RuntimeError(f"slate run showed no live figures:\n{said}")
     else:
         done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)

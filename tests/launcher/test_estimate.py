@@ -2,6 +2,7 @@
 """Test what a job asks for, and how much of it is left; numbers worked out by hand."""
 
 import io
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -71,14 +72,14 @@ class Left(unittest.TestCase):
     """The time left is in proportion to the time that the part done has taken."""
 
     def test_by_time(self) -> None:
-        self.assertEqual(Goal(60.0, None).left(15.0, 0, 100.0), " · about 5 min left")  # a quarter: 300 s
-        self.assertEqual(Goal(60.0, None).left(45.0, 0, 90.0), " · about 30 s left")
+        self.assertEqual(Goal(60.0, None).left(15.0, 0, 100.0), " · the host needs about 5 min more")  # a quarter: 300 s
+        self.assertEqual(Goal(60.0, None).left(45.0, 0, 90.0), " · the host needs about 30 s more")
 
     def test_by_number(self) -> None:
-        self.assertEqual(Goal(None, 1000).left(5.0, 500, 60.0), " · about 60 s left")
+        self.assertEqual(Goal(None, 1000).left(5.0, 500, 60.0), " · the host needs about 60 s more")
 
     def test_what_comes_first_ends_it(self) -> None:
-        self.assertEqual(Goal(100.0, 1000).left(10.0, 500, 60.0), " · about 60 s left")
+        self.assertEqual(Goal(100.0, 1000).left(10.0, 500, 60.0), " · the host needs about 60 s more")
 
     def test_too_early_and_past_the_end(self) -> None:
         self.assertEqual(Goal(100.0, None).left(1.0, 0, 60.0), "")
@@ -93,7 +94,19 @@ class Left(unittest.TestCase):
         watcher._clock_ns = 2_000_000_000
         self.assertEqual(watcher._left(100.0), "")
         watcher._clock_ns = 7_000_000_000  # half of 10 s, in 40 s
-        self.assertEqual(watcher._left(140.0), " · about 40 s left")
+        self.assertEqual(watcher._left(140.0), " · the host needs about 40 s more")
+
+    def test_whose_time_it_is(self) -> None:
+        """A line without a terminal names the host's time and the guest's."""
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory(prefix="slate-") as folder:
+            watcher = Watcher(Path(folder, "console"), Path(folder, "results"), 600, Progress(said, 0.0), False)
+            watcher.live = " · 12.34 s of guest time (0.2x)"
+            watcher._told = 1000.0
+            watcher._show(1060.0)
+            self.assertEqual(said.getvalue(), "")
+            watcher._show(1061.0)
+        self.assertEqual(said.getvalue(), "guest     booting ... 1061 s of host time · 12.34 s of guest time (0.2x)\n")
 
 
 if __name__ == "__main__":

@@ -405,9 +405,9 @@ class Live(unittest.TestCase):
     def test_from_counters(self) -> None:
         before = live.Counters(1_000_000_000, 100, 4096, 1, 0)
         now = live.Counters(1_500_000_000, 1100, 8192, 6, 3)
-        self.assertEqual(live.words(None, before, 4096, 0), " · 1.00 s virtual · WAF 1.00")
+        self.assertEqual(live.words(None, before, 4096, 0), " · 1.00 s of guest time · WAF 1.00")
         self.assertEqual(
-            live.words(before, now, 4096, 2.0), " · 1.50 s virtual (0.25x) · 2,000 IOPS · WAF 3.00 · GC 3 runs"
+            live.words(before, now, 4096, 2.0), " · 1.50 s of guest time (0.25x) · 2,000 IOPS · WAF 3.00 · GC 3 runs"
         )
 
 
