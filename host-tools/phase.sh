@@ -18,6 +18,8 @@ mkdir -p "$logs" || { echo "slate: can not write to $logs: check its owner and t
 exec 9>"$logs/$name.lock"
 flock -n 9 || { echo "$name: waiting for another make of this part"; flock 9; }
 start=$EPOCHREALTIME
+# Written now, and renamed if the phase fails: it may fail because the disk is full then.
+printf '%s\n' "$what" >"$logs/$name.running"
 seconds() { local us=$((${EPOCHREALTIME/./} - ${start/./})); printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10)); }
 
 unset MAKEFLAGS MFLAGS # the phase's own make takes its own number of jobs
@@ -36,13 +38,13 @@ fi
 took=$(seconds)
 [ -n "$over" ] && printf '\r\033[K'
 if [ "$rc" -eq 0 ]; then
-	rm -f "$logs/$name.failed"
+	rm -f "$logs/$name.failed" "$logs/$name.running"
 	[ -z "$quiet" ] || grep '^slate: ' "$logs/$name.log"
 	printf '%s\n' "$took" >"$logs/$name.seconds"
 	printf '%-9s %-62s %7s s\n' "$name" "$what" "$took"
 	exit 0
 fi
 [ -n "$quiet" ] && tail -n 40 "$logs/$name.log"
-printf '%s\n' "$what" >"$logs/$name.failed"
+mv "$logs/$name.running" "$logs/$name.failed"
 printf '%-9s FAILED after %s s (exit status %d); the whole output: %s\n' "$name" "$took" "$rc" "$logs/$name.log" >&2
 exit "$rc"

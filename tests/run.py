@@ -485,8 +485,8 @@ def times(chosen: list[Suite], since: float) -> list[str]:
     """Return the durations, the longest first: phases of the build after a time, and suites."""
     took = [(suite.seconds, f"suite {suite.name}") for suite in chosen]
     for path in (ROOT / "build" / "log").glob("*.seconds"):
-        if path.stat().st_mtime >= since:
-            took.append((float(path.read_text(encoding="utf-8")), f"build {path.stem}"))
+        if path.stat().st_mtime >= since and (text := path.read_text(encoding="utf-8").strip()):  # empty: a full disk
+            took.append((float(text), f"build {path.stem}"))
     return [f"{seconds:8.1f} s  {what}" for seconds, what in sorted(took, reverse=True) if seconds >= 1]
 
 

@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 from typing import Any, ClassVar
 
+from archive import small_disk
 from support import ROOT
 
 _SPEC = importlib.util.spec_from_file_location("tests_run", ROOT / "tests" / "run.py")
@@ -112,6 +113,19 @@ class Parts(unittest.TestCase):
         self.assertEqual(self.parts(), [("kunit: KUnit's modules", False, ["the archive has no such file"])])
         self.assertEqual(self.phase("true"), 0)
         self.assertEqual(self.parts(), [])
+
+    def test_a_part_that_fills_the_disk_is_told(self) -> None:
+        """A phase that ends on a full disk can write no file that says so."""
+        log = self.root / "build" / "log"
+        small_disk(self, log, "16k")
+        self.assertNotEqual(self.phase(f"dd if=/dev/zero of={log}/big bs=1k"), 0)
+        self.assertEqual([name for name, _, _ in self.parts()], ["kunit: KUnit's modules"])
+        (log / "big").unlink()
+        (log / "kunit.seconds").write_text("")
+        (log / "core.seconds").write_text("2.0\n")
+        root, runner.ROOT = runner.ROOT, self.root
+        self.addCleanup(setattr, runner, "ROOT", root)
+        self.assertEqual(runner.times([], 0), ["     2.0 s  build core"])
 
     def test_make_goes_on_behind_one(self) -> None:
         """make test builds the other parts, and runs the suites, when a part fails."""
