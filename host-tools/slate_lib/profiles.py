@@ -153,10 +153,25 @@ def table(rows: list[Json]) -> str:
 # ---- the keys
 
 
+def _key_rows() -> list[list[str]]:
+    """Return a row for each key: its name, values, default, the FTLs that read it (empty: all), meaning."""
+    done = subprocess.run([paths.program("slate-profile"), "--keys"], capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def unread(settings: dict[str, str]) -> set[str]:
+    """Return the keys of a drive that nothing reads: those of other FTLs, and those that another key makes idle."""
+    ftl = settings["ftl.type"]
+    found = {key for key, _, _, ftls, _ in _key_rows() if ftls and ftl not in ftls.split(", ")}
+    found.add("ftl.capacity_mib" if settings["ftl.capacity_mib"] == "0" else "ftl.op_permille")
+    if settings["reliability.rber"] == "off":
+        found |= {f"reliability.{key}" for key in ("eps", "alpha", "k", "beta", "m", "n", "gamma", "p", "q")}
+    return found
+
+
 def list_keys(words: list[str], as_json: bool) -> int:
     """Print the keys whose row has all the words, with the keys' sections and FTLs as headings."""
-    done = subprocess.run([paths.program("slate-profile"), "--keys"], capture_output=True, text=True, check=True)
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    rows = _key_rows()
     rows = [row for row in rows if all(word.lower() in "\t".join(row).lower() for word in words)]
     if not rows:
         raise SlateError(f"no key has {' and '.join(words)} in its line", "'slate profiles keys' lists all keys")
@@ -243,8 +258,7 @@ class Sheet:
         return exported // (1 << (capacity - 1).bit_length()) * capacity
 
     def _counted(self, key: str, name: str) -> str:
-        count = self._number(key)
-        return f"{count} {name}{'s' * (count != 1)}"
+        return units.many(self._number(key), name)
 
     def _ftl(self) -> str:
         """Describe the FTL and its use of the array."""
@@ -320,8 +334,12 @@ class Sheet:
         ]
 
     def _all_settings(self) -> list[str]:
+        """Return the settings that this drive reads."""
         lines, section = ["settings"], ""
+        left_out = unread(self.settings)
         for key, value in self.settings.items():
+            if key in left_out:
+                continue
             if key.partition(".")[0] != section:
                 section = key.partition(".")[0]
                 lines.append(f"  [{section}]")

@@ -379,6 +379,29 @@ class Showing(Case):
             settings = facts(name)["settings"]
             self.assertEqual({key: settings[key] for key in neutral}, neutral)
 
+    def test_settings_that_nothing_reads_are_left_out(self) -> None:
+        """Those of other FTLs, and of capacity_mib and op_permille the one that does not count."""
+        zones = {"zone_blocks", "zone_dies", "zrwa_pages"}
+        gc, model = {"gc_policy", "gc_multiplane"}, {"eps", "q"}
+        nftl, both = {"merge_victim", "spare_search"}, {"pen", "read_priority"}
+        every = zones | gc | model | nftl | both | {"op_permille", "capacity_mib"}
+        for name, settings, shown in (
+            ("default", (), gc | {"op_permille"}),
+            ("tlc-small", (), gc | {"capacity_mib"}),
+            ("tlc-small", ("reliability.rber=powerlaw",), gc | model | {"capacity_mib"}),
+            ("pen-small", (), nftl | both | {"capacity_mib"}),
+            ("zns-small", (), zones | {"capacity_mib"}),
+        ):
+            with self.subTest(name):
+                code, out, err = slate("show", name, *[f"--set={line}" for line in settings])
+                self.assertEqual((code, err), (0, ""))
+                found = set(re.findall(r"(?m)^  (\w+) = ", out.partition("\nsettings\n")[2]))
+                self.assertEqual(found & every, shown)
+                # what is left out changes nothing
+                whole = facts(name, *settings)
+                lines = [f"{key}={value}" for key, value in whole["settings"].items() if key.partition(".")[2] in found]
+                self.assertEqual(facts(name, *settings, *lines)["memory"], whole["memory"])
+
     def test_what_is_refused(self) -> None:
         for args, words in (
             (("show", "nope"), ["no such profile: nope", "'slate profiles' lists"]),
