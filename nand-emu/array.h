@@ -125,7 +125,8 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 /*
  * Let the controller lose its memory at at_ns >= the last submit's now_ns, while the array keeps its power. Commands in
  * their cell phase end, so no page is torn; commands before it leave no trace. Afterwards the array is as after a power
- * cut, until nand_array_power_on().
+ * cut, until nand_array_power_on(). The image does not record which of the two a cut is, so if the shell is killed in
+ * this call, the image is taken up as after a power cut at at_ns, which may tear those pages.
  */
 void nand_array_controller_lost(struct nand_array *a, uint64_t at_ns);
 /*
