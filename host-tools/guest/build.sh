@@ -32,7 +32,8 @@ fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 NEEDED="nvme virtio_pci virtio_blk ext4"
 MODULES="xfs f2fs zonefs crc32c_generic crc32c_intel crc32_generic loop virtio_scsi virtio_console sd_mod 9p 9pnet_virtio
 squashfs overlay nd_e820 nd_pmem null_blk"
-SCRIPTS="build.sh lib.sh build-fio.sh programs.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh"
+SCRIPTS="build.sh lib.sh build-fio.sh programs.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-fs.sh
+steps.sh"
 # Our programs are made of these folders.
 SOURCES="host-tools/load host-tools/ctl host-tools/trace host-tools/libslate host-tools/guest nand-emu ftl/common"
 OURS="slate-load slatectl slate-mark" # in the guest; the others, 'slate' sends when it needs them
@@ -257,6 +258,7 @@ build_archives()
 		init="$here/init" "${programs[@]}" || return
 	"$here/mkroot.py" modules --out "$work/modules" --from "$kernel_dir/modules" --release "$(<"$kernel_dir/release")" || return
 	# -l writes the format that the kernel reads. Of its formats, lz4 boots fastest.
+		usr/bin/slate-fs="$here/slate-fs.sh" usr/bin/steps.sh="$here/steps.sh" \
 	# shellcheck disable=SC2016 # for the inner shell
 	in_root "$work/build" "$work" sh -ec 'for name in root modules; do lz4 -l -9 -q -f $name $name.lz4; done'
 }

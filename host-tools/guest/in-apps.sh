@@ -6,6 +6,8 @@
 #
 #   in-apps COMMAND [WORD...]   run a program of the image, as root, in /mnt/ssd if
 #                               the drive is mounted there, or else in /
+#   in-apps modprobe WORD...    the image's modprobe: it finds the modules of the image, which are of Debian's kernel,
+#                               and those that the guest has, also of a kernel of the user's own
 #   in-apps --as USER COMMAND   the same as another user (the image has postgres)
 #   in-apps --mkfs FS           make a file system (ext4, xfs, f2fs) on the drive,
 #                               and mount it at /mnt/ssd
@@ -65,9 +67,7 @@ make_fs() # FS
 	case $1 in
 	ext4) mkfs.ext4 -q -F -b 4096 -U "$uuid" \
 		-E "nodiscard,hash_seed=$uuid,lazy_itable_init=0,lazy_journal_init=0" "$dev" ;;
-	xfs) mkfs.xfs -q -f -K --unsupported -m uuid="$uuid" "$dev" ;;
-	f2fs) mkfs.f2fs -q -f -t 0 "$dev" >/dev/null ;;
-	*) die "no such file system here: $1 (ext4, xfs, f2fs)" ;;
+	*) slate-fs make "$1" "$dev" "$uuid" ;;
 	esac || die "mkfs.$1 failed"
 }
 
@@ -87,6 +87,25 @@ umount_fs()
 	rm /run/apps.fs
 }
 
+# Let the image's modprobe find the guest's modules as well as its own. In the guest they are listed as text only, for
+# busybox; depmod makes the lists that kmod reads.
+join_modules()
+{
+	release=$(uname -r)
+	to=$root/usr/lib/modules/$release
+	mkdir -p "$to" && cp -r "/usr/lib/modules/$release/." "$to/" && chroot $root /usr/sbin/depmod "$release"
+	: >$joined
+}
+
+# Become a program in the image.
+enter() # COMMAND...
+{
+	# shellcheck disable=SC2016 # expanded inside
+	exec chroot $root /usr/sbin/chroot ${user:+--userspec=$user:$user} / \
+		sh -c 'cd "$1" && shift && exec "$@"' sh $cd "$@"
+}
+
+joined=/run/apps.modules
 user=
 case ${1:-} in
 --mkfs | --mount)
@@ -108,6 +127,8 @@ mount_image
 cd=/
 [ ! -e /run/apps.fs ] || cd=/mnt/ssd
 export HOME=/root PATH=/usr/sbin:/usr/bin LANG=C LC_ALL=C TMPDIR=/tmp
-# shellcheck disable=SC2016 # expanded inside
-exec chroot $root /usr/sbin/chroot ${user:+--userspec=$user:$user} / \
-	sh -c 'cd "$1" && shift && exec "$@"' sh $cd "$@"
+if [ "$1" = modprobe ] && [ ! -e $joined ]; then
+	(enter "$@" 2>/dev/null) && exit
+	join_modules 2>/dev/null
+fi
+enter "$@"

@@ -13,9 +13,9 @@ try() # NAME COMMAND...
 }
 
 # Mount through a loop device, so that blktrace below has the drive to itself.
-file_system() # NAME MKFS...
+file_system() # FS
 {
-	"$@" /dev/loop0 && mount -t "$fs" /dev/loop0 /run/mnt && cp /bin/busybox /run/mnt/ &&
+	slate-fs make "$1" /dev/loop0 && mount -t "$1" /dev/loop0 /run/mnt && cp /bin/busybox /run/mnt/ &&
 		cmp /bin/busybox /run/mnt/busybox && umount /run/mnt
 }
 
@@ -38,11 +38,7 @@ engine() # NAME
 
 try loop losetup -o 0 /dev/loop0 $dev
 for fs in ext4 xfs f2fs; do
-	case $fs in
-	ext4) try $fs file_system mkfs.ext4 -q -F ;;
-	xfs) try $fs file_system mkfs.xfs -q -f --unsupported ;;
-	f2fs) try $fs file_system mkfs.f2fs -q -f ;;
-	esac
+	try $fs file_system $fs
 done
 losetup -d /dev/loop0
 for name in psync libaio io_uring; do

@@ -53,10 +53,8 @@ say fsstress in-apps fsstress -d /mnt/ssd/fsstress -n 400 -p 2 -s 1
 say files same_files
 in-apps --umount || exit 1
 case $FS in
-ext4) e2fsck -f -n "$SLATE_DEV" ;;
-xfs) xfs_repair -n "$SLATE_DEV" ;;
-f2fs) fsck.f2fs --dry-run "$SLATE_DEV" ;;
 btrfs) in-apps btrfs check --readonly "$SLATE_DEV" ;;
+*) slate-fs check "$FS" "$SLATE_DEV" ;;
 esac >"$OUT/fsck.txt" 2>&1
 echo "fsck $?" >>"$OUT/suites.txt"
 exit 0

@@ -19,7 +19,7 @@ class Today(GuestTest):
 
     def today(self, work: str, steps: list[str], *args: str | Path) -> tuple[Result, dict[str, str]]:
         """Run today.sh, whose steps are these and must all be 'ok'. Return the run and the values that it reports."""
-        files = ("--file", HERE / "steps.sh", "--cmd", HERE / "today.sh", "--cmd-arg", work)
+        files = ("--cmd", HERE / "today.sh", "--cmd-arg", work)
         result = self.slate("--guest", "forky", "--apps", "--fill", "0", *files, *args, seconds=900)
         lines = dict(line.split(": ", 1) for line in result.text("today.txt").splitlines())
         said = {name: word for name, word in lines.items() if word == "ok" or word.startswith("FAIL")}

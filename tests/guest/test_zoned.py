@@ -82,7 +82,7 @@ class Zones(GuestTest):
     def test_file_systems(self) -> None:
         """Test f2fs with its metadata in a namespace on flash of its own, Btrfs and zonefs."""
         profiles = ("--profile", PROFILES / "small.ini", "--profile", ZNS)
-        result = self.run_cmd("zones-files.sh", "--file", HERE / "steps.sh", *profiles, "--one-controller", "--apps")
+        result = self.run_cmd("zones-files.sh", *profiles, "--one-controller", "--apps")
         steps = result.text("files.txt").splitlines()
         self.assertEqual(len(steps), 25)
         self.assertEqual([step for step in steps if not step.endswith(": ok")], [], result.text("files.log"))

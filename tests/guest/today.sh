@@ -13,8 +13,8 @@ log=$OUT/today.log
 mnt=/run/apps/mnt/ssd
 one=/dev/nvme0n1 zoned=/dev/nvme0n2
 
-# shellcheck source=tests/guest/steps.sh
-. /job/steps.sh
+# shellcheck source=host-tools/guest/steps.sh
+. steps.sh
 
 value() { echo "$1: $2" >>"$report"; } # NAME VALUE
 
@@ -161,6 +161,5 @@ blocks()
 }
 
 in-apps true
-: >"$report"
 "$1"
 exit $failed

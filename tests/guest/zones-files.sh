@@ -14,8 +14,8 @@ mnt=/run/mnt
 meta=/dev/nvme0n1
 zoned=${SLATE_DEVS##* }
 
-# shellcheck source=tests/guest/steps.sh
-. /job/steps.sh
+# shellcheck source=host-tools/guest/steps.sh
+. steps.sh
 
 make_files()
 {

@@ -125,16 +125,7 @@ step_again()
 {
 	[ "$FS" = raw ] && return 0
 	umount $mnt || return 1
-	check && attach
-}
-
-check()
-{
-	case $FS in
-	ext4) e2fsck -f -n "$dev" ;;
-	xfs) xfs_repair -n "$dev" ;;
-	f2fs) fsck.f2fs --dry-run "$dev" ;;
-	esac
+	slate-fs check "$FS" "$dev" && attach
 }
 
 attach()
@@ -144,12 +135,8 @@ attach()
 
 make()
 {
-	case $FS in
-	raw) return 0 ;;
-	ext4) mkfs.ext4 -q -F $dev ;;
-	xfs) mkfs.xfs -q -f --unsupported $dev ;;	# smaller than 300 MB
-	f2fs) mkfs.f2fs -q -f $dev ;;
-	esac && { modprobe "$FS" 2>/dev/null || true; } && attach
+	[ "$FS" != raw ] || return 0
+	blkdiscard -f $dev && slate-fs make "$FS" $dev && { modprobe "$FS" 2>/dev/null || true; } && attach
 }
 
 run()

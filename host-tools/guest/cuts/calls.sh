@@ -151,12 +151,8 @@ make_fs()
 {
 	case $fs in
 	raw) ;;
-	ext4) mkfs.ext4 -q -F -U $uuid -E nodiscard,hash_seed=$uuid "$dev" ;;
-	# --unsupported: allow less than 300 MB
-	xfs) mkfs.xfs -q -f -K --unsupported -m uuid=$uuid "$dev" ;;
-	f2fs) mkfs.f2fs -q -f -t 0 "$dev" ;;
 	btrfs) quietly in-apps mkfs.btrfs -q -f -K -U $uuid "$dev" ;;
-	*) die "there is no file system $fs" ;;
+	*) slate-fs make "$fs" "$dev" $uuid ;;
 	esac || die "mkfs of $fs"
 }
 
@@ -172,13 +168,11 @@ is_clean()
 {
 	case $fs in
 	raw) ;;
-	ext4) e2fsck -f -n "$dev" ;;
-	xfs) xfs_repair -n "$dev" ;;
-	f2fs) fsck.f2fs --dry-run "$dev" ;;
 	btrfs)
 		in-apps btrfs device scan --forget # the next drive has the same identifiers
 		in-apps btrfs check --readonly "$dev" 2>&1
 		;;
+	*) slate-fs check "$fs" "$dev" ;;
 	esac
 }
 

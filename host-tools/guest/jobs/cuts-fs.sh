@@ -10,37 +10,18 @@
 uuid=5a1e5a1e-0000-4000-8000-000000000002
 modprobe -q "$CUTS_FS" 2>/dev/null
 
-make_fs()
-{
-	case $CUTS_FS in
-	ext4) mkfs.ext4 -q -F -U $uuid -E nodiscard,hash_seed=$uuid "$SLATE_DEV" ;;
-	# --unsupported: allow less than 300 MB
-	xfs) mkfs.xfs -q -f -K --unsupported -m uuid=$uuid "$SLATE_DEV" ;;
-	f2fs) mkfs.f2fs -q -f -t 0 "$SLATE_DEV" ;;
-	esac
-}
-
-is_clean()
-{
-	case $CUTS_FS in
-	ext4) e2fsck -f -n "$SLATE_DEV" ;;
-	xfs) xfs_repair -n "$SLATE_DEV" ;;
-	f2fs) fsck.f2fs --dry-run "$SLATE_DEV" ;;
-	esac
-}
-
 look()
 {
 	mount -t "$CUTS_FS" "$SLATE_DEV" /run/mnt || { echo "does not mount"; dmesg | tail -n 5; return 3; }
 	./fsyncs check /run/mnt "$CUTS_SEED" "$CUTS_WORKERS" "$DURABLE"
 	status=$?
 	umount /run/mnt || return 4
-	is_clean || { echo "is not clean"; return 3; }
+	slate-fs check "$CUTS_FS" "$SLATE_DEV" || { echo "is not clean"; return 3; }
 	return $status
 }
 
 case ${0##*/} in
-make) make_fs ;;
+make) slate-fs make "$CUTS_FS" "$SLATE_DEV" $uuid ;;
 work)
 	mount -t "$CUTS_FS" "$SLATE_DEV" /run/mnt || exit 4
 	./fsyncs work /run/mnt "$CUTS_SEED" "$CUTS_WORKERS" "$SLATE_DURABLE"

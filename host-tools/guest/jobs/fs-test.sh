@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck disable=SC2317 # functions run through `step` and `count`
 #
 # fs-test.sh FS: test a file system on the drive.  FS is ext4, xfs or f2fs;
 # slate.arg=FS names it, or FS=... in /job/env.
@@ -13,43 +12,10 @@ fs=${1:-${FS:-ext4}}
 dev=/dev/nvme0n1
 mnt=/run/mnt
 src=/tmp/src
-uuid=5a1e5a1e-0000-4000-8000-000000000001
 report=$OUT/fs-test.txt
 log=$OUT/fs-test.log
-failed=0
-
-step() # NAME COMMAND...
-{
-	name=$1
-	shift
-	echo "== $name" >>"$log"
-	if "$@" >>"$log" 2>&1; then
-		echo "$name: ok" >>"$report"
-	else
-		echo "$name: FAIL (status $?)" >>"$report"
-		failed=1
-	fi
-}
-
-make_fs()
-{
-	case $fs in
-	ext4) mkfs.ext4 -q -F -U "$uuid" -E nodiscard,hash_seed="$uuid" "$dev" ;;
-	# --unsupported: allow less than 300 MB
-	xfs) mkfs.xfs -q -f -K --unsupported -m uuid="$uuid" "$dev" ;;
-	f2fs) mkfs.f2fs -q -f -t 0 "$dev" ;;
-	*) echo "no such file system here: $fs" && return 1 ;;
-	esac
-}
-
-check_fs()
-{
-	case $fs in
-	ext4) e2fsck -f -n "$dev" ;;
-	xfs) xfs_repair -n "$dev" ;;
-	f2fs) fsck.f2fs --dry-run "$dev" ;;
-	esac
-}
+# shellcheck source=host-tools/guest/steps.sh
+. steps.sh
 
 # Make files from empty to 700 KB, whose bytes depend on their names only, and copy
 # some programs: 12 MB in all, which a new f2fs of 64 MiB can just hold. A number
@@ -103,16 +69,14 @@ compare_tree()
 
 mount_fs() { mount -t "$fs" "$dev" "$mnt"; }
 
-: >"$report"
-: >"$log"
 step "make the tree" make_tree
 # -f: the drive may hold a file system already.
 step blkdiscard blkdiscard -f "$dev"
-step "mkfs $fs" make_fs
+step "mkfs $fs" slate-fs make "$fs" "$dev"
 step mount mount_fs
 step "copy and fsync" copy_tree
 step umount umount "$mnt"
-step "fsck" check_fs
+step "fsck" slate-fs check "$fs" "$dev"
 step remount mount_fs
 step compare compare_tree
 step "change the source" change_tree "$src"
@@ -120,7 +84,7 @@ checksums "$src" >/tmp/sums
 step "change the copy" change_tree "$mnt"
 step fstrim fstrim "$mnt"
 step "umount again" umount "$mnt"
-step "fsck again" check_fs
+step "fsck again" slate-fs check "$fs" "$dev"
 step "remount again" mount_fs
 step "compare again" compare_tree
 step "last umount" umount "$mnt"

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck disable=SC2317 # functions run through `step` and `count`
 #
 # nvme-smoke.sh: issue every NVM command once through nvme-cli, and check its effect
 # by reading back.
@@ -13,21 +12,9 @@ dev=/dev/nvme0n1
 report=$OUT/nvme-smoke.txt
 log=$OUT/nvme-smoke.log
 dir=/tmp/nvme
-failed=0
 mkdir -p "$dir"
-
-step() # NAME COMMAND...
-{
-	name=$1
-	shift
-	echo "== $name: $*" >>"$log"
-	if "$@" >>"$log" 2>&1; then
-		echo "$name: ok" >>"$report"
-	else
-		echo "$name: FAIL (status $?)" >>"$report"
-		failed=1
-	fi
-}
+# shellcheck source=host-tools/guest/steps.sh
+. steps.sh
 
 not() { ! "$@"; }
 
@@ -38,8 +25,6 @@ save() # FILE COMMAND...
 	"$@" >"$OUT/$file" && [ -s "$OUT/$file" ]
 }
 
-: >"$report"
-: >"$log"
 read -r lba_bytes </sys/block/nvme0n1/queue/logical_block_size
 last=$((16384 / lba_bytes - 1)) # block count, zero based, of 16 KiB
 seq 100000 200000 | head -c 16384 >"$dir/a"
