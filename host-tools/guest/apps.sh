@@ -18,7 +18,7 @@
 # or the new one.
 #
 # MODULES of the guest's kernel are in the image, too: md, device mapper, bcache and Btrfs, which the guest's initramfs
-# does without.
+# does without. What a kernel does not have is named, and the image made without it.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -33,7 +33,9 @@ PACKAGES="stress-ng dbench bonnie++ fsmark sysbench postgresql sqlite3 rocksdb-t
 tar python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk
 mdadm lvm2 dmsetup bcache-tools btrfs-progs xfsprogs f2fs-tools ?exact-name(zonefs-tools) kmod nvme-cli"
 SOURCES="e2fsprogs nvme-cli"
-MODULES="md_mod raid0 raid1 raid10 raid456 dm_mod dm_crypt xts bcache btrfs"
+# Each with its option of the kernel.
+MODULES="md_mod:BLK_DEV_MD raid0:MD_RAID0 raid1:MD_RAID1 raid10:MD_RAID10 raid456:MD_RAID456 dm_mod:BLK_DEV_DM
+dm_crypt:DM_CRYPT xts:CRYPTO_XTS bcache:BCACHE btrfs:BTRFS_FS"
 # The image goes without these dependencies, which no job uses: PostgreSQL's JIT (off), stress-ng's graphics, maintainer
 # scripts and their tools, services, sanitizers, Perl (git's and PostgreSQL's core programs are C).
 LEAVE_OUT="libegl-mesa* libgl1-mesa* mesa-* libllvm* libz3-* libsensors-config libdrm-amdgpu* libdrm-intel*
@@ -110,9 +112,9 @@ add_modules()
 		release=$1
 		shift
 		depmod -b kernel "$release"
-		for name in "$@"; do
-			modprobe -d kernel -S "$release" --show-depends "$name" >one
-			cat one
+		mkdir -p "root/usr/lib/modules/$release"
+		for word in "$@"; do
+			modprobe -d kernel -S "$release" --show-depends "${word%:*}" || echo "${word%:*} (CONFIG_${word#*:})" >>lacks
 		done >all
 		sed -n "s,^insmod .*/lib/modules/,usr/lib/modules/,p" all | sort -u | sed "s/ *$//" |
 			tar -C kernel -c -T - | tar -C root -x --no-same-owner
@@ -122,6 +124,8 @@ add_modules()
 			cp "kernel/usr/lib/modules/$release/modules.$name" "root/usr/lib/modules/$release/"
 		done
 		depmod -b root "$release"' sh "$release" $MODULES
+	[ ! -s "$work/lacks" ] || note "the kernel $release has neither as a module nor built in, so the image goes without:" \
+		"$(paste -sd, "$work/lacks" | sed 's/,/, /g')"
 	rm -rf "$work/kernel"
 }
 

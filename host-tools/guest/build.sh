@@ -72,6 +72,9 @@ take_lock || true
 guest_release
 need_space $MIN_FREE_MB
 make_work
+# A name that is no release is refused before the guest has a folder.
+[ -e "$lock" ] || have_lists || phase release "looking for Debian's $suite" update_lists
+mkdir -p "$out"
 lock_word release >"$work/old" || set_lock_word release "$release"
 
 # ---- the root -------------------------------------------------------------------

@@ -118,7 +118,7 @@ need_packages()
 take_lock()
 {
 	local waited=0
-	mkdir -p "$out" "$cache" "$log_dir"
+	mkdir -p "$cache" "$log_dir"
 	if [ -n "${SLATE_GUEST_LOCKED:-}" ]; then
 		exec 9>&"$SLATE_GUEST_LOCKED"
 	else
@@ -370,7 +370,7 @@ begin_image() # MIN_FREE_MB
 	! image_is_done || exit 0
 	versions=$(installed_versions)
 	need_packages
-	[ -e "$lock" ] || die "the guest has not been made: run 'make guest'"
+	[ -e "$lock" ] || die "the guest $guest has not been made: run 'make guest'"
 	take_lock || true
 	! image_is_done || exit 0
 	need_space "$1"

@@ -272,6 +272,52 @@ class Guest(Case):
         status, _, said = self.sh(f"{script}package_of prog 2>/dev/null; package_of none 2>/dev/null; echo end")
         self.assertEqual((status, said), (0, "a\nend\n"))
 
+    def test_a_kernel_without_md_or_btrfs(self) -> None:
+        """The image has the modules that the kernel has; the others are named with their options."""
+        tree = self.folder / "work/kernel/usr/lib/modules/6.1"
+        tree.mkdir(parents=True)
+        for name in ("md-mod.ko", "raid1.ko", "dm-mod.ko"):
+            (tree / name).write_text("m")
+        for name in ("builtin", "builtin.modinfo", "order"):
+            (tree / f"modules.{name}").touch()
+        (self.folder / "work/root").mkdir()
+        programs = self.folder / "bin"
+        programs.mkdir()
+        # raid0 is built in
+        (programs / "modprobe").write_text("""#!/bin/sh
+            for name; do :; done
+            module=usr/lib/modules/6.1/$(echo $name | tr _ -).ko
+            [ ! -e kernel/$module ] || { echo "insmod /kernel/lib/modules/6.1/md-mod.ko "; echo "insmod /kernel/${module#usr} "; exit; }
+            [ $name = raid0 ] && echo "builtin raid0"
+            """)
+        (programs / "depmod").write_text("#!/bin/sh\n")
+        for program in programs.iterdir():
+            program.chmod(0o755)
+        text = read(f"{GUEST}/apps.sh")
+        stubs = 'unpack_plan() { :; }\nin_root() { (cd "$2" && shift 2 && PATH=$DIR/bin:$PATH "$@"); }\n'
+        status, notes, said = self.sh(settings(text) + "\n" + function(text, "add_modules") + stubs + "add_modules")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(notes, [
+            "the kernel 6.1 has neither as a module nor built in, so the image goes without: raid10 (CONFIG_MD_RAID10), "
+            "raid456 (CONFIG_MD_RAID456), dm_crypt (CONFIG_DM_CRYPT), xts (CONFIG_CRYPTO_XTS), "
+            "bcache (CONFIG_BCACHE), btrfs (CONFIG_BTRFS_FS)"
+        ])  # fmt: skip
+        found = self.folder / "work/root/usr/lib/modules/6.1"
+        self.assertEqual(sorted(path.name for path in found.iterdir()),
+                         ["dm-mod.ko", "md-mod.ko", "modules.builtin", "modules.builtin.modinfo", "modules.order",
+                          "raid1.ko"])  # fmt: skip
+
+    def test_a_guest_of_no_release(self) -> None:
+        """It is refused before it has a folder, by each script that would make something of it."""
+        build = f"export SLATE_BUILD=$DIR/b SLATE_GUEST=nosuch; {ROOT}/{GUEST}"
+        status, _, said = self.bash(f"{build}/build.sh")
+        why = f"the archive file:{self.folder}/archive has no release 'nosuch'; known releases: 12, 13, forky, sid"
+        self.assertEqual((status, said), (1, f"guest: error: {why}\n"))
+        for script, who in (("apps.sh", "apps"), ("content.sh", "content"), ("kernel.sh small", "guest kernel")):
+            status, _, said = self.bash(f"{build}/{script}")
+            self.assertEqual((status, said), (1, f"{who}: error: the guest nosuch has not been made: run 'make guest'\n"))
+        self.assertFalse((self.folder / "b/guest").exists())
+
     def test_a_build_elsewhere(self) -> None:
         """SLATE_BUILD names the folder of all that is built, for the launcher and for these scripts alike."""
         script = "SLATE_BUILD=$DIR/b; unset build guest; . $here/lib.sh; echo $build $lock $cache $log_dir"
