@@ -8,7 +8,7 @@
 #   update_lists                take new lists from the archive (need_lists: only if there are none)
 #   part_plan PART PACKAGE...   decide what a part is made of, and have all of its files in the cache
 #   source_plan PART SOURCE     the same for a source package (its options: below)
-#   file_plan PART FILE.deb     the same for a package's file
+#   file_plan PART FILE.deb     the same for packages' files, each behind ".deb,/"
 #   unpack_plan PLAN ROOT       unpack the packages into a new folder; no maintainer script runs
 #   named_files PLAN DIR        give a plan's files their names: links in DIR
 #   unpack_source PLAN DIR      unpack a source package, with Debian's patches, into a new folder
@@ -529,29 +529,42 @@ part_plan() # [OPTION...] PART PACKAGE...
 	lock_part "$part" "$plan" "$words"
 }
 
-# Plan a part that is one package's file: $work/PART.plan. With the file in the cache, it need not be there any more.
-file_plan() # PART FILE.deb
+# Plan a part that is packages' files: $work/PART.plan. With all files in the cache, they need not be there any more.
+file_plan() # PART FILE.deb[,FILE.deb...], absolute paths
 {
-	local part=$1 file=$2 plan=$work/$1.plan hash
-	if [ -e "$file" ]; then
-		dpkg-deb --fsys-tarfile "$file" | tar -t >/dev/null || {
-			echo "$file is damaged: make or copy it again"
-			return 1
-		}
-		hash=$(sha256sum <"$file" | cut -d' ' -f1)
-		mkdir -p "$(files_dir)"
-		cp "$file" "$(file_of "$hash").tmp-$$"
-		mv "$(file_of "$hash").tmp-$$" "$(file_of "$hash")"
-		# shellcheck disable=SC2016 # fields of dpkg-deb
-		echo "$(dpkg-deb -W --showformat='${Package} ${Version} ${Architecture}' "$file") $hash $(stat -c %s "$file") local/${file##*/}" >"$plan"
-		lock_part "$part" "$plan" "$file"
+	local part=$1 words=$2 plan=$work/$1.plan files file lost=''
+	mapfile -t files < <(sed 's,\.deb\,/,.deb\n/,g' <<<"$words")
+	for file in "${files[@]}"; do
+		[ -e "$file" ] || lost=$file
+	done
+	if [ -z "$lost" ]; then
+		for file in "${files[@]}"; do
+			keep_file "$file" || return
+		done >"$plan.new"
+		mv "$plan.new" "$plan"
+		lock_part "$part" "$plan" "$words"
 	else
-		locked "$part" "$file" >"$plan" || return
+		locked "$part" "$words" >"$plan" || return
 		if [ ! -s "$plan" ] || [ -n "$(missing_files "$plan")" ]; then
-			echo "$file is not there, and the cache does not have it"
+			echo "$lost is not there, and the cache does not have it"
 			return 1
 		fi
 	fi
+}
+
+# Copy a package's file to the cache, and print its line of a plan.
+keep_file() # FILE.deb
+{
+	local file=$1 hash
+	dpkg-deb --fsys-tarfile "$file" | tar -t >/dev/null || {
+		echo "$file is damaged: make or copy it again" >&2
+		return 1
+	}
+	hash=$(sha256sum <"$file" | cut -d' ' -f1)
+	mkdir -p "$(files_dir)"
+	cp "$file" "$(file_of "$hash").tmp-$$" && mv "$(file_of "$hash").tmp-$$" "$(file_of "$hash")" || return
+	# shellcheck disable=SC2016 # fields of dpkg-deb
+	echo "$(dpkg-deb -W --showformat='${Package} ${Version} ${Architecture}' "$file") $hash $(stat -c %s "$file") local/${file##*/}"
 }
 
 next_suite() # SUITE

@@ -160,7 +160,7 @@ unpack_kernel() # DIR
 	image=${image%%$'\n'*}
 	[ -n "$image" ] || {
 		echo "no kernel in $(cut -d' ' -f1 "$work/kernel.plan" | xargs): neither boot/vmlinuz-* nor usr/lib/modules/*/vmlinuz;" \
-			"if it is in packages that this one depends on, name the package in place of its file"
+			"if it is in packages that this one depends on, name their files, too, or the package in place of its file"
 		return 1
 	}
 	case $image in
@@ -171,7 +171,7 @@ unpack_kernel() # DIR
 	echo "$release" >"$dir/release"
 	[ -d "$root/usr/lib/modules/$release" ] || {
 		echo "the kernel $release comes without modules: there is no usr/lib/modules/$release in its package;" \
-			"if another package has them, name the one that depends on both"
+			"if another package has them, name its file, too, or the package that depends on both"
 		return 1
 	}
 	mv "$root/usr/lib/modules" "$work/modules-of-kernel"
@@ -258,10 +258,10 @@ build_archives()
 	done
 	"$here/mkroot.py" root --out "$work/root" --from "$work/build" --with "$work/with" --tools "$TOOLS" \
 		usr/bin/fio="$work/fio.bin" usr/bin/run-fio="$here/run-fio.sh" usr/bin/in-apps="$here/in-apps.sh" \
+		usr/bin/slate-fs="$here/slate-fs.sh" usr/bin/steps.sh="$here/steps.sh" \
 		init="$here/init" "${programs[@]}" || return
 	"$here/mkroot.py" modules --out "$work/modules" --from "$kernel_dir/modules" --release "$(<"$kernel_dir/release")" || return
 	# -l writes the format that the kernel reads. Of its formats, lz4 boots fastest.
-		usr/bin/slate-fs="$here/slate-fs.sh" usr/bin/steps.sh="$here/steps.sh" \
 	# shellcheck disable=SC2016 # for the inner shell
 	in_root "$work/build" "$work" sh -ec 'for name in root modules; do lz4 -l -9 -q -f $name $name.lz4; done'
 }

@@ -158,7 +158,7 @@ COMMANDS = (
     Command("jobs", "list the fio jobs, or print one", lambda _: names.list_jobs(), verbs=(
         Command("show", "print a job file", lambda args: names.show_job(args.job), names.SHOW),
     )),
-    Command("guests", "list the guests that are made", lambda _: guests.list_all()),
+    Command("guests", "list the guests that are made", lambda _: guests.list_all(), examples=guests.LIST_EXAMPLES),
     Command("guest", "make a guest of a Debian release", verbs=(
         Command("make", "make a guest of a Debian release, or make it anew", guests.make, guests.MAKE,
                 examples=guests.EXAMPLES),

@@ -11,7 +11,9 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import kernelimage, names, ownkernel, paths
@@ -25,12 +27,23 @@ examples:
   slate guest make forky                     the kernel and the programs of a newer Debian
   slate guest make 13 --with python3,sqlite3 further programs, in the guest's PATH
   slate guest make 13 --kernel linux-image-6.12.117.deb --name mine
+  slate guest make 13 --kernel linux-base-7.deb,linux-binary-7.deb,linux-modules-7.deb --name mine
   slate guest make --lock build/guest/13/lock --name again   exactly the packages of another guest
   slate run --guest forky
+"""
+LIST_EXAMPLES = """\
+The table has, of each guest: its name, for --guest; the release, the kernel and the fio that it is made of; its size; and
+the images that it has besides ('make guest-kernel', 'make guest-apps', 'make guest-content', 'make guest-image').
+
+examples:
+  slate guests                               which guests are made; a star marks the one that 'slate run' takes
+  slate guest make forky                     make another one
+  slate run --guest forky                    run in it
 """
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._+-]*")
 _RELEASE = re.compile(r"12|13|[a-z]+")
 _NUMBERS = {"bookworm": "12", "trixie": "13"}
+KNOWN = (*_NUMBERS.values(), *_NUMBERS, "forky", "sid")  # releases; of later ones the archive decides
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]*")
 _WORD = re.compile(r"^# (\w+) (.*)$", re.M)
 IMAGES = {"small": "small/vmlinux", "apps": "apps.img", "content": "content.img", "debian": "image/debian.qcow2"}
@@ -54,7 +67,7 @@ def choose(name: str) -> None:
 MAKE = (
     Option("release", "RELEASE", "12, 13, or a name such as forky", count="?"),
     Option("--name", "NAME", "for 'slate run --guest NAME' (default: RELEASE)"),
-    Option("--kernel", "PACKAGE|FILE.deb", "of the release, or a file (linux-image-amd64)"),
+    Option("--kernel", "PACKAGE|FILE.deb,...", "of the release, or the files that the kernel is in (linux-image-amd64)"),
     Option("--with", "PACKAGE,...", "further packages, whose programs are in the guest's PATH"),
     Option("--lock", "FILE", "exactly the packages and sources that a guest's lock names"),
     Option("--update", about="take the newest packages of the release"),
@@ -97,8 +110,9 @@ def make(args: argparse.Namespace) -> int:
     given = _lock(args)
     release = args.release or _words(given).get("release", "")
     if not _RELEASE.fullmatch(release):
-        raise SlateError(f"{release or 'no release'}: no Debian release is called so",
-                         "name one by number (12, 13) or in words (trixie, forky)")  # fmt: skip
+        raise _no_release(release)
+    if release not in KNOWN and (near := names.nearest(release, KNOWN)) and not _words(given):
+        raise _no_release(release, near)
     if args.lock:
         _check_exact(args, _words(given)["release"])
     name = args.name or _NUMBERS.get(release, release)
@@ -107,6 +121,11 @@ def make(args: argparse.Namespace) -> int:
     with _alone() as lock:
         _make(args, name, release, given, lock)
     return OK
+
+
+def _no_release(release: str, near: str = "") -> SlateError:
+    what = f"{release or 'no release'}: no Debian release is called so{near}"
+    return SlateError(what, "name one by number (12, 13) or in words (trixie, forky)")
 
 
 @contextlib.contextmanager
@@ -206,8 +225,21 @@ def _further(packages: str) -> str:
     return " ".join(found)
 
 
-def _package(kernel: str) -> str | Path:
-    """Return the name of a package, or the whole path of a package's file, checked."""
+@dataclass
+class _Kernel:
+    """Holds what a kernel's package files have, together."""
+
+    files: list[Path] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)  # the kernel's packages that they depend on
+    config: kernelimage.Config | None = None
+    image: bool = False
+    built_in: bool = False  # the list of what is built in, which comes with modules
+    modules: bool = False
+
+
+def _package(kernel: str) -> str:
+    """Return the name of a package, or the whole paths of packages' files, checked."""
     if not kernel.endswith(".deb"):
         if not _PACKAGE.fullmatch(kernel):
             raise SlateError(
@@ -215,26 +247,69 @@ def _package(kernel: str) -> str | Path:
                 f"a kernel that you compiled runs without a guest of its own: {paths.COMMAND} run --kernel FILE",
             )
         return kernel
-    path = Path(kernel).resolve()
+    found = _Kernel()
+    for name in re.split(r"(?<=\.deb),", kernel):
+        _look_into(name, found)
+    _check_whole(kernel, found)
+    if found.config:
+        ownkernel.check_package(kernel, found.config)
+    ownkernel.say_unchecked(kernel, found.config)
+    return ",".join(map(str, found.files))
+
+
+def _look_into(name: str, found: _Kernel) -> None:
+    """Add what a package's file has."""
+    path = Path(name).resolve()
     if not path.exists():
-        raise SlateError(f"--kernel {kernel}: there is no such file", "name a package's file, or a package")
-    done = subprocess.run(["dpkg-deb", "-f", path, "Architecture"], capture_output=True, text=True, check=False)
+        raise SlateError(f"--kernel {name}: there is no such file", "name a package's file, or a package")
+    damaged = SlateError(f"--kernel {name}: no Debian package, or a damaged one", "make or copy it again")
+    words = ["dpkg-deb", "--show", "--showformat=${Package}\\n${Architecture}\\n${Depends}", path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SlateError(f"--kernel {kernel}: no Debian package, or a damaged one", "make or copy it again")
-    if done.stdout.strip() != "amd64":
-        raise SlateError(f"--kernel {kernel}: a kernel for {done.stdout.strip()}", "the guest is an amd64 machine")
-    _check_config(kernel, path)
-    return path
-
-
-def _check_config(kernel: str, path: Path) -> None:
-    """Refuse a package whose kernel's configuration, where it has one, lacks what each guest needs."""
-    files = ["dpkg-deb", "--fsys-tarfile", str(path)]
-    with subprocess.Popen(files, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as whole:
-        words = ["tar", "-xO", "--wildcards", "./boot/config-*"]
-        found = subprocess.run(words, stdin=whole.stdout, capture_output=True, check=False).stdout
+        raise damaged
+    package, machine, depends = done.stdout.split("\n", 2)
+    if machine != "amd64":
+        raise SlateError(f"--kernel {name}: a kernel for {machine}", "the guest is an amd64 machine")
+    found.files.append(path)
+    found.packages.append(package)
+    found.needs += re.findall(r"\blinux-(?:base|binary|image|modules)-\d[a-z0-9+.-]*", depends)
+    command = ["dpkg-deb", "--fsys-tarfile", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as whole:
+        assert whole.stdout
+        try:
+            with tarfile.open(fileobj=whole.stdout, mode="r|") as tar:
+                _look_at(tar, found)
+            while whole.stdout.read(1 << 20):  # behind the last file
+                pass
+        except tarfile.TarError:
+            raise damaged from None
     if whole.returncode:
-        raise SlateError(f"--kernel {kernel}: no Debian package, or a damaged one", "make or copy it again")
-    if found:
-        text = found.decode(errors="replace")
-        ownkernel.check_package(kernel, kernelimage.parse_config("its file boot/config-*", text))
+        raise damaged
+
+
+def _look_at(tar: tarfile.TarFile, found: _Kernel) -> None:
+    for member in tar:
+        path = member.name.removeprefix("./").removeprefix("usr/")
+        if re.fullmatch(r"boot/vmlinuz-[^/]+|lib/modules/[^/]+/vmlinuz", path):
+            found.image = True
+        elif re.fullmatch(r"boot/config-[^/]+|lib/modules/[^/]+/config", path) and (file := tar.extractfile(member)):
+            text = file.read().decode(errors="replace")
+            found.config = kernelimage.parse_config(f"its file {path}", text)
+        elif re.fullmatch(r"lib/modules/[^/]+/modules\.builtin", path):
+            found.built_in = True
+        elif re.fullmatch(r"lib/modules/.+\.ko(\.[a-z]+)?", path):
+            found.modules = True
+
+
+def _check_whole(kernel: str, found: _Kernel) -> None:
+    """Refuse files that are only a part of a kernel: in newer releases it is in several packages."""
+    needs = sorted(set(found.needs) - set(found.packages))
+    lacks = [] if found.image else ["kernel (boot/vmlinuz-* or usr/lib/modules/*/vmlinuz)"]
+    if not found.built_in:
+        lacks.append("list of what is built in (modules.builtin)")
+    if not found.modules and (not found.built_in or any(name.startswith("linux-modules-") for name in needs)):
+        lacks.append("modules")
+    if lacks:
+        more = f"the files of {', '.join(needs)}" if needs else "the files of the packages that have them"
+        raise SlateError(f"--kernel {kernel}: has no {', and no '.join(lacks)}",
+                         f"name {more}, too: --kernel FILE.deb,FILE.deb")  # fmt: skip

@@ -327,6 +327,7 @@ def set_kernel(options: RunOptions, args: argparse.Namespace, name: str | None =
     """Set the kernel of Slate's guest: one of ours by its name, or the user's by --kernel FILE and --modules."""
     if file := ownguest.kernel_file(args):
         options.own_kernel = ownkernel.OwnKernel(file, Path(args.modules) if args.modules else None)
+        ownkernel.say_unchecked(file, options.own_kernel.config)
         options.kernel = paths.short(file)
         return
     options.kernel = _choice("kernel", name or args.kernel, tuple(paths.KERNELS))

@@ -149,11 +149,19 @@ class OwnKernel:
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
 
+def say_unchecked(path: Path | str, config: Config | None) -> None:
+    """Say of a kernel without a configuration that nobody has checked it."""
+    if not config:
+        print(f"slate: --kernel {path}: no configuration was found (CONFIG_IKCONFIG, or a file), so the kernel is not "
+              "checked for what the guest needs", file=sys.stderr)  # fmt: skip
+
+
 def image_initrd(path: Path, modules: Path) -> tuple[OwnKernel, Path]:
     """Return a kernel with modules for an image of the user's, and the initramfs whose to-image starts the image."""
     import cpio  # host-tools/guest
 
     kernel = OwnKernel(path, modules)
+    say_unchecked(path, kernel.config)
     missing = [need for need in (*ALWAYS, *IMAGE_ROOT) if not kernel.has(need)]
     if missing:
         raise lacks(kernel, missing)

@@ -390,6 +390,23 @@ class BadInput(Case):
         status, _, said = self.sh(f"file_plan kernel {file}")
         self.assertEqual((status, said.splitlines()[-1]), (1, f"{file} is not there, and the cache does not have it"))
 
+    def test_several_package_files(self) -> None:
+        """A comma ends a name only behind .deb, so others may have commas."""
+        debs = [self.archive.add("trixie", name, "1-1", files={f"boot/{name}": name}) for name in ("binary", "modules")]
+        files = [self.folder / "a,b.deb", self.folder / "c d.deb"]
+        for deb, file in zip(debs, files):
+            file.write_bytes(deb.read_bytes())
+        words = f"file_plan kernel '{files[0]},{files[1]}'"
+        self.assertEqual(self.sh(words)[0], 0)
+        self.assertEqual(self.plan("kernel"), ["binary 1-1", "modules 1-1"])
+        files[1].unlink()
+        status, _, said = self.sh(f'{words}; unpack_plan "$work/kernel.plan" "$DIR/root"')
+        self.assertEqual(status, 0, said)
+        self.assertEqual(sorted(path.name for path in (self.folder / "root/boot").iterdir()), ["binary", "modules"])
+        self.cached(debs[0]).unlink()
+        status, _, said = self.sh(words)
+        self.assertEqual((status, said.splitlines()[-1]), (1, f"{files[1]} is not there, and the cache does not have it"))
+
 
 class Sources(Case):
     """A source package is its tarball and Debian's patches, without .dsc and signature, which the archive may lack."""

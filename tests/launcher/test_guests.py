@@ -9,7 +9,7 @@ import os
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor, TimeoutError
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,6 +30,10 @@ echo "$@" >{folder}/words
 [ ! -e {folder}/fail ] || exit 1
 echo '{{"release": "13", "kernel": "6.12", "fio": "3.39-1"}}' >"$out/guest.json"
 """
+
+
+# What a kernel's package has, at the least.
+KERNEL = {"boot/vmlinuz-6": "k", "usr/lib/modules/6/modules.builtin": "\n", "usr/lib/modules/6/kernel/nvme.ko": "m"}
 
 
 class Guests(unittest.TestCase):
@@ -109,7 +113,7 @@ class Guests(unittest.TestCase):
                 self.assertTrue(said.startswith(what), said)
                 self.assertIn("leave one of the two out", said)
                 self.assertFalse(self.guests.exists())
-        deb = Archive(self.folder / "archive").add("trixie", "linux-image-6", "1")
+        deb = Archive(self.folder / "archive").add("trixie", "linux-image-6", "1", KERNEL)
         self.slate("guest", "make", "trixie", "--lock", file, "--kernel", deb, "--name", "x")
         self.assertEqual(self.lock("x").splitlines()[:4],
                          ["# release trixie", "# with a", f"# kernel {deb}", "# exact"])  # fmt: skip
@@ -127,18 +131,65 @@ class Guests(unittest.TestCase):
             ("CONFIG_VIRTIO_BLK=m\n", ""),
         )):  # fmt: skip
             with self.subTest(lost):
-                config = {"boot/config-6": good.replace(lost, there)}
+                config = {"boot/config-6": good.replace(lost, there), **KERNEL}
                 deb = archive.add("trixie", "linux-image-6", f"{at}", config)
                 name = lost.strip()[:-2]
                 said = self.refused("guest", "make", "13", "--kernel", deb)
                 self.assertIn(f"--kernel {deb}: it has no {name} (", said)
                 self.assertIn(f"fix: scripts/config -e {name.removeprefix('CONFIG_')}; make olddefconfig;", said)
                 self.assertFalse(self.guests.exists())
-        deb = archive.add("trixie", "linux-image-6", "9", {"boot/config-6": good})
-        self.slate("guest", "make", "13", "--kernel", deb)
+        deb = archive.add("trixie", "linux-image-6", "9", {"boot/config-6": good, **KERNEL})
+        with redirect_stderr(io.StringIO()) as said:
+            self.slate("guest", "make", "13", "--kernel", deb)
+        self.assertEqual(said.getvalue(), "")
         self.assertEqual(self.lock("13"), f"# release 13\n# kernel {deb}\n")
         deb.write_bytes(deb.read_bytes()[:-2000])  # its head is whole
         self.assertIn("no Debian package, or a damaged one", self.refused("guest", "make", "13", "--kernel", deb))
+
+    def test_a_kernel_in_several_packages(self) -> None:
+        """As Debian's kernels of 7.2: all files are named together, and what is missing is said."""
+        archive = Archive(self.folder / "archive")
+        modules = "usr/lib/modules/7"
+        head = {"Depends": "kmod, linux-base (>= 4), linux-base-7 (= 1), linux-binary-7 (= 1), linux-modules-7 (= 1)"}
+        image = archive.add("trixie", "linux-image-7", "1", **head)
+        config = "".join(f"CONFIG_{need.config}=y\n" for need in ownkernel.ALWAYS)
+        base = archive.add("trixie", "linux-base-7", "1", {f"{modules}/modules.builtin": "\n", f"{modules}/config": config})
+        binary = archive.add("trixie", "linux-binary-7", "1", {f"{modules}/vmlinuz": "k"}, Depends="linux-base-7 (= 1)")
+        more = archive.add("trixie", "linux-modules-7", "1", {f"{modules}/kernel/nvme.ko.xz": "m"}, Depends="kmod, linux-base-7")
+        kernel, built_in = "has no kernel (boot/vmlinuz-* or usr/lib/modules/*/vmlinuz)", "list of what is built in (modules.builtin)"
+        for files, lacks, needs in (
+            ([image], f"{kernel}, and no {built_in}, and no modules", "linux-base-7, linux-binary-7, linux-modules-7"),
+            ([image, base], f"{kernel}, and no modules", "linux-binary-7, linux-modules-7"),
+            ([image, base, binary], "has no modules", "linux-modules-7"),
+            ([binary], f"has no {built_in}, and no modules", "linux-base-7"),
+            ([binary, more], f"has no {built_in}", "linux-base-7"),
+        ):
+            with self.subTest(needs):
+                words = ",".join(map(str, files))
+                said = self.refused("guest", "make", "13", "--kernel", words)
+                self.assertEqual(said, f"--kernel {words}: {lacks}\n"
+                                 f"  fix: name the files of {needs}, too: --kernel FILE.deb,FILE.deb")  # fmt: skip
+                self.assertFalse(self.guests.exists())
+        words = f"{base},{binary},{more}"
+        self.assertIn("it has no CONFIG_BLK_DEV_NVME (", self.refused("guest", "make", "13", "--kernel", words))
+        archive.add("trixie", "linux-base-7", "1", {f"{modules}/modules.builtin": "\n"})
+        with redirect_stderr(io.StringIO()) as told:
+            self.slate("guest", "make", "13", "--kernel", words)
+        self.assertEqual(self.lock("13"), f"# release 13\n# kernel {words}\n")
+        self.assertEqual(told.getvalue(), f"slate: --kernel {words}: no configuration was found (CONFIG_IKCONFIG, or a "
+                         "file), so the kernel is not checked for what the guest needs\n")  # fmt: skip
+
+    def test_help(self) -> None:
+        for words, told in ((["guests"], ("--guest", "a star marks", "slate guest make forky")),
+                            (["guest", "make"], ("linux-binary-7.deb",))):  # fmt: skip
+            with redirect_stdout(io.StringIO()) as said, self.assertRaises(SystemExit):
+                cli.parser().parse_args([*words, "--help"])
+            for text in told:
+                self.assertIn(text, said.getvalue())
+
+    def test_a_release_that_comes(self) -> None:
+        self.slate("guest", "make", "duke")
+        self.assertEqual(self.lock("duke"), "# release duke\n")
 
     def test_list(self) -> None:
         self.assertEqual(self.slate("guests"), "no guest is made: run 'make guest'\n")
@@ -187,6 +238,8 @@ class Guests(unittest.TestCase):
         for words, what in (
             (["11"], "11: no Debian release is called so"),
             (["Trixie"], "Trixie: no Debian release is called so"),
+            (["forkyy"], "forkyy: no Debian release is called so; did you mean forky?"),
+            (["trixi"], "trixi: no Debian release is called so; did you mean trixie?"),
             ([], "no release: no Debian release is called so"),
             (["13", "--name", "a/b"], "--name a/b: not a name for a guest"),
             (["--lock", text], f"--lock {text}: not a guest's lock"),
