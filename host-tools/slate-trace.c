@@ -20,6 +20,7 @@
 
 #include "closest.h"
 #include "hist.h"
+#include "plural.h"
 #include "table.h"
 #include "words.h"
 
@@ -281,7 +282,8 @@ static void print_gaps(const struct info *f)
 	       (double)hist_percentile(&f->gaps, 500000) / 1e3, (double)hist_percentile(&f->gaps, 990000) / 1e3,
 	       (double)f->gaps.max_ns / 1e3);
 	if (f->backwards)
-		printf("  %" PRIu64 " rows are earlier than a row before\n", f->backwards);
+		printf("  %" PRIu64 " row%s earlier than a row before\n", f->backwards,
+		       f->backwards == 1 ? " is" : "s are");
 }
 
 static int by_requests(const void *a, const void *b)
@@ -298,8 +300,8 @@ static void print_volumes(struct info *f)
 	qsort(f->volume, VOLUME_SLOTS, sizeof(f->volume[0]), by_requests);
 	printf("  volumes %s%u\n", f->other_volumes ? "more than " : "", f->volumes);
 	for (unsigned int i = 0; f->volumes > 1 && i < f->volumes && i < 10; i++)
-		printf("    --device %-12" PRIu64 " %12" PRIu64 " requests\n", f->volume[i].device,
-		       f->volume[i].requests);
+		printf("    --device %-12" PRIu64 " %12" PRIu64 " request%s\n", f->volume[i].device,
+		       f->volume[i].requests, plural(f->volume[i].requests));
 }
 
 static void print_info(struct info *f, const struct trace *t)
@@ -307,8 +309,8 @@ static void print_info(struct info *f, const struct trace *t)
 	struct trace_counts c;
 
 	trace_get_counts(t, &c);
-	printf("%s: %s, %" PRIu64 " requests, %" PRIu64 " bad rows, %" PRIu64 " passed over\n", trace_name(t),
-	       trace_format_names[trace_format(t)], f->rows, c.bad, c.passed);
+	printf("%s: %s, %" PRIu64 " request%s, %" PRIu64 " bad row%s, %" PRIu64 " passed over\n", trace_name(t),
+	       trace_format_names[trace_format(t)], f->rows, plural(f->rows), c.bad, plural(c.bad), c.passed);
 	print_ops(f);
 	print_share("share of reads", f->requests[TRACE_READ], f->requests[TRACE_READ] + f->requests[TRACE_WRITE]);
 	if (f->end_byte)
@@ -316,7 +318,7 @@ static void print_info(struct info *f, const struct trace *t)
 		       "\n", f->first_byte, f->end_byte, f->units * UNIT, f->units_written * UNIT);
 	print_share("rewrites of 4 KiB", f->rewrites, f->writes_of_units);
 	if (f->large)
-		printf("  %" PRIu64 " requests of more than 1 GiB are not in the footprint\n", f->large);
+		printf("  %" PRIu64 " request%s of more than 1 GiB not in the footprint\n", f->large, plural(f->large));
 	print_sizes(f);
 	print_gaps(f);
 	print_volumes(f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - prints the results of slate-load, as text or as JSON. */
 #include "load.h"
+#include "plural.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +40,8 @@ static void print_text(const struct load *l)
 	printf("%s on %s (%s, %u bytes a block); %s\n", trace_name(l->trace), l->o.device,
 	       l->dev.passthrough ? "NVMe passthrough" : "io_uring", l->dev.block_bytes,
 	       l->o.open ? "at the trace's times" : "closed loop");
-	printf("%" PRIu64 " requests in %.6f s, at most %u in flight", l->completed, seconds(l), l->deepest);
+	printf("%" PRIu64 " request%s in %.6f s, at most %u in flight", l->completed, plural(l->completed), seconds(l),
+	       l->deepest);
 	if (l->placed.folded)
 		printf(", %" PRIu64 " folded", l->placed.folded);
 	if (l->placed.scaled)
@@ -47,17 +49,19 @@ static void print_text(const struct load *l)
 	if (l->placed.moved)
 		printf(", %" PRIu64 " moved down from across the end", l->placed.moved);
 	if (l->placed.clipped)
-		printf(", %" PRIu64 " trims clipped to the drive or extent", l->placed.clipped);
+		printf(", %" PRIu64 " trim%s clipped to the drive or extent", l->placed.clipped,
+		       plural(l->placed.clipped));
 	if (l->placed.split)
-		printf(", %" PRIu64 " trims split at the end", l->placed.split);
+		printf(", %" PRIu64 " trim%s split at the end", l->placed.split, plural(l->placed.split));
 	if (l->placed.trims_left_out)
-		printf(", %" PRIu64 " trims left out, as they cover no whole unit", l->placed.trims_left_out);
+		printf(", %" PRIu64 " trim%s left out, covering no whole unit", l->placed.trims_left_out,
+		       plural(l->placed.trims_left_out));
 	if (l->placed.aligned)
 		printf(", %" PRIu64 " widened to blocks (trims: shrunk)", l->placed.aligned);
 	if (l->placed.zero_size)
 		printf(", %" PRIu64 " of no bytes left out", l->placed.zero_size);
 	if (l->bad)
-		printf(", %" PRIu64 " bad rows", l->bad);
+		printf(", %" PRIu64 " bad row%s", l->bad, plural(l->bad));
 	printf("\n%-6s %10s %10s %10s %10s", "us", "requests", "MiB", "per s", "mean");
 	for (size_t i = 0; i < NPERCENTILES; i++)
 		printf(" %10s", percentiles[i].head);

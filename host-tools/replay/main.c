@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plural.h"
 #include "replay.h"
 #include "slate_power.h"
 
@@ -235,9 +236,15 @@ static void tell_wall(const struct replay *r, double wall_s)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	fprintf(stderr, "slate-replay: %" PRIu64 " requests in %.2f s (%.0f requests/s), %.2f s of CPU, "
-		"%ld MiB\n", r->completed, wall_s, wall_s > 0 ? (double)r->completed / wall_s : 0, cpu_s,
+	fprintf(stderr, "slate-replay: %" PRIu64 " request%s in %.2f s (%.0f requests/s), %.2f s of CPU, "
+		"%ld MiB\n", r->completed, plural(r->completed), wall_s, wall_s > 0 ? (double)r->completed / wall_s : 0, cpu_s,
 		u.ru_maxrss >> 10);
+}
+
+/* Was all of the drive filled? Then its sectors without data were trimmed. */
+static bool was_full(const struct replay *r)
+{
+	return strstr(slate_settings(r->dev), "precondition.fill_permille=1000\n");
 }
 
 /*
@@ -255,8 +262,10 @@ static void tell_unwritten(const struct replay *r)
 	unwritten = s->ftl.unwritten_reads;
 	free(s);
 	if (unwritten)
-		fprintf(stderr, "slate-replay: note: %" PRIu64 " of %" PRIu64 " reads found only sectors that were "
-			"never written, and took no flash read: --fill 100 writes the drive first\n", unwritten, reads);
+		fprintf(stderr, "slate-replay: note: %" PRIu64 " of %" PRIu64 " read%s found only sectors that were "
+			"%s, and took no flash read%s\n", unwritten, reads, plural(reads),
+			was_full(r) ? "trimmed since the drive was filled" : "never written",
+			was_full(r) ? "" : ": --fill 100 writes the drive first");
 }
 
 static void tell_devices(const struct replay *r)
@@ -288,10 +297,10 @@ static void tell_notes(const struct replay *r)
 		fputs("slate-replay: note: THE DRIVE LIES: it ignores flushes and FUA (drive.ignore_flush = yes): "
 		      "a loss of power takes data that it called durable\n", stderr);
 	if (errors)
-		fprintf(stderr, "slate-replay: note: the drive failed %" PRIu64 " requests\n", errors);
+		fprintf(stderr, "slate-replay: note: the drive failed %" PRIu64 " request%s\n", errors, plural(errors));
 	if (r->o.warmup && !r->warm)
-		fprintf(stderr, "slate-replay: note: the warm-up of %" PRIu64 " requests was not over after "
-			"%" PRIu64 ": everything is counted\n", r->o.warmup, r->completed);
+		fprintf(stderr, "slate-replay: note: the warm-up of %" PRIu64 " request%s was not over after "
+			"%" PRIu64 ": everything is counted\n", r->o.warmup, plural(r->o.warmup), r->completed);
 }
 
 static int tell_wrong(const struct replay *r)

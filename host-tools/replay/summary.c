@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* summary.c - prints a summary that fits on a screen. The JSON has all numbers. */
+#include "plural.h"
 #include "replay.h"
 
 #include <inttypes.h>
@@ -25,14 +26,14 @@ static void print_input(const struct stream *s)
 	struct trace_counts c;
 
 	rows_counts(s, &c);
-	printf("%s: %s, %" PRIu64 " rows, %" PRIu64 " requests", trace_name(s->trace),
-	       trace_format_names[trace_format(s->trace)], c.rows, s->requests);
+	printf("%s: %s, %" PRIu64 " row%s, %" PRIu64 " request%s", trace_name(s->trace),
+	       trace_format_names[trace_format(s->trace)], c.rows, plural(c.rows), s->requests, plural(s->requests));
 	if (c.bad)
-		printf(", %" PRIu64 " bad rows", c.bad);
+		printf(", %" PRIu64 " bad row%s", c.bad, plural(c.bad));
 	if (c.passed)
-		printf(", %" PRIu64 " rows of no known operation passed over", c.passed);
+		printf(", %" PRIu64 " row%s of no known operation passed over", c.passed, plural(c.passed));
 	if (c.other_devices)
-		printf(", %" PRIu64 " rows of other devices", c.other_devices);
+		printf(", %" PRIu64 " row%s of other devices", c.other_devices, plural(c.other_devices));
 	if (s->backwards)
 		printf(", %" PRIu64 " out of order (taken at the time of the row before)", s->backwards);
 	if (p->zero_size)
@@ -46,11 +47,12 @@ static void print_input(const struct stream *s)
 	if (p->moved)
 		printf(", %" PRIu64 " moved down from across the end", p->moved);
 	if (p->clipped)
-		printf(", %" PRIu64 " trims clipped to the drive or extent", p->clipped);
+		printf(", %" PRIu64 " trim%s clipped to the drive or extent", p->clipped, plural(p->clipped));
 	if (p->split)
-		printf(", %" PRIu64 " trims split at the end", p->split);
+		printf(", %" PRIu64 " trim%s split at the end", p->split, plural(p->split));
 	if (p->trims_left_out)
-		printf(", %" PRIu64 " trims left out, as they cover no whole unit", p->trims_left_out);
+		printf(", %" PRIu64 " trim%s left out, covering no whole unit", p->trims_left_out,
+		       plural(p->trims_left_out));
 	printf("\n");
 }
 
@@ -105,14 +107,15 @@ static void print_check(const struct replay *r)
 	struct verified v = { 0 };
 
 	if (r->o.loop == REPLAY_RECORDED)
-		printf("recorded: %" PRIu64 " requests compared, %" PRIu64 " differ; the array's commands %s\n",
-		       r->compared, r->differed, r->ops_differ ? "differ" : "are equal");
+		printf("recorded: %" PRIu64 " request%s compared, %" PRIu64 " differ; the array's commands %s\n",
+		       r->compared, plural(r->compared), r->differed, r->ops_differ ? "differ" : "are equal");
 	if (!r->o.check)
 		return;
 	if (r->verify)
 		verify_get(r->verify, &v);
-	printf("check  invariants %" PRIu64 " times; %" PRIu64 " sectors read, %" PRIu64 " wrong, %" PRIu64
-	       " of unknown content\n", r->invariant_checks, v.sectors, v.wrong, v.unknown);
+	printf("check  invariants %" PRIu64 " time%s; %" PRIu64 " sector%s read, %" PRIu64 " wrong, %" PRIu64
+	       " of unknown content\n", r->invariant_checks, plural(r->invariant_checks), v.sectors, plural(v.sectors),
+	       v.wrong, v.unknown);
 }
 
 void summary_print(struct replay *r)
@@ -132,8 +135,8 @@ void summary_print(struct replay *r)
 	printf("\n");
 	for (unsigned int i = 0; i < r->streams; i++)
 		print_input(&r->stream[i]);
-	printf("%" PRIu64 " requests in %.6f s of drive time%s, deepest queue %" PRIu64 "\n", a->completed,
-	       (double)(a->last_ns - a->since_ns) / 1e9, r->o.warmup ? " after the warm-up" : "",
+	printf("%" PRIu64 " request%s in %.6f s of drive time%s, deepest queue %" PRIu64 "\n", a->completed,
+	       plural(a->completed), (double)(a->last_ns - a->since_ns) / 1e9, r->o.warmup ? " after the warm-up" : "",
 	       r->deepest);
 	printf("%-6s %10s %11s %10s %10s %10s %10s %10s %10s\n", "us", "requests", "MiB", "per s", "mean",
 	       "50 %", "99 %", "99.9 %", "max");

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import drivefile, names, namespaces, paths
+from . import drivefile, names, namespaces, paths, units
 from .errors import SlateError
 from .namespaces import Namespace
 
@@ -179,7 +179,7 @@ def prepare(args: argparse.Namespace) -> None:
         option = "--" + name.replace("_", "-")
         if given and len(given) != count:
             fix = f"give {option} once for each drive, in their order" if count > 1 else f"give {option} once"
-            raise SlateError(f"{option} {_times(len(given))}, for {count} drive{'s' * (count > 1)}", fix)
+            raise SlateError(f"{option} {_times(len(given))}, for {units.many(count, 'drive')}", fix)
         setattr(args, name, given[0] if given else None)
         setattr(args, f"more_{name}", given[1:] or [None] * (count - 1))
     profiles, files = profiles or [None] * count, files or [None] * count

@@ -31,7 +31,7 @@ class Goal:
 
     def words(self) -> str:
         """Return what the job asks for; empty: neither is known."""
-        told = [f"{units.count(self.ios)} I/Os"] if self.ios else []
+        told = [units.many(self.ios, "I/O")] if self.ios else []
         told += [f"{self.seconds:g} s of the guest's time"] if self.seconds else []
         return f"asks for {' or '.join(told)}" if told else ""
 

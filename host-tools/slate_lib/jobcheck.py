@@ -266,7 +266,7 @@ def _check_device(where: str, file: str, place: Place, drives: list[list[int | N
     if not place.is_on(drives):
         count = len(drives[place.drive])
         raise SlateError(
-            f"{where}: filename={file}, and that drive has {count} namespace{'s' * (count > 1)}",
+            f"{where}: filename={file}, and that drive has {units.many(count, 'namespace')}",
             f"give --namespace {place.namespace + 1} times, once for each (or --profile, with --one-controller); "
             "or change the job"
             if place.namespace > 0

@@ -50,7 +50,7 @@ def run(options: RunOptions) -> int:
     print(
         f"{'slate':<9} {options.work.said} on {', '.join(paths.short(drive.drive_path) for drive in options.drives)}, "
         f"{_kernel_words(options)}"
-        f"{options.smp} vCPU{'s' * (options.smp != 1)}{'' if options.realtime else f' at {options.cpu_rate} GIPS'}, "
+        f"{units.many(options.smp, 'vCPU')}{'' if options.realtime else f' at {options.cpu_rate} GIPS'}, "
         f"{units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
     )

@@ -71,7 +71,7 @@ def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds:
     if now.written:
         text += f" · WAF {now.programmed * unit_bytes / now.written:.2f}"
     if now.gc_runs:
-        text += f" · GC {units.count(now.gc_runs)} runs"
+        text += f" · GC {units.many(now.gc_runs, 'run')}"
     return text
 
 

@@ -13,18 +13,18 @@ from .shape import Json
 MANY_TRACES = 2
 # These counts of a trace are reported if they are not 0.
 _TOLD = (
-    ("bad", "bad rows"),
-    ("passed_over", "rows of no known operation passed over"),
-    ("other_devices", "rows of other devices"),
+    ("bad", "bad row", "bad rows"),
+    ("passed_over", "row of no known operation passed over", "rows of no known operation passed over"),
+    ("other_devices", "row of another device", "rows of other devices"),
     ("backwards", "out of order (taken at the time of the row before)"),
     ("zero_size", "of no bytes left out"),
     ("aligned", "widened to whole sectors or units (trims: shrunk)"),
     ("folded", "folded"),
     ("scaled", "scaled"),
     ("moved", "moved down from across the end"),
-    ("clipped", "trims clipped to the drive or extent"),
-    ("split", "trims split at the end"),
-    ("trims_left_out", "trims left out, as they cover no whole unit"),
+    ("clipped", "trim clipped to the drive or extent", "trims clipped to the drive or extent"),
+    ("split", "trim split at the end", "trims split at the end"),
+    ("trims_left_out", "trim left out, covering no whole unit", "trims left out, covering no whole unit"),
 )
 _BEYOND = {"fold": ", folded", "scale": ", scaled"}
 
@@ -71,20 +71,20 @@ class ReplayReport(Report):
     def _drive(self) -> None:
         self._add()
         for one in self.raw["inputs"]:
-            told = [f"{units.count(one[key])} {what}" for key, what in _TOLD if one.get(key)]
-            line = f"{one['name']}: {one['format']}, {units.count(one['requests'])} requests"
+            told = [units.many(one[key], what[0], what[-1]) for key, *what in _TOLD if one.get(key)]
+            line = f"{one['name']}: {one['format']}, {units.many(one['requests'], 'request')}"
             self._pair("trace", ", ".join([line, *told]))
         asked, time = self.raw["requests"], self.raw["time"]
         self._pair(
             "replay",
-            f"{units.count(asked['counted'])} requests in {(time['end_ns'] - time['begin_ns']) / 1e9:.6f} s "
+            f"{units.many(asked['counted'], 'request')} in {(time['end_ns'] - time['begin_ns']) / 1e9:.6f} s "
             f"({self.SCOPE}), deepest queue {asked['deepest_queue']}",
         )
         if self.raw["check"]:
             found = self.raw["check"]
             self._pair(
                 "check",
-                f"{units.count(found['sectors'])} sectors read, {units.count(found['wrong'])} wrong, "
+                f"{units.many(found['sectors'], 'sector')} read, {units.count(found['wrong'])} wrong, "
                 f"{units.count(found['unknown'])} of unknown content",
             )
         super()._drive()
@@ -93,7 +93,9 @@ class ReplayReport(Report):
         """Return warnings that a reader needs before trusting a figure."""
         found = []
         if (checked := self.raw["check"]) and checked["wrong"]:
-            found.append(f"{units.count(checked['wrong'])} sectors read were wrong: the FTL lost or mixed up data")
+            were = "was" if checked["wrong"] == 1 else "were"
+            read = units.many(checked["wrong"], "sector")
+            found.append(f"{read} read {were} wrong: the FTL lost or mixed up data")
         recorded = self.raw["recorded"]
         if recorded and (recorded["differed"] or not recorded["commands_equal"]):
             found.append(
@@ -108,8 +110,8 @@ class ReplayReport(Report):
         touched = self.device.total.ftl["unwritten-units"]
         if touched:
             found.append(
-                f"reads found {units.count(touched)} units of {units.size(self.device.unit_bytes)} that were never "
-                "written or were trimmed: these cost only a look-up. Fill the drive first (--fill 100)."
+                f"reads found {units.many(touched, 'unit')} of {units.size(self.device.unit_bytes)} that were never "
+                f"written or were trimmed: these cost only a look-up. {self._advice()}"
             )
         found += warn.of_flushes(self.device) + warn.of_the_map(self.device)
         return found + warn.of_the_drive(self.device.total)

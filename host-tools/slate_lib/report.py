@@ -126,15 +126,14 @@ class Report:
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),
-            *([f"{len(made)} namespace{'s' * (len(made) > 1)}"] if (made := settings.get("namespaces")) else []),
-            f"{settings['smp']} vCPU{'s' * (settings['smp'] != 1)}"
-            + (f" at {settings['cpu_rate']} GIPS" if settings.get("cpu_rate") else "")
-            + self._kernel(settings),
+            *([units.many(len(made), "namespace")] if (made := settings.get("namespaces")) else []),
+            units.many(settings["smp"], "vCPU")
+            + (f" at {settings['cpu_rate']} GIPS" if settings.get("cpu_rate") else ""),
             "virtual time" if settings["virtual_time"] else "real time",
             f"seed {settings['seed']}",
         ]
         if settings.get("set"):
-            facts.insert(1, f"{len(settings['set'])} override{'s' * (len(settings['set']) > 1)}")
+            facts.insert(1, units.many(len(settings["set"]), "override"))
         return left, facts
 
     def _head(self) -> None:
@@ -302,7 +301,7 @@ class Report:
         if total.op["trim"].bytes:
             line += f", trimmed {units.size(total.op['trim'].bytes)}"
         if total.op["flush"].ios:
-            line += f", {units.count(total.op['flush'].ios)} flushes"
+            line += f", {units.many(total.op['flush'].ios, 'flush', 'flushes')}"
         self._pair("drive", f"{line}  ({self.SCOPE})")
         self._late()
         if amplification:
@@ -316,9 +315,9 @@ class Report:
             )
         self._over_provisioning()
         runs, moved = ftl.get("gc-runs", 0), ftl.get("gc-units", 0)
-        kinds = [("merges", "merges"), ("mmerges", "M-Merges"), ("second-victims", "second victims")]
-        parts = [f"{units.count(ftl[key])} {word}" for key, word in kinds if ftl.get(key)]
-        line = f"{units.count(runs)} runs" + (f" ({', '.join(parts)})" if parts else "")
+        kinds = [("merges", "merge"), ("mmerges", "M-Merge"), ("second-victims", "second victim")]
+        parts = [units.many(ftl[key], word) for key, word in kinds if ftl.get(key)]
+        line = units.many(runs, "run") + (f" ({', '.join(parts)})" if parts else "")
         line += f" moved {units.size(moved * self.device.unit_bytes)}"
         if runs and ftl.get("gc-ns"):
             line += f" ({units.us(ftl['gc-ns'] / runs)} µs each)"
@@ -396,9 +395,9 @@ class Report:
             line += f"; wear: mean {pages[0]:.2f} (AEP), variance {pages[1]:.2f} (VEP), most {most} erases of a page"
         for key, word in (("wl-runs", "levelled"), ("relocations", "relocated")):
             if total.ftl.get(key):
-                line += f"; {units.count(total.ftl[key])} blocks {word}"
+                line += f"; {units.many(total.ftl[key], 'block')} {word}"
         if total.ftl.get("retired-blocks"):
-            line += f"; {total.ftl['retired-blocks']} blocks retired"
+            line += f"; {units.many(total.ftl['retired-blocks'], 'block')} retired"
         self._pair("erases", line)
 
     def _sources(self) -> None:

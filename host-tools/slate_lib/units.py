@@ -62,6 +62,11 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def many(value: int, noun: str, plural: str = "") -> str:
+    """Format a number of things: '1 request', '2,000 requests'."""
+    return f"{count(value)} {noun if value == 1 else plural or f'{noun}s'}"
+
+
 def rate(value: float) -> str:
     """Format IOPS with no more digits than are significant."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"

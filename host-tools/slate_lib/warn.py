@@ -42,7 +42,7 @@ def of_the_map(device: Device) -> list[str]:
     if loads >= dies:
         return []
     return [
-        f"map: ftl.map_cache_pages = {frames} lets reads load {loads} map page{'s' * (loads > 1)} at a time, and the "
+        f"map: ftl.map_cache_pages = {frames} lets reads load {units.many(loads, 'map page')} at a time, and the "
         f"drive has {dies} dies, so reads at random wait for the map, not for flash; from {least + 2 * dies - 2} on "
         "every die may load one"
     ]
@@ -89,8 +89,8 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
         if not ios or not reads.ios:  # a read that found some data waited for the flash
             continue
         text = (
-            f"{job}: {units.count(ios)} of {units.count(reads.ios)} reads ({units.percent(ios, reads.ios)}) found "
-            f"only sectors that were never written or were trimmed ({units.count(touched)} units of "
+            f"{job}: {units.count(ios)} of {units.many(reads.ios, 'read')} ({units.percent(ios, reads.ios)}) found "
+            f"only sectors that were never written or were trimmed ({units.many(touched, 'unit')} of "
             f"{units.size(device.unit_bytes)}): these cost only a look-up"
         )
         real = _real_read_ns(device, account.account)

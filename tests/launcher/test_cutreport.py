@@ -197,7 +197,7 @@ class Vanish(unittest.TestCase):
             power | {"lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}, 2, "\nstatus 0\n", 1.0
         )
         self.assertEqual((found["announced_after"], found["operations"]), (1, 2))
-        self.assertIn("1 announcements came after the drive had gone\n", logfile.summary([found]))
+        self.assertIn("1 announcement came after the drive had gone\n", logfile.summary([found]))
 
     def test_a_guest_that_ended_otherwise(self) -> None:
         with self.assertRaisesRegex(MachineError, "ended before the drive vanished.*guest-shutdown"):

@@ -207,7 +207,7 @@ class Text(unittest.TestCase):
         )
         text = self.text(dev, result)
         self.assertIn("1.500 = host 1.000 + GC 0.500", text)
-        self.assertIn("1 runs moved 8 KiB", text)
+        self.assertIn("1 run moved 8 KiB", text)
         self.assertIn(
             "1 in this run; wear: mean 0.50 (AEP), variance 1.25 (VEP), most 3 erases of a page", text
         )

@@ -203,7 +203,7 @@ class Formats(Case):
         self.assertEqual(self.requests("--check", path), [("write", 0, 4096), ("write", 4096, 4096)])
         one = self.json(path)["inputs"][0]
         self.assertEqual((one["rows"], one["bad"], one["other"], one["passed_over"]), (2, 0, 4, 1))
-        self.assertIn("1 rows of no known operation passed over", self.call("--profile", TINY, path).stdout)
+        self.assertIn("1 row of no known operation passed over", self.call("--profile", TINY, path).stdout)
         path = self.file("b", FIO2 + "/dev/a jump 0 4096\n")
         self.assertEqual(self.json("--repeat", 2, path)["inputs"][0]["passed_over"], 2)
 

@@ -180,6 +180,9 @@ class Loops(Case):
         self.assertIn("note: 100 of 100 reads found only sectors that were never written", said)
         said = self.call("--profile", TINY, "--fill", 100, "gen:rand4k,foot=1M,n=100,read=1000").stderr
         self.assertNotIn("never written", said)
+        said = self.call("--profile", TINY, "--fill", 100, self.native("0 0 trim 0 1048576", "0 0 read 0 4096")).stderr
+        self.assertIn("note: 1 of 1 read found only sectors that were trimmed since the drive was filled, and took no "
+                      "flash read\n", said)  # fmt: skip
 
     def test_repeat(self) -> None:
         trace = self.native("1000 0 write 0 4096", "501000 0 write 4096 4096")
@@ -364,7 +367,7 @@ class Places(Case):
         found = self.json(scale, trace)["inputs"][0]
         self.assertEqual((found["clipped"], found["trims_left_out"], found["requests"]), (3, 1, 2))
         said = self.call("--profile", TINY, scale, trace).stdout
-        self.assertIn("3 trims clipped to the drive or extent, 1 trims left out", said)
+        self.assertIn("3 trims clipped to the drive or extent, 1 trim left out", said)
 
     def test_a_scaled_trim_leaves_what_it_left(self) -> None:
         """2 GiB of 1 TiB are 1/512 of the drive, 1820 units of 4 KiB, so the unit in the middle is still there."""

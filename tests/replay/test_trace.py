@@ -42,14 +42,14 @@ class Trace(Case):
             "  time   0.000130000 s; gaps in us: mean 32.500, p50 10.007, p99 100.000, max 100.000\n"
             "  volumes 2\n"
             "    --device 1                       4 requests\n"
-            "    --device 2                       1 requests\n",
+            "    --device 2                       1 request\n",
         )
 
     def test_info_of_odd_rows(self) -> None:
         """A time before the newest counts as that; a huge request is not in the footprint; trims touch nothing."""
         text = self.trace("info", self.file("a", "# slate-trace 1\n9 0 write 0 2000000000\n8 0 trim 0 512\n")).stdout
-        self.assertIn("  1 rows are earlier than a row before\n", text)
-        self.assertIn("  1 requests of more than 1 GiB are not in the footprint\n", text)
+        self.assertIn("  1 row is earlier than a row before\n", text)
+        self.assertIn("  1 request of more than 1 GiB not in the footprint\n", text)
         self.assertIn("footprint 0 bytes, of these written 0\n", text)
         self.assertIn("    more than   8388608 bytes    0.0  100.0\n", text)
         self.assertEqual(self.trace("info", self.file("b", "# slate-trace 1\n")).stdout,
@@ -78,7 +78,7 @@ class Trace(Case):
         """Numbers of volumes may be large; one that the trace lacks is told."""
         path = self.file("a", f"1,W,0,512,1577808144000000\n{2**40},R,512,512,1577808144000001\n")
         self.assertIn(f"--device {2**40} ", self.trace("info", path).stdout)
-        self.assertIn("a: alibaba, 1 requests", self.trace("info", "--device", 2**40, path).stdout)
+        self.assertIn("a: alibaba, 1 request,", self.trace("info", "--device", 2**40, path).stdout)
         for words in (("info", "--device", "3", path), ("convert", "--device", "3", path, "out.txt")):
             self.assertIn("none of its 2 requests is of that --device", self.trace(*words, code=1).stderr)
         self.assertFalse((self.folder / "out.txt").exists())
@@ -112,7 +112,7 @@ class Trace(Case):
             with self.subTest(words=words):
                 self.assertIn(what, self.trace(*words, code=code).stderr)
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["a"])
-        self.assertIn("5 requests, 1 bad rows", self.trace("info", "--max-bad", 200, bad).stdout)
+        self.assertIn("5 requests, 1 bad row,", self.trace("info", "--max-bad", 200, bad).stdout)
 
     def test_content_is_not_lost(self) -> None:
         self.call("--profile", TINY, "--record-content", "a.content", "gen:rand4k,foot=64KiB,n=4")

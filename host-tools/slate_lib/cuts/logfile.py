@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .. import shape
+from .. import shape, units
 from ..errors import SlateError
 from ..shape import Json
 from . import kinds
@@ -101,9 +101,10 @@ def summary(cuts: list[Json], kind: kinds.Kind = kinds.KINDS["off"]) -> str:
     bad = [cut["id"] for cut in cuts if not cut["good"]]
     total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
     text = (
-        f"{len(cuts)} power cuts: {len(cuts) - len(bad)} left everything that was announced as durable"
-        f"\n({total['operations']} announcements before them; {total['lost_requests']} requests "
-        f"in flight, {total['torn_programs']} programs torn)\n"
+        f"{units.many(len(cuts), 'power cut')}: {len(cuts) - len(bad)} left everything that was announced as durable"
+        f"\n({units.many(total['operations'], 'announcement')} before them; "
+        f"{units.many(total['lost_requests'], 'request')} in flight, "
+        f"{units.many(total['torn_programs'], 'program')} torn)\n"
     )
     text += f"each cut: {kind.what}; {kind.promises}\n"
     if any("unflushed" in cut for cut in cuts):
@@ -113,7 +114,8 @@ def summary(cuts: list[Json], kind: kinds.Kind = kinds.KINDS["off"]) -> str:
         states, wrong = (sum(cut.get("states", 0) for cut in cuts), sum(len(cut.get("bad", ())) for cut in cuts))
         text += f"{states} states of these cuts were checked, {wrong} of them were not good\n"
     if any("announced_after" in cut for cut in cuts):
-        text += f"{sum(cut.get('announced_after', 0) for cut in cuts)} announcements came after the drive had gone\n"
+        text += units.many(sum(cut.get("announced_after", 0) for cut in cuts), "announcement")
+        text += " came after the drive had gone\n"
     if cuts and not total["operations"]:
         text += (
             "They show little: no cut came after an announcement. Give more time to the work (--span SEC); a work of "

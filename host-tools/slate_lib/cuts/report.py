@@ -71,7 +71,7 @@ class Campaign:
         found = [self.what(), f"drive {Path(head['profile']).stem}", *head["settings"], f"aged {head['age']:g}x"]
         found += [f"kernel {head['kernel']}"] if "kernel" in head else []
         found += [f"guest {head['guest']}"] if "guest" in head else []
-        return [*found, f"seed {head['seed']}", f"kind {name}", f"{units.count(len(self.cuts))} cuts"]
+        return [*found, f"seed {head['seed']}", f"kind {name}", units.many(len(self.cuts), "cut")]
 
 
 def load(path: Path) -> Campaign:
@@ -222,7 +222,7 @@ def page_of(campaign: Campaign) -> str:
     promised = _words("promises", [
         ("a cut", kind.what if kind else name),
         ("NVMe's promises", kind.promises if kind else kinds.ALL),
-        ("checked", f"{units.count(sum(cut['operations'] for cut in campaign.cuts))} announcements of what is durable"),
+        ("checked", f"{units.many(sum(cut['operations'] for cut in campaign.cuts), 'announcement')} of what is durable"),
         ("repeat all", campaign.head.get("repeat", "")),
     ])  # fmt: skip
     counts = [_counts("verdicts", ("verdict", "cuts"), verdicts(campaign))]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
 
+from .. import units
 from ..shape import Json
 
 WIDTH = 16  # times in a boot
@@ -79,8 +80,7 @@ class Account:
     def durable(self) -> str:
         """Return what was announced before the cut."""
         before = [mark for mark in self.marks if mark[1] <= self.at_ns]
-        last = f", the last is '{before[-1][0]}'" if before else ""
-        return f"{len(before)} announcement{'s' * (len(before) != 1)}{last}"
+        return units.many(len(before), "announcement") + (f", the last is '{before[-1][0]}'" if before else "")
 
     def text(self) -> str:
         """Return the account for a person."""

@@ -18,7 +18,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from .. import facts, paths, signals
+from .. import facts, paths, signals, units
 from ..errors import INTERRUPTED, JOB_FAILED, OK, SlateError
 from ..values import number
 from . import arguments, cluster, figures, file, jobs, pool, stats, store
@@ -90,10 +90,10 @@ class Work:
             for choices in study.dimensions
         ) or "one"  # fmt: skip
         out = f", {study.left_out_count} left out" if study.left_out_count else ""
-        print(f"{study.title}\n{len(self.jobs)} runs ({sizes}{out}), {len(self.known)} known, {len(left)} to make")
+        print(f"{study.title}\n{units.many(len(self.jobs), 'run')} ({sizes}{out}), {len(self.known)} known, {len(left)} to make")
         warm = {job.warm.hash: job.warm for job in left if job.warm and not self.store.lookup(job.warm.hash)}
         if warm:
-            print(f"{len(warm)} drives to make first")
+            print(f"{units.many(len(warm), 'drive')} to make first")
         if left:
             count, why = pool.limit(self.store, left, self.count)
             seconds = pool.total([self.store.seconds(job.family) for job in [*warm.values(), *left]], count)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from .. import charts, facts, htmlreport, packages, page, runfiles
+from .. import charts, facts, htmlreport, packages, page, runfiles, units
 from .. import figures as drawing
 from ..charts import COLORS, GRID, INK, Charts
 from ..errors import SlateError
@@ -275,7 +275,7 @@ class Outputs:
             Section("To cite", blocks=[Sentence(line) for line in self.cite()]),
         ]
         counts = ((len(self.rows), "run"), (len(self.groups), "group"))
-        facts_ = [*(f"{count} {what}{'s' * (count != 1)}" for count, what in counts), *_axis_facts(study)]
+        facts_ = [*(units.many(count, what) for count, what in counts), *_axis_facts(study)]
         alarms = [f"{_words(row.point)}: failed: {row.reason}" for row in self.failed[:5]]
         return page.render(study.title, facts_, [one for one in sections if one.blocks], alarms)
 
