@@ -188,6 +188,7 @@ def settings(options: RunOptions) -> Json:
         "environment": options.environment,
         "apps": options.apps,
         **({"own_guest": shlex.join(ownguest.words(options.own))} if options.own else {}),
+        **({} if options.own else {"guest": paths.GUEST.name}),
         "kernel": str(options.own.kernel or "") if options.own else options.kernel,
         **({"modules": _modules(options)} if options.own_kernel else {}),
         "kernel_args": options.kernel_args,

@@ -243,6 +243,7 @@ def render(run: RunFiles) -> str:
         sections.append(Section("Over time", blocks=[page.Charts(over_time)]))
     if wear := _wear_charts(made, run):
         sections.append(Section("Blocks", "a plane a row", [page.Charts(wear)]))
+    facts = [*facts, guest] if (guest := shown.guest()) else facts
     return page.render(title, facts, sections, list(shown.alarms()), _notes(shown, run))
 
 

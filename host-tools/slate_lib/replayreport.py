@@ -116,6 +116,9 @@ class ReplayReport(Report):
         found += warn.of_flushes(self.device) + warn.of_the_map(self.device)
         return found + warn.of_the_drive(self.device.total)
 
+    def _advice(self) -> str:
+        return warn.TRIMMED if warn.was_full(self.device) else "Fill the drive first (--fill 100)."
+
     def notes(self) -> list[str]:
         """Return explanations of the figures."""
         return [

@@ -103,9 +103,18 @@ class Report:
             *warn.of_marks(self.device),
             *warn.of_flushes(self.device),
             *warn.of_the_map(self.device),
-            *warn.warnings(self.device, self.fio, self.rows),
+            *warn.warnings(self.device, self.fio, self.rows, self._advice()),
             *limits.alarms(self.limits),
         ]
+
+    def _advice(self) -> str:
+        """Return what helps against reads of sectors without data."""
+        settings = self.record["settings"]
+        by_io = settings.get("precondition") == "device" and (settings.get("fill_percent") or 0) >= 100
+        if by_io or warn.was_full(self.device):
+            return f"{warn.TRIMMED} mkfs trims unless told not to: mkfs.ext4 -E nodiscard, mkfs.xfs -K, mkfs.f2fs -t 0."
+        kept = settings.get("drive") and not settings["drive"]["made_by_this_run"]
+        return "Make the drive file anew, with --fill 100." if kept else "Fill the drive first (--fill 100)."
 
     # ---- pieces
 
@@ -140,13 +149,22 @@ class Report:
         left, facts = self.title()
         right = " · ".join(facts)
         self._add(f"{left}{right:>{max(WIDTH - len(left), len(right) + 2)}}", BOLD)
+        if guest := self.guest():
+            self._add(f"{guest:>{WIDTH}}")
         self._add(RULE, DIM)
 
-    def _kernel(self, settings: Json) -> str:
-        """Return the kernel's name, unless it is the default."""
+    def guest(self) -> str:
+        """Return the guest with its kernel and fio. It is empty in a guest of the user's own, which tells neither."""
+        settings, versions = self.record["settings"], self.record.get("versions", {})
+        if settings.get("own_guest") or not versions.get("kernel"):
+            return ""
+        kernel = f"Linux {versions['kernel']}"
         if settings.get("modules") is not None:
-            return f", Linux {self.record['versions'].get('kernel', '')}"
-        return ", small kernel" if settings.get("kernel") == "small" else ""
+            kernel += " (your own)"
+        elif settings.get("kernel") == "small":
+            kernel += " (small kernel)"
+        guest = f"guest {settings['guest']}: " if settings.get("guest") else ""
+        return f"{guest}{kernel}" + (f", fio {versions['fio']}" if versions.get("fio") else "")
 
     def _filled(self, settings: Json) -> str:
         drive = settings.get("drive")

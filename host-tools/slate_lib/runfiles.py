@@ -53,8 +53,10 @@ _FILES = {
                     "set": [str],
                 }
             ],
-            **{f"{key}?": _TEXT for key in ("app", "job", "script", "content", "load", "kernel")},
+            **{f"{key}?": _TEXT for key in ("app", "job", "script", "content", "load", "kernel", "guest", "own_guest",
+                                            "modules", "precondition")},
         },
+        "versions?": {"*": _TEXT},
     },
     "fio.json": fioresult.SHAPE,
     "app.json": {

@@ -8,6 +8,7 @@ from .account import Account, Device
 from .rows import Row
 from .shape import Json
 
+TRIMMED = "The drive was full, so they were trimmed since."
 LATE_SHARE = 0.1  # warn if completions are late by more than this share of the drive's mean latency
 
 
@@ -58,8 +59,13 @@ def of_flushes(device: Device) -> list[str]:
     ]
 
 
-def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
-    """Return the warnings, each of one or two sentences."""
+def was_full(device: Device) -> bool:
+    """Was all of the drive filled before the run? What then has no data was trimmed."""
+    return (device.setting("fill_permille") or 0) >= 1000
+
+
+def warnings(device: Device, fio: Json | None, rows: list[Row], to_fill: str) -> list[str]:
+    """Return the warnings, each of one or two sentences. to_fill: what helps against reads of sectors without data."""
     found = fioresult.errors(fio)
     found += [
         f"{job}: fio did no I/O. Check its size and offset against the drive's {units.size(device.capacity)}."
@@ -67,7 +73,7 @@ def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
     ]
     found += _repeated(fio, device.capacity)
     found += _cut_blocks(fio)
-    found += _unwritten(device, rows)
+    found += _unwritten(device, rows, to_fill)
     found += _late(device)
     return found + of_the_drive(device.total)
 
@@ -77,7 +83,7 @@ def of_the_drive(total: Account) -> list[str]:
     return _media(total) + _drive_errors(total)
 
 
-def _unwritten(device: Device, rows: list[Row]) -> list[str]:
+def _unwritten(device: Device, rows: list[Row], to_fill: str) -> list[str]:
     """Warn of reads of pages that were never written: an emulated drive answers them without a flash read."""
     found = []
     for job in dict.fromkeys(row.job for row in rows):
@@ -95,7 +101,7 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
         )
         real = _real_read_ns(device, account.account)
         text += f"; real data would cost {units.us(real)} µs or more" if real else ""
-        found.append(text + ". Fill the drive first (--fill 100).")
+        found.append(f"{text}. {to_fill}")
     return found
 
 

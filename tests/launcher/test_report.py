@@ -319,6 +319,39 @@ class Text(unittest.TestCase):
         self.assertIn(" · drive file · ", text)
         self.assertIn("filled 100 %", self.text(*one_job(), drive=drive | {"made_by_this_run": True}))
 
+    def test_the_guest_is_said(self) -> None:
+        """Its name, kernel and fio, right under the facts; the words are as long as there is something to say."""
+        for settings, versions, told in (
+            ({"guest": "13"}, {"kernel": "6.12-a", "fio": "3.41-2"}, "guest 13: Linux 6.12-a, fio 3.41-2"),
+            ({"guest": "13", "kernel": "small"}, {"kernel": "6.12"}, "guest 13: Linux 6.12 (small kernel)"),
+            ({"guest": "x", "modules": ""}, {"kernel": "7.1", "fio": "3"}, "guest x: Linux 7.1 (your own), fio 3"),
+            ({}, {"kernel": "6.1", "fio": "3.33"}, "Linux 6.1, fio 3.33"),  # of an earlier build
+            ({"own_guest": "--image a"}, {"kernel": "6.1", "fio": "3.33"}, ""),
+            ({}, {}, ""),
+        ):
+            found = Report(*one_job(), {**record(**settings), "versions": versions})
+            self.assertEqual((found.guest(), found.text().splitlines()[1].strip("─ ")), (told, told))
+
+    def test_what_helps_against_reads_without_data(self) -> None:
+        """Filling a drive helps only where it was not full."""
+        drive = {"path": "a.slate", "ephemeral": True, "made_by_this_run": False}
+        fill, trimmed = "Fill the drive first (--fill 100).", "The drive was full, so they were trimmed since. mkfs trims"
+        for permille, settings, told in (
+            (0, {"fill_percent": 0}, fill),
+            (999, {}, fill),
+            (1000, {}, trimmed),
+            (0, {"precondition": "device"}, trimmed),
+            (0, {"precondition": "device", "fill_percent": 50}, fill),
+            (500, {"drive": drive, "fill_percent": None}, "Make the drive file anew, with --fill 100."),
+            (1000, {"drive": drive, "fill_percent": None}, trimmed),
+        ):
+            dev, result = one_job(ftl={"unwritten-reads": 1, "unwritten-units": 1})
+            dev["settings"] = [*dev["settings"], f"precondition.fill_permille={permille}"]
+            text = " ".join(self.text(dev, result, **settings).split())
+            with self.subTest(permille=permille, **settings):
+                self.assertEqual([words in text for words in (fill, trimmed, "Make the drive file anew")],
+                                 [told.startswith(words[:20]) for words in (fill, trimmed, "Make the drive file")])  # fmt: skip
+
     def test_unwritten_reads_warn(self) -> None:
         text = " ".join(self.text(*one_job(ftl={"unwritten-reads": 1, "unwritten-units": 1})).split())
         self.assertIn("1 of 4 reads (25.0 %) found only sectors that were never written", text)

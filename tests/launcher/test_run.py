@@ -135,7 +135,9 @@ class Good(RunTest):
         )
         code, out, err = self.slate("--kernel", "small", "--kernel-arg=a=b")
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("1 vCPU at 4 GIPS, small kernel", out)
+        self.assertIn(" 1 vCPU at 4 GIPS · virtual time", out)
+        guest = f"guest {paths.GUEST.name}: Linux 6.1-fake (small kernel), fio 3"
+        self.assertIn(f"{guest:>100}\n{'─' * 100}\n", out)
         record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
         self.assertEqual(record["sha256"]["vmlinux"], hashlib.sha256(b"small").hexdigest())
         self.assertEqual(record["versions"]["kernel"], "6.1-fake")

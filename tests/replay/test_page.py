@@ -218,6 +218,7 @@ class Text(Replays):
         raw = json.loads(made(TINY, "--check", "gen:rand4k,foot=1M,n=100,read=1000"))
         text = " ".join(self.text(raw).split())
         self.assertIn("! reads found 100 units of 4 KiB that were never written or were trimmed", text)
+        self.assertIn("Fill the drive first (--fill 100).", " ".join(text.split()))
         self.assertIn("check 800 sectors read, 0 wrong, 0 of unknown content", text)
         raw["check"]["wrong"], raw["nand"]["violations"], raw["host"]["read"]["errors"] = 2, 3, 4
         raw["recorded"] = {"compared": 9, "differed": 1, "commands_equal": True}
