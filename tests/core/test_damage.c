@@ -8,25 +8,9 @@
  * tests/fuzz/fuzz_drive.c tries numbers at random.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "array_impl.h"
-#include "drive_file.h"
+#include "drive_bytes.h"
 #include "slate_control.h"
 #include "slate_power.h"
-
-#define UNIT 4096u
-#define UNITS 768u
-#include "file_host.h"
-
-static const char shape[] =
-	"[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n"
-	"blocks_per_plane=24\npages_per_block=16\npage_bytes=4096\noob_bytes=256\n"
-	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n"
-	"[ftl]\ncapacity_mib=3\ngc_stop_blocks=5\n";
 
 static const struct kind {
 	const char *name;
@@ -51,7 +35,7 @@ static const struct kind {
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
 enum { PAGE, PARITY, RTF, FLEX, NFTL, SUPERBLOCK, DAC, HANDLES };
 
-static char dir[] = "/tmp/slate-damage-XXXXXX", path[64], ini[64];
+static char dir[] = "/tmp/slate-damage-XXXXXX";
 
 static void opens(void)
 {
@@ -79,23 +63,9 @@ static void make_drive(size_t kind)
 
 /* ---- the drive file ---------------------------------------------------------------- */
 
-static uint8_t *map;
-static size_t map_bytes;
-static struct nand_array is;
-
 static void look(size_t kind)
 {
-	struct profile p;
-	struct stat st;
-	int fd = open(path, O_RDWR);
-
-	EXPECT_EQ(profile_load(&p, ini, kinds[kind].more, err), 0);
-	EXPECT_EQ(fstat(fd, &st), 0);
-	map_bytes = (size_t)st.st_size;
-	map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	p.array.sums = true;
-	image_look(&is, &p.array, map + DRIVE_FILE_IMAGE_AT);
+	look_with(kinds[kind].more);
 }
 
 /* Make the checksums of all pages right, as if the array had written their present content. */

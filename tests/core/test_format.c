@@ -4,44 +4,12 @@
  * of the present format, whose pages are all stored or filled with one byte.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include "array_impl.h"
-#include "drive_file.h"
+#include "drive_bytes.h"
 
-#define UNIT 4096u
-#define UNITS 768u
-#include "file_host.h"
-
-static const char shape[] =
-	"[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n"
-	"blocks_per_plane=24\npages_per_block=16\npage_bytes=4096\noob_bytes=256\n"
-	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n"
-	"[ftl]\ntype=page\nbuffer_units=16\ncapacity_mib=3\ngc_stop_blocks=5\n";
-
-static char dir[] = "/tmp/slate-format-XXXXXX", path[64], ini[64];
-static uint8_t *map;
-static size_t map_bytes;
-static struct nand_array is;
-
-static void look(void)
-{
-	struct profile p;
-	struct stat st;
-	int fd = open(path, O_RDWR);
-
-	EXPECT_EQ(profile_load(&p, ini, NULL, err), 0);
-	EXPECT_EQ(fstat(fd, &st), 0);
-	map_bytes = (size_t)st.st_size;
-	map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	p.array.sums = true;
-	image_look(&is, &p.array, map + DRIVE_FILE_IMAGE_AT);
-}
+static const char *const settings[] = { "ftl.type=page", "ftl.buffer_units=16", NULL };
+static char dir[] = "/tmp/slate-format-XXXXXX";
 
 static uint64_t hash(void)
 {
@@ -59,7 +27,7 @@ static void make_old_content(void)
 {
 	unlink(path);
 	memset(written, 0, sizeof(written));
-	EXPECT_EQ(open_drive(path, ini, false, NULL), 0);
+	EXPECT_EQ(open_drive(path, ini, false, settings), 0);
 	for (uint32_t u = 0; u < 300; u++)
 		EXPECT_EQ(write_unit(u, 1 + u % 2), SSD_OK);
 	for (uint32_t u = 300; u < 400; u++) {
@@ -76,7 +44,7 @@ static void downgrade(uint32_t more, uint32_t damage)
 	uint64_t bytes;
 	uint32_t version = 2, crc, filled = 0;
 
-	look();
+	look_with(settings);
 	for (uint32_t p = 0; p < is.pages; p++)
 		if (cell_get(&is, p) == CELL_FORM) {
 			EXPECT(is.form[p] >= 1 && is.form[p] <= 256);
@@ -128,7 +96,7 @@ static void a_file_of_format_2(void)
 
 		make_old_content();
 		downgrade(cases[i].more, cases[i].damage);
-		look();
+		look_with(settings);
 		before = hash();
 		EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);
 		expect_old_content(cases[i].lost);
@@ -140,7 +108,7 @@ static void a_file_of_format_2(void)
 			expect_old_content(cases[i].lost);
 			slate_close(dev);
 		}
-		look();
+		look_with(settings);
 		memcpy(&version, map + 8, 4);
 		EXPECT_EQ(version, 3);
 		EXPECT(!memcmp(map, map + DRIVE_FILE_HEAD_BYTES, DRIVE_FILE_HEAD_BYTES));
