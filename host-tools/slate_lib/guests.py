@@ -32,8 +32,8 @@ examples:
   slate run --guest forky
 """
 LIST_EXAMPLES = """\
-The table has, of each guest: its name, for --guest; the release, the kernel and the fio that it is made of; its size; and
-the images that it has besides ('make guest-kernel', 'make guest-apps', 'make guest-content', 'make guest-image').
+The table has, of each guest: its name, for --guest; the release, the kernel and the fio that it is made of; its size;
+and the images that it has besides ('make guest-kernel', 'make guest-apps', 'make guest-content', 'make guest-image').
 
 examples:
   slate guests                               which guests are made; a star marks the one that 'slate run' takes
@@ -67,7 +67,7 @@ def choose(name: str) -> None:
 MAKE = (
     Option("release", "RELEASE", "12, 13, or a name such as forky", count="?"),
     Option("--name", "NAME", "for 'slate run --guest NAME' (default: RELEASE)"),
-    Option("--kernel", "PACKAGE|FILE.deb,...", "of the release, or the files that the kernel is in (linux-image-amd64)"),
+    Option("--kernel", "PACKAGE|FILE.deb,...", "of the release, or the files that it is in (linux-image-amd64)"),
     Option("--with", "PACKAGE,...", "further packages, whose programs are in the guest's PATH"),
     Option("--lock", "FILE", "exactly the packages and sources that a guest's lock names"),
     Option("--update", about="take the newest packages of the release"),
@@ -263,7 +263,7 @@ def _look_into(name: str, found: _Kernel) -> None:
     if not path.exists():
         raise SlateError(f"--kernel {name}: there is no such file", "name a package's file, or a package")
     damaged = SlateError(f"--kernel {name}: no Debian package, or a damaged one", "make or copy it again")
-    words = ["dpkg-deb", "--show", "--showformat=${Package}\\n${Architecture}\\n${Depends}", path]
+    words = ["dpkg-deb", "--show", "--showformat=${Package}\\n${Architecture}\\n${Depends}", str(path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise damaged

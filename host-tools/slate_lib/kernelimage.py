@@ -81,8 +81,8 @@ def examine(path: Path) -> Image:
         return Image(path, path, _release(path, data), config_of(path, data))
     if data[MAGIC : MAGIC + 4] != b"HdrS":
         what = next((text for at, magic, text in OTHERS if data[at:].startswith(magic)), "no kernel for x86-64")
-        guest = (f"{paths.COMMAND} guest make {paths.DEFAULT_GUEST} --kernel {path} --name NAME; where the kernel is in "
-                 "several packages, --kernel FILE.deb,FILE.deb")  # fmt: skip
+        guest = (f"{paths.COMMAND} guest make {paths.DEFAULT_GUEST} --kernel {path} --name NAME; if it is in several "
+                 "packages: --kernel FILE.deb,FILE.deb")  # fmt: skip
         raise SlateError(f"{path}: is {what}, not a bzImage or vmlinux", guest if what == PACKAGE else BUILD)
     if len(data) < HEADER_END:
         raise SlateError(f"{path}: is a bzImage that ends after {len(data)} bytes, within its header", BUILD)

@@ -287,7 +287,11 @@ class Guest(Case):
         (programs / "modprobe").write_text("""#!/bin/sh
             for name; do :; done
             module=usr/lib/modules/6.1/$(echo $name | tr _ -).ko
-            [ ! -e kernel/$module ] || { echo "insmod /kernel/lib/modules/6.1/md-mod.ko "; echo "insmod /kernel/${module#usr} "; exit; }
+            if [ -e kernel/$module ]; then
+                echo "insmod /kernel/lib/modules/6.1/md-mod.ko "
+                echo "insmod /kernel/${module#usr} "
+                exit
+            fi
             [ $name = raid0 ] && echo "builtin raid0"
             """)
         (programs / "depmod").write_text("#!/bin/sh\n")
@@ -298,9 +302,9 @@ class Guest(Case):
         status, notes, said = self.sh(settings(text) + "\n" + function(text, "add_modules") + stubs + "add_modules")
         self.assertEqual(status, 0, said)
         self.assertEqual(notes, [
-            "the kernel 6.1 has neither as a module nor built in, so the image goes without: raid10 (CONFIG_MD_RAID10), "
-            "raid456 (CONFIG_MD_RAID456), dm_crypt (CONFIG_DM_CRYPT), xts (CONFIG_CRYPTO_XTS), "
-            "bcache (CONFIG_BCACHE), btrfs (CONFIG_BTRFS_FS)"
+            "the kernel 6.1 has neither as a module nor built in, so the image goes without: "
+            "raid10 (CONFIG_MD_RAID10), raid456 (CONFIG_MD_RAID456), dm_crypt (CONFIG_DM_CRYPT), "
+            "xts (CONFIG_CRYPTO_XTS), bcache (CONFIG_BCACHE), btrfs (CONFIG_BTRFS_FS)"
         ])  # fmt: skip
         found = self.folder / "work/root/usr/lib/modules/6.1"
         self.assertEqual(sorted(path.name for path in found.iterdir()),
@@ -315,7 +319,8 @@ class Guest(Case):
         self.assertEqual((status, said), (1, f"guest: error: {why}\n"))
         for script, who in (("apps.sh", "apps"), ("content.sh", "content"), ("kernel.sh small", "guest kernel")):
             status, _, said = self.bash(f"{build}/{script}")
-            self.assertEqual((status, said), (1, f"{who}: error: the guest nosuch has not been made: run 'make guest'\n"))
+            why = "the guest nosuch has not been made: run 'make guest'"
+            self.assertEqual((status, said), (1, f"{who}: error: {why}\n"))
         self.assertFalse((self.folder / "b/guest").exists())
 
     def test_a_build_elsewhere(self) -> None:

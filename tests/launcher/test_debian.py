@@ -405,7 +405,8 @@ class BadInput(Case):
         self.assertEqual(sorted(path.name for path in (self.folder / "root/boot").iterdir()), ["binary", "modules"])
         self.cached(debs[0]).unlink()
         status, _, said = self.sh(words)
-        self.assertEqual((status, said.splitlines()[-1]), (1, f"{files[1]} is not there, and the cache does not have it"))
+        why = f"{files[1]} is not there, and the cache does not have it"
+        self.assertEqual((status, said.splitlines()[-1]), (1, why))
 
 
 class Sources(Case):

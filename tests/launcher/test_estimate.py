@@ -72,7 +72,7 @@ class Left(unittest.TestCase):
     """The time left is in proportion to the time that the part done has taken."""
 
     def test_by_time(self) -> None:
-        self.assertEqual(Goal(60.0, None).left(15.0, 0, 100.0), " · the host needs about 5 min more")  # a quarter: 300 s
+        self.assertEqual(Goal(60.0, None).left(15.0, 0, 100.0), " · the host needs about 5 min more")
         self.assertEqual(Goal(60.0, None).left(45.0, 0, 90.0), " · the host needs about 30 s more")
 
     def test_by_number(self) -> None:

@@ -153,11 +153,14 @@ class Guests(unittest.TestCase):
         head = {"Depends": "kmod, linux-base (>= 4), linux-base-7 (= 1), linux-binary-7 (= 1), linux-modules-7 (= 1)"}
         image = archive.add("trixie", "linux-image-7", "1", **head)
         config = "".join(f"CONFIG_{need.config}=y\n" for need in ownkernel.ALWAYS)
-        base = archive.add("trixie", "linux-base-7", "1", {f"{modules}/modules.builtin": "\n", f"{modules}/config": config})
+        files = {f"{modules}/modules.builtin": "\n", f"{modules}/config": config}
+        base = archive.add("trixie", "linux-base-7", "1", files)
         binary = archive.add("trixie", "linux-binary-7", "1", {f"{modules}/vmlinuz": "k"}, Depends="linux-base-7 (= 1)")
-        more = archive.add("trixie", "linux-modules-7", "1", {f"{modules}/kernel/nvme.ko.xz": "m"}, Depends="kmod, linux-base-7")
-        kernel, built_in = "has no kernel (boot/vmlinuz-* or usr/lib/modules/*/vmlinuz)", "list of what is built in (modules.builtin)"
-        for files, lacks, needs in (
+        files = {f"{modules}/kernel/nvme.ko.xz": "m"}
+        more = archive.add("trixie", "linux-modules-7", "1", files, Depends="kmod, linux-base-7")
+        kernel = "has no kernel (boot/vmlinuz-* or usr/lib/modules/*/vmlinuz)"
+        built_in = "list of what is built in (modules.builtin)"
+        for debs, lacks, needs in (
             ([image], f"{kernel}, and no {built_in}, and no modules", "linux-base-7, linux-binary-7, linux-modules-7"),
             ([image, base], f"{kernel}, and no modules", "linux-binary-7, linux-modules-7"),
             ([image, base, binary], "has no modules", "linux-modules-7"),
@@ -165,7 +168,7 @@ class Guests(unittest.TestCase):
             ([binary, more], f"has no {built_in}", "linux-base-7"),
         ):
             with self.subTest(needs):
-                words = ",".join(map(str, files))
+                words = ",".join(map(str, debs))
                 said = self.refused("guest", "make", "13", "--kernel", words)
                 self.assertEqual(said, f"--kernel {words}: {lacks}\n"
                                  f"  fix: name the files of {needs}, too: --kernel FILE.deb,FILE.deb")  # fmt: skip

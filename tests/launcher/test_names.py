@@ -62,7 +62,7 @@ class Programs(unittest.TestCase):
     """A program of the core that the system refuses to execute is no full disk."""
 
     def test_what_the_system_says(self) -> None:
-        with tempfile.TemporaryDirectory(prefix="slate-") as folder, mock.patch.object(paths, "PROGRAMS", [Path(folder)]):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(paths, "PROGRAMS", [Path(folder)]):
             program = Path(folder, "slate-replay")
             program.write_text("no program\n", encoding="utf-8")
             for mode, what, fix in (

@@ -12,8 +12,9 @@ import unittest
 from pathlib import Path
 from typing import Any, ClassVar
 
-from archive import small_disk
 from support import ROOT
+
+from archive import small_disk
 
 _SPEC = importlib.util.spec_from_file_location("tests_run", ROOT / "tests" / "run.py")
 runner: Any = importlib.util.module_from_spec(_SPEC)

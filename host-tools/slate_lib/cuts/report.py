@@ -219,10 +219,11 @@ def page_of(campaign: Campaign) -> str:
 
     made = Charts()
     name, kind = campaign.kind()
+    announced = sum(cut["operations"] for cut in campaign.cuts)
     promised = _words("promises", [
         ("a cut", kind.what if kind else name),
         ("NVMe's promises", kind.promises if kind else kinds.ALL),
-        ("checked", f"{units.many(sum(cut['operations'] for cut in campaign.cuts), 'announcement')} of what is durable"),
+        ("checked", f"{units.many(announced, 'announcement')} of what is durable"),
         ("repeat all", campaign.head.get("repeat", "")),
     ])  # fmt: skip
     counts = [_counts("verdicts", ("verdict", "cuts"), verdicts(campaign))]

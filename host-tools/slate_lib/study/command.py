@@ -90,7 +90,8 @@ class Work:
             for choices in study.dimensions
         ) or "one"  # fmt: skip
         out = f", {study.left_out_count} left out" if study.left_out_count else ""
-        print(f"{study.title}\n{units.many(len(self.jobs), 'run')} ({sizes}{out}), {len(self.known)} known, {len(left)} to make")
+        runs = units.many(len(self.jobs), "run")
+        print(f"{study.title}\n{runs} ({sizes}{out}), {len(self.known)} known, {len(left)} to make")
         warm = {job.warm.hash: job.warm for job in left if job.warm and not self.store.lookup(job.warm.hash)}
         if warm:
             print(f"{units.many(len(warm), 'drive')} to make first")
