@@ -56,7 +56,6 @@ struct engine {
 	struct chunk *chunks;
 	struct request *free;
 	uint64_t inflight;
-	uint32_t looked;
 };
 
 volatile sig_atomic_t replay_stopped;
@@ -525,48 +524,6 @@ static void deliver(struct replay *r)
 	}
 }
 
-/* ---- progress ------------------------------------------------------------------------ */
-
-/* Returns the completed part of the work in thousandths of a percent; 0: unknown. */
-static uint64_t share_done(const struct replay *r)
-{
-	uint64_t sum = 0;
-
-	SSD_ASSERT(r->streams);
-	if (r->o.limit)
-		return r->submitted * 100000 / r->o.limit;
-	for (unsigned int i = 0; i < r->streams; i++) {
-		const struct stream *s = &r->stream[i];
-		uint64_t done, all, pass = r->o.repeat - 1 - s->passes_left;
-
-		rows_progress(s, &done, &all);
-		if (!all)
-			return 0;
-		sum += (pass * 100000 + done * 100000 / all) / r->o.repeat;
-	}
-	return sum / r->streams;
-}
-
-void engine_progress(struct replay *r)
-{
-	double t, took;
-	uint64_t share;
-
-	if (++r->engine->looked % 4096)
-		return;
-	t = replay_clock_s();
-	took = t - r->begin_s;
-	if (t - r->shown_s < 0.2 || took < 0.5)
-		return;
-	r->shown_s = t;
-	share = share_done(r);
-	fprintf(stderr, "\r\033[K%.0f k requests, %.0f k/s", (double)r->completed / 1000,
-		(double)r->completed / 1000 / took);
-	if (share)
-		fprintf(stderr, ", %.1f %%, %.0f s left", (double)share / 1000,
-			took * (100000.0 - (double)share) / (double)share);
-}
-
 /* ---- the loop -------------------------------------------------------------------------- */
 
 static uint64_t earliest(const struct engine *e, uint64_t deadline_ns)
@@ -670,7 +627,7 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 		return 0;
 	deliver(r);
 	if (r->terminal)
-		engine_progress(r);
+		progress_show(r);
 	return submit_due(r);
 }
 

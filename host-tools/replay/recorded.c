@@ -143,7 +143,7 @@ static int follow(struct replay *r)
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
 		if (r->terminal)
-			engine_progress(r);
+			progress_show(r);
 	}
 	if (result < 0)
 		return replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));

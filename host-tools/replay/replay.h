@@ -8,6 +8,7 @@
  *   rows.c      keeps a stream's rows for later passes
  *   recorded.c  the loop for recordings: repeats the calls and compares the results
  *   place.c     calls ../trace/place.c and prints the replay's messages
+ *   progress.c  shows how far the replay is
  *   cuts.c      --cuts: many cuts in one replay, each in a copy of the process
  *   lose.c      --lose: the requests that are left out
  *   unflushed.c --unflushed: writes and trims that a cut may take, and what it took
@@ -167,6 +168,7 @@ struct replay {
 	bool has_content;		/* a trace has the content of writes */
 	bool terminal;
 	double begin_s, shown_s, begin_cpu_s;
+	uint32_t looked;		/* calls of progress_show() */
 	/* used for TRACE_RECORDED */
 	struct answers *answers;
 	uint64_t compared, differed;
@@ -206,7 +208,6 @@ void engine_close(struct replay *r);
 void engine_deliver(struct replay *r, struct request *q);
 struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream);
 void engine_release(struct replay *r, struct request *q);
-void engine_progress(struct replay *r);
 /*
  * Submit a request that no statistics count, and wait for it. data: room for row->bytes of a read's content; NULL: the
  * content is not kept. The caller releases the request.
@@ -342,6 +343,9 @@ uint64_t unflushed_state(const struct unflushed *u);
 struct csv *csv_open(const char *path, bool cores);	/* cores: the controller has cores */
 void csv_row(struct csv *c, const struct request *q);
 int csv_close(struct csv *c, bool keep);
+
+/* progress.c: show how far the replay is, if it is time. */
+void progress_show(struct replay *r);
 
 /* report.c */
 int report_json(struct replay *r, double wall_s);
