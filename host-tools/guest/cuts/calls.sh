@@ -113,10 +113,12 @@ wait_for() # COMMAND...
 	n=0
 	while ! "$@"; do
 		n=$((n + 1))
-		[ $n -lt 300 ] || die "this has not come: $*"
+		[ $n -lt 1000 ] || die "this has not come: $*"
 		sleep 0.01
 	done
 }
+
+is_whole() { [ "$(cat /sys/block/md0/md/degraded)$(cat /sys/block/md0/md/sync_action)" = 0idle ]; }
 
 array() # make|assemble LEVEL DEVICE...
 {
@@ -127,7 +129,7 @@ array() # make|assemble LEVEL DEVICE...
 		quietly in-apps mdadm --create $dev --run --level="$raid" --raid-devices=$((raid == 1 ? 2 : 3)) \
 			--bitmap=none --size=32M --homehost=slate --uuid=5a1e5a1e:00000000:40008000:00000005 "$@" ||
 			die "mdadm --create"
-		in-apps mdadm --wait $dev || : # 1: it has not been at work
+		wait_for is_whole # a new RAID 5 first rebuilds its last member
 	else
 		quietly in-apps mdadm --assemble --run ${late:+--force} $dev "$@" || die "mdadm --assemble"
 	fi
