@@ -236,8 +236,8 @@ static void tell_wall(const struct replay *r, double wall_s)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	fprintf(stderr, "slate-replay: %" PRIu64 " request%s in %.2f s (%.0f requests/s), %.2f s of CPU, "
-		"%ld MiB\n", r->completed, plural(r->completed), wall_s, wall_s > 0 ? (double)r->completed / wall_s : 0, cpu_s,
+	fprintf(stderr, "slate-replay: %" PRIu64 " request%s in %.2f s (%.0f requests/s), %.2f s of CPU, %ld MiB\n",
+		r->completed, plural(r->completed), wall_s, wall_s > 0 ? (double)r->completed / wall_s : 0, cpu_s,
 		u.ru_maxrss >> 10);
 }
 
