@@ -81,17 +81,23 @@ def check_built(options: RunOptions) -> None:
     needed += [(path, "guest-content") for path in options.work.images()]
     for path, phase in needed:
         if not path.exists():
-            everything = "make run KERNEL=small" if small else "make run"
-            if phase == "guest-apps":
-                everything = "make run APP=NAME"
-            if phase == "guest-content":
-                everything = "make guest-content"
-            raise SlateError(
-                f"{paths.short(path)} is not there: the {phase.replace('-', ' ')} has not been built",
-                paths.make(phase)
-                if paths.INSTALLED
-                else f"run 'make {phase}', or '{everything}', which builds everything first",
-            )
+            raise SlateError(f"{paths.short(path)} is not there: {_BUILT_BY[phase]} not been built", _fix(phase, small))
+
+
+_BUILT_BY = {
+    "qemu": "QEMU has", "guest": "the guest has", "guest-kernel": "the small kernel has",
+    "guest-apps": "the guest's image of applications has", "guest-content": "the guest's programs for --content have",
+}  # fmt: skip
+
+
+def _fix(phase: str, small: bool) -> str:
+    """Return the target that builds a part, and for the default guest the one that builds all that a run needs."""
+    if paths.INSTALLED or paths.GUEST.name != paths.DEFAULT_GUEST:
+        return paths.make(phase)
+    everything = {"guest-apps": "make run APP=NAME", "guest-content": "make guest-content"}.get(
+        phase, "make run KERNEL=small" if small else "make run"
+    )
+    return f"run 'make {phase}', or '{everything}', which builds everything first"
 
 
 def check_qemu() -> None:

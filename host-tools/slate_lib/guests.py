@@ -59,7 +59,7 @@ def choose(name: str) -> None:
     if not (paths.GUESTS / name / "guest.json").exists() or not _NAME.fullmatch(name):
         raise SlateError(
             f"--guest {name}: there is no such guest{names.nearest(name, made())}",
-            f"{paths.COMMAND} guests lists them; {paths.COMMAND} guest make {name} makes one of a release of that name",
+            f"{paths.COMMAND} guests lists them; {paths.COMMAND} guest make RELEASE makes one of a release of Debian",
         )
     paths.use_guest(name)
 

@@ -30,7 +30,9 @@ ELF, X86_64, BITS_64 = b"\x7fELF", 62, 2
 MACHINES = {3: "32-bit x86", 8: "MIPS", 21: "PowerPC", 22: "S/390", 40: "ARM", 183: "ARM64", 243: "RISC-V"}
 PT_NOTE, XEN_PHYS32_ENTRY = 4, 18
 # The header of a bzImage (the kernel's Documentation/arch/x86/boot.rst).
-SETUP_SECTS, MAGIC, VERSION_TEXT, XLOADFLAGS, PAYLOAD, HEADER_END = 0x1F1, 0x202, 0x20E, 0x236, 0x248, 0x250
+SETUP_SECTS, SYSSIZE, MAGIC, VERSION_TEXT = 0x1F1, 0x1F4, 0x202, 0x20E
+XLOADFLAGS, PAYLOAD, HEADER_END = 0x236, 0x248, 0x250
+PARAGRAPH = 16  # bytes, the unit of SYSSIZE
 _RELEASE = rb"(\d[^\s/\0]{0,63})"  # a release has at most 64 characters (__NEW_UTS_LEN)
 PACKAGE = "a Debian package"
 # Files that are taken for a kernel: what their bytes at a place say.
@@ -44,6 +46,8 @@ OTHERS = (
     (0, b"\x28\xb5\x2f\xfd", "packed by zstd"),
 )
 BUILD = "on x86-64, 'make' makes arch/x86/boot/bzImage and vmlinux"
+
+COPY = f"copy it again; {BUILD}"
 
 
 @dataclass(frozen=True)
@@ -81,11 +85,14 @@ def examine(path: Path) -> Image:
         return Image(path, path, _release(path, data), config_of(path, data))
     if data[MAGIC : MAGIC + 4] != b"HdrS":
         what = next((text for at, magic, text in OTHERS if data[at:].startswith(magic)), "no kernel for x86-64")
-        guest = (f"{paths.COMMAND} guest make {paths.DEFAULT_GUEST} --kernel {path} --name NAME; if it is in several "
+        guest = (f"{paths.COMMAND} guest make {paths.GUEST.name} --kernel {path} --name NAME; if it is in several "
                  "packages: --kernel FILE.deb,FILE.deb")  # fmt: skip
         raise SlateError(f"{path}: is {what}, not a bzImage or vmlinux", guest if what == PACKAGE else BUILD)
     if len(data) < HEADER_END:
         raise SlateError(f"{path}: is a bzImage that ends after {len(data)} bytes, within its header", BUILD)
+    whole = ((data[SETUP_SECTS] or 4) + 1) * 512 + struct.unpack_from("<I", data, SYSSIZE)[0] * PARAGRAPH
+    if whole - PARAGRAPH >= len(data):  # SYSSIZE is rounded up
+        raise SlateError(f"{path}: is a bzImage that ends after {len(data)} of {whole} bytes", COPY)
     if not struct.unpack_from("<H", data, XLOADFLAGS)[0] & 1:
         raise SlateError(f"{path}: is a kernel for 32-bit x86", f"build one with CONFIG_64BIT: {BUILD}")
     at = struct.unpack_from("<H", data, VERSION_TEXT)[0] + 0x200
@@ -102,6 +109,14 @@ def _check_elf(path: Path, data: bytes) -> None:
     if len(data) < 64 or data[4] != BITS_64 or machine != X86_64:
         what = MACHINES.get(machine, f"machine {machine}")
         raise SlateError(f"{path}: is an ELF for {what}, not for x86-64", BUILD)
+    start, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    whole = 0
+    for number in range(count):
+        if start + (number + 1) * size <= len(data) and size >= 56:
+            _, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, start + number * size)
+            whole = max(whole, offset + length)
+    if whole > len(data):
+        raise SlateError(f"{path}: is an ELF that ends after {len(data)} of {whole} bytes", COPY)
 
 
 def _release(path: Path, data: bytes) -> str:

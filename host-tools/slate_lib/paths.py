@@ -89,7 +89,9 @@ def version() -> str | None:
 
 
 def make(target: str) -> str:
-    """Return the advice for a missing file that this target of the Makefile builds."""
+    """Return the advice for a missing file that this target of the Makefile builds, of the guest that is used."""
+    if target.startswith("guest") and GUEST.name != DEFAULT_GUEST:
+        return f"run 'SLATE_GUEST={GUEST.name} make {target}'" + (" in the clone" if INSTALLED else "")
     return f"run 'make {target}' in the clone, then 'make install' again" if INSTALLED else f"run 'make {target}'"
 
 

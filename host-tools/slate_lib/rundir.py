@@ -156,7 +156,8 @@ class RunDir:
 
 
 def _unwritable(path: Path, error: OSError) -> SlateError:
+    fix = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "check its owner and permissions"
     return SlateError(
         f"can not create {path}: {(error.strerror or str(error)).lower()}",
-        "check its owner and permissions, or name a directory elsewhere with --out",
+        f"{fix}, or name a directory elsewhere with --out",
     )

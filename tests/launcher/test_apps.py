@@ -142,7 +142,8 @@ class Arguments(test_options.Case):
         ), redirect_stdout(io.StringIO()):
             for name in ("root.lz4", "modules.lz4", "firmware"):
                 (self.folder / name).touch()
-            with self.assertRaisesRegex(Exception, "(?s)apps.img is not there.*make guest-apps"):
+            with self.assertRaisesRegex(Exception, "apps.img is not there: the guest's image of applications has not "
+                                        f"been built\n  fix: run 'SLATE_GUEST={self.folder.name} make guest-apps'$"):
                 launch.run(some)
 
 

@@ -159,10 +159,10 @@ class OwnKernel(Case):
             (b"!<arch>\ndebian-binary", ("a Debian package", "slate guest make", "--name NAME")),
             (bzimage(elf())[:0x240], ("ends after 576 bytes",)),
             (bzimage(elf())[:0x206], ("ends after 518 bytes",)),
-            (bzimage(elf())[:0x300], ("names no release",)),
+            (bzimage(elf())[:0x300], ("ends after 768 of 1024 bytes",)),
             (bzimage(elf(), release=""), ("names no release",)),
             (bzimage(elf(), release="6" * 70), ("names no release",)),
-            (bzimage(elf())[:0x300] + b"6.13.0", ("names no release",)),
+            (bzimage(elf())[:0x300] + b"6.13.0".ljust(0x100, b"x"), ("names no release",)),
             (elf()[:32] + b"\xff" * 8 + elf()[40:], ("an ELF without an entry for PVH",)),
             (elf(release="6" * 300), ("no Linux kernel",)),
             (elf(ikconfig="CONFIG_PCI=y").replace(b"IKCFG_ST\x1f", b"IKCFG_ST\x1e"), ("(IKCONFIG) is damaged",)),
@@ -173,6 +173,18 @@ class OwnKernel(Case):
             with self.subTest(words=words):
                 self.refused("--kernel", self.kernel(data), words=words)
         self.assertFalse((self.folder / "out").exists())
+
+    def test_cut_short(self) -> None:
+        """By the size in a bzImage's head, in units of 16 bytes, rounded up; by the segments of an ELF."""
+        data = bytearray(bzimage(elf()))
+        whole = 1024 + -(-(len(data) - 1024) // 16) * 16
+        struct.pack_into("<I", data, 0x1F4, (whole - 1024) // 16)
+        self.assertEqual(command.kernel_file(self.parse("--kernel", self.kernel(bytes(data)))).suffix, ".vmlinux")
+        cut = whole - 16
+        words = (f"is a bzImage that ends after {cut} of {whole} bytes", "copy it again")
+        self.refused("--kernel", self.kernel(bytes(data[:cut])), words=words)
+        words = ("is an ELF that ends after 143 of 144 bytes", "copy it again")
+        self.refused("--kernel", self.kernel(elf()[:143]), words=words)
 
     # ---- the configuration
 

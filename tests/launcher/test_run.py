@@ -328,7 +328,7 @@ class Bad(RunTest):
     def test_small_kernel_not_built(self) -> None:
         self.failure(
             2,
-            "small/vmlinux is not there: the guest kernel has not been built",
+            "small/vmlinux is not there: the small kernel has not been built",
             "'make guest-kernel'",
             "KERNEL=small",
             args=("--kernel", "small"),
