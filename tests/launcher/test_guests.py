@@ -139,9 +139,9 @@ class Guests(unittest.TestCase):
                 self.assertIn(f"fix: scripts/config -e {name.removeprefix('CONFIG_')}; make olddefconfig;", said)
                 self.assertFalse(self.guests.exists())
         deb = archive.add("trixie", "linux-image-6", "9", {"boot/config-6": good, **KERNEL})
-        with redirect_stderr(io.StringIO()) as said:
+        with redirect_stderr(io.StringIO()) as told:
             self.slate("guest", "make", "13", "--kernel", deb)
-        self.assertEqual(said.getvalue(), "")
+        self.assertEqual(told.getvalue(), "")
         self.assertEqual(self.lock("13"), f"# release 13\n# kernel {deb}\n")
         deb.write_bytes(deb.read_bytes()[:-2000])  # its head is whole
         self.assertIn("no Debian package, or a damaged one", self.refused("guest", "make", "13", "--kernel", deb))
@@ -150,8 +150,8 @@ class Guests(unittest.TestCase):
         """As Debian's kernels of 7.2: all files are named together, and what is missing is said."""
         archive = Archive(self.folder / "archive")
         modules = "usr/lib/modules/7"
-        head = {"Depends": "kmod, linux-base (>= 4), linux-base-7 (= 1), linux-binary-7 (= 1), linux-modules-7 (= 1)"}
-        image = archive.add("trixie", "linux-image-7", "1", **head)
+        parts = "kmod, linux-base (>= 4), linux-base-7 (= 1), linux-binary-7 (= 1), linux-modules-7 (= 1)"
+        image = archive.add("trixie", "linux-image-7", "1", Depends=parts)
         config = "".join(f"CONFIG_{need.config}=y\n" for need in ownkernel.ALWAYS)
         files = {f"{modules}/modules.builtin": "\n", f"{modules}/config": config}
         base = archive.add("trixie", "linux-base-7", "1", files)
