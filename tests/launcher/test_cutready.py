@@ -55,7 +55,7 @@ class Ready(unittest.TestCase):
 
     def test_each_script_says_what_is_promised(self) -> None:
         """Each is a shell script that knows make, work and check, and says where its promises are from."""
-        self.assertEqual(ready.known(), ["calls", "postgres", "sqlite"])
+        self.assertEqual(ready.known(), ["calls", "fio", "postgres", "rocksdb", "sqlite"])
         for name in ready.known():
             text = (ready.SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
             self.assertTrue(re.search(r"^# What is promised \(", text, re.MULTILINE), name)
