@@ -5,6 +5,7 @@
 #
 # The file series and the patches beside it are for the first base, QEMU 10.0.x. A folder named after another base,
 # 10.2 say, has a series of its own, and those patches alone that differ there: each replaces the one of its name.
+# It may have a slate.mak, of devices besides those of the first base.
 # They set before: $here (the folder qemu-patches).
 
 # Print the series for a version (10.2.2, or Debian's 1:10.2.2+ds-1).
@@ -21,4 +22,10 @@ patches_of() { # SERIES
 		[[ $name == '' || $name == '#'* ]] && continue
 		if [ -e "$folder/$name" ]; then echo "$folder/$name"; else echo "$here/$name"; fi
 	done <"$1"
+}
+
+# Print the devices that a series' QEMU is built with.
+devices_of() { # SERIES
+	cat "$here/slate.mak"
+	[ "${1%/*}" = "$here" ] || [ ! -e "${1%/*}/slate.mak" ] || cat "${1%/*}/slate.mak"
 }

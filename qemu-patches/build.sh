@@ -135,7 +135,7 @@ compute_ids() {
 	mapfile -t overlay < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' | sort)
 	mapfile -t libraries < <(core_files)
 	id_unpack=$(hash_text "$(source_id)" "$(hash_files "${patches[@]}")")
-	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" \
+	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(find "$here" -name slate.mak | LC_ALL=C sort | xargs cat | sha256sum)" \
 		"$(hash_files "${schema_from[@]}")" "$id_unpack")
 	# slate.pc: meson asks it once, which libraries the core needs
 	id_python=$(hash_text "$venv" "$(<"$packages")")
@@ -344,8 +344,10 @@ unpack() {
 
 copy_overlay() {
 	local name
-	cmp -s "$here/slate.mak" "$src/configs/devices/x86_64-softmmu/slate.mak" ||
-		cp "$here/slate.mak" "$src/configs/devices/x86_64-softmmu/slate.mak"
+	mkdir -p "$made"
+	devices_of "$(series_of "$(<"$src/VERSION")")" >"$made/slate.mak"
+	cmp -s "$made/slate.mak" "$src/configs/devices/x86_64-softmmu/slate.mak" ||
+		cp "$made/slate.mak" "$src/configs/devices/x86_64-softmmu/slate.mak"
 	for name in "${overlay[@]}"; do
 		mkdir -p "$src/$(dirname "$name")"
 		cmp -s "$here/src/$name" "$src/$name" || cp "$here/src/$name" "$src/$name"

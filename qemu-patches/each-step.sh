@@ -20,6 +20,8 @@ first=${1:-1} last=${2:-9999}
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
 qtest=tests/qtest/nvme-command-test # from the first patch on
 
+# shellcheck source=qemu-patches/bases.sh
+. "$here/bases.sh"
 mapfile -t flags < <("$here/build.sh" --flags)
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 PKG_CONFIG_PATH=$build/core/install/lib/pkgconfig
 export GIT_CEILING_DIRECTORIES=$work # git apply takes no note of a repository around build/
@@ -92,7 +94,7 @@ mkdir -p "$work/log"
 step unpack "$here/build.sh" --source "$work/qemu-src"
 "$here/make-patches.sh" "$work/patches" "$(<"$work/qemu-src/VERSION")"
 driver=$(basename "$work/patches/"*-block-add-nand-ssd-*)
-cp "$here/slate.mak" "$work/qemu-src/configs/devices/x86_64-softmmu/slate.mak"
+devices_of "$(series_of "$(<"$work/qemu-src/VERSION")")" >"$work/qemu-src/configs/devices/x86_64-softmmu/slate.mak"
 
 configured='' tests=0 built=''
 for patch in "$work/patches/"*.patch; do

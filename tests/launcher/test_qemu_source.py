@@ -168,6 +168,7 @@ class Bases(Case):
         folder.mkdir()
         (folder / "series").write_text("#   10.2.2 (Debian 1:10.2.2+ds-1)\none.patch\ntwo.patch\n", encoding="ascii")
         (folder / "one.patch").write_text(PATCH.replace("upstream", "newer").replace("slate", "both"), encoding="ascii")
+        (folder / "slate.mak").write_text("CONFIG_NEW=y\n", encoding="ascii")
         (self.tree / "qemu-patches/two.patch").write_text(PATCH.replace("upstream", "both"), encoding="ascii")
 
     def ctrl(self) -> str:
@@ -182,6 +183,8 @@ class Bases(Case):
             self.assertEqual((status, self.plan()), (REACHED, [f"qemu {version}"] * 2), said)
             self.assertEqual(self.ctrl(), "slate\n")
             self.assertNotIn("does not apply", said)
+            devices = self.build / "qemu-src/configs/devices/x86_64-softmmu/slate.mak"
+            self.assertEqual(devices.read_text(), "CONFIG_NEW=y\n" if stubs else "")
 
     def test_a_tarball_of_that_version(self) -> None:
         """The tarball's own version chooses the series: the first base's patch would not apply."""
