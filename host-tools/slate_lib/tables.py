@@ -16,6 +16,7 @@ reads and a row group when it writes. If it fails, the last line on standard err
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -331,4 +332,7 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # a thread of pyarrow's CSV reader may still run, and then an ordinary exit aborts (26.0.1)
