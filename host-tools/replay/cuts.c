@@ -40,8 +40,9 @@ static int bad_line(const struct cuts *c, const char *why)
 	return replay_fail(REPLAY_USAGE, "--cuts %s, line %zu: %s", c->path, c->count + 1, why);
 }
 
-static int take_line(struct cuts *c, const char *text)
+static int take_line(void *opaque, const char *text)
 {
+	struct cuts *c = opaque;
 	struct line one = { 0 }, *more;
 
 	if (*text == '-' || sscanf(text, "%" SCNu64 " %" SCNu64 " %m[^\n]", &one.ns, &one.seed, &one.image) != 3 ||
@@ -66,25 +67,10 @@ static int take_line(struct cuts *c, const char *text)
 struct cuts *cuts_open(const char *path)
 {
 	struct cuts *c = calloc(1, sizeof(*c));
-	FILE *in = fopen(path, "re");
-	char *text = NULL;
-	size_t room = 0;
-	int result = 0;
 
 	SSD_ASSERT(c);
 	c->path = path;
-	if (!in) {
-		replay_fail(REPLAY_USAGE, "--cuts %s: %s: name a file", path, strerror(errno));
-		free(c);
-		return NULL;
-	}
-	while (!result && getline(&text, &room, in) >= 0)
-		result = take_line(c, text);
-	if (!result && ferror(in))
-		result = replay_fail(REPLAY_USAGE, "--cuts %s: it cannot be read", path);
-	free(text);
-	fclose(in);
-	if (!result)
+	if (!lines_read("--cuts", path, take_line, c))
 		return c;
 	cuts_close(c);
 	return NULL;
@@ -117,6 +103,7 @@ static int write_image(struct replay *r, const char *path)
 		row.bytes = r->capacity - row.offset < PART ? r->capacity - row.offset : PART;
 		memset(data, 0, PART);
 		engine_release(r, engine_one(r, &row, data));
+		errno = ENOSPC;		/* if it writes a part */
 		good = write(fd, data, row.bytes) == (ssize_t)row.bytes;
 	}
 	free(data);
@@ -126,7 +113,10 @@ static int write_image(struct replay *r, const char *path)
 				      strerror(errno));
 }
 
-/* Become the program of --cuts-run. Returns the exit code if there is none, or it cannot be executed. */
+/*
+ * Replace this process by the program of --cuts-run. Returns only without one (0), or if it cannot be executed (an exit
+ * code, after printing the error).
+ */
 static int run_program(const struct replay *r, const struct line *one)
 {
 	if (!r->o.cuts_run)
@@ -167,7 +157,10 @@ int cuts_make(struct replay *r)
 	child = fork();
 	if (!child)
 		_exit(cut_copy(r, one));
-	if (child < 0 || waitpid(child, &status, 0) < 0)
+	while (child > 0 && waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			child = -1;
+	if (child < 0)
 		return replay_fail(REPLAY_FAILED, "--cuts: no process for a cut: %s", strerror(errno));
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status); /* it has printed the error */

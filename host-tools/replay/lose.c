@@ -27,8 +27,9 @@ static int bad_line(const struct lose *l, const char *why)
 	return replay_fail(REPLAY_USAGE, "--lose %s, line %zu: %s", l->path, l->count + 1, why);
 }
 
-static int take_line(struct lose *l, const char *text)
+static int take_line(void *opaque, const char *text)
 {
+	struct lose *l = opaque;
 	struct line one = { 0 }, *more;
 	char rest;
 	int n = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %c", &one.number, &one.from, &one.to, &rest);
@@ -50,25 +51,10 @@ static int take_line(struct lose *l, const char *text)
 struct lose *lose_open(const char *path)
 {
 	struct lose *l = calloc(1, sizeof(*l));
-	FILE *in = fopen(path, "re");
-	char *text = NULL;
-	size_t room = 0;
-	int result = 0;
 
 	SSD_ASSERT(l);
 	l->path = path;
-	if (!in) {
-		replay_fail(REPLAY_USAGE, "--lose %s: %s: name a file", path, strerror(errno));
-		free(l);
-		return NULL;
-	}
-	while (!result && getline(&text, &room, in) >= 0)
-		result = take_line(l, text);
-	if (!result && ferror(in))
-		result = replay_fail(REPLAY_USAGE, "--lose %s: it cannot be read", path);
-	free(text);
-	fclose(in);
-	if (!result)
+	if (!lines_read("--lose", path, take_line, l))
 		return l;
 	lose_close(l);
 	return NULL;

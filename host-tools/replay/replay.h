@@ -10,6 +10,7 @@
  *   place.c     calls ../trace/place.c and prints the replay's messages
  *   progress.c  shows how far the replay is
  *   cuts.c      --cuts: many cuts in one replay, each in a copy of the process
+ *   lines.c     reads a file of lines, for --cuts and --lose
  *   lose.c      --lose: the requests that are left out
  *   unflushed.c --unflushed: writes and trims that a cut may take, and what it took
  *   verify.c    --check: compares each sector with its possible contents
@@ -279,6 +280,12 @@ void zoned_close(struct zoned *z);
 int zoned_write(struct replay *r, const struct stream *s, struct trace_row *reset);
 
 /*
+ * lines.c: call take() for each line of an option's file. It returns 0, or an exit code after printing the error, which
+ * ends the reading. Returns likewise.
+ */
+int lines_read(const char *option, const char *path, int (*take)(void *opaque, const char *text), void *opaque);
+
+/*
  * lose.c. The file of --lose has a line NUMBER for each request that is left out, and a line NUMBER FROM TO for each
  * write of which only the bytes FROM <= i < TO happen. NUMBER is that of the request in the trace, from 0 on; the
  * numbers rise. lose_open() reads the file, and returns NULL after an error, which it has printed.
@@ -304,7 +311,10 @@ struct cuts *cuts_open(const char *path);
 void cuts_close(struct cuts *c);
 /* Returns the time of the next cut; REPLAY_NEVER: there is none, also if c is NULL. */
 uint64_t cuts_next_ns(const struct cuts *c);
-/* Make the next cut in a copy of the process. No event of the replay is due before it. Returns 0, or an exit code. */
+/*
+ * Make the next cut in a copy of the process. The caller has handled all events before its time. Returns 0, or an exit
+ * code after printing the error.
+ */
 int cuts_make(struct replay *r);
 
 /*
@@ -349,7 +359,10 @@ void progress_show(struct replay *r);
 
 /* report.c */
 int report_json(struct replay *r, double wall_s);
-/* Write the JSON's sections of a cut, and of GC until then. It reads nothing from the trace. */
+/*
+ * Write a JSON file with the sections "power" (of a cut) and "gc" alone. It reads nothing from the trace, so a copy of
+ * the process may call it. Returns 0, or an exit code after printing the error.
+ */
 int report_cut(const struct replay *r, const char *path);
 /* summary.c */
 void summary_print(struct replay *r);
