@@ -66,7 +66,7 @@ enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 
 #define SLATE_WRITTEN 0x200u	/* in SLATE_NOTE_SANITIZE: a write was accepted since the last operation began */
 
-/* KEEPS: no operation is under way, but the last one could not write the record, which the head still has. */
+/* KEEPS: none is under way; the last one could not write its record to flash, so the image's head still has it. */
 enum slate_sanitizing { SLATE_NOT_SANITIZING, SLATE_SANITIZE_WAITS, SLATE_SANITIZE_ERASES, SLATE_SANITIZE_KEEPS };
 
 struct slate_dev {

@@ -4,7 +4,7 @@
  */
 #include "replay.h"
 
-/* Returns the completed part of the work in thousandths of a percent; 0: unknown. */
+/* Returns the share of the work that is done, from 0 to 100,000; 0, too, if a trace's length is unknown. */
 static uint64_t share_done(const struct replay *r)
 {
 	uint64_t sum = 0;

@@ -22,7 +22,10 @@ static inline json_t *sub(json_t *o, const char *key)
 	return new;
 }
 
-/* report_series.c: the rows of --interval, and the lists of --timeline; null without the option. */
+/*
+ * report_series.c: write what --interval gives as "series", a list of rows, and what --timeline gives as "timeline", a
+ * list for each counter. Without its option each is null.
+ */
 void report_series(const struct replay *r, json_t *root);
 void report_timeline(const struct replay *r, json_t *root);
 

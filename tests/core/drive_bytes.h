@@ -18,14 +18,14 @@
 #define UNITS 768u
 #include "file_host.h"
 
-/* The FTL's kind and its buffer are settings of the test. */
+/* The start of the profile. Each test adds settings: the FTL (ftl.type) and its buffer (ftl.buffer_units). */
 static const char shape[] =
 	"[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n"
 	"blocks_per_plane=24\npages_per_block=16\npage_bytes=4096\noob_bytes=256\n"
 	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n"
 	"[ftl]\ncapacity_mib=3\ngc_stop_blocks=5\n";
 
-static char path[64], ini[64];		/* the drive's file, and its profile */
+static char path[64], ini[64];		/* names of the drive's file and of its profile */
 static uint8_t *map;			/* the bytes of the file; munmap() gives them back */
 static size_t map_bytes;
 static struct nand_array is;		/* the array in them */

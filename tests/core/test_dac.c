@@ -164,10 +164,23 @@ static void work_until(uint64_t at_ns)
 		r.now_ns = at_ns;
 }
 
-/* A page of equal bytes compresses to a few; 2 bytes of head and 16 of an entry are before it. */
+/* Fill a unit's content with one byte, so that it compresses to a few bytes, and many units fit into a page. */
 static void same_bytes(uint8_t value)
 {
 	memset(in, value, UNIT);
+}
+
+/* Write unit 0, which does not compress, and work for 2000 ns: a die programs its page. Later units compress. */
+static const struct ftl_stats *start_with_a_raw_page(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+	const uint64_t t = r.now_ns;
+
+	random_page(2);
+	begin(&r.io[0], FTL_WRITE, true, 0);
+	work_until(t + 2000);
+	same_bytes('a');
+	return s;
 }
 
 /*
@@ -176,13 +189,9 @@ static void same_bytes(uint8_t value)
  */
 static void a_page_is_filled_until_a_die_can_take_it(void)
 {
-	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
-	const uint64_t t = r.now_ns, raw_ns = t + HASH_NS + COMPRESS_NS + PROGRAM_NS;
+	const struct ftl_stats *s = start_with_a_raw_page();
+	const uint64_t t = r.now_ns - 2000, raw_ns = t + HASH_NS + COMPRESS_NS + PROGRAM_NS;
 
-	random_page(2);
-	begin(&r.io[0], FTL_WRITE, true, 0);
-	work_until(t + 2000);
-	same_bytes('a');
 	begin(&r.io[1], FTL_WRITE, false, 1);
 	begin(&r.io[2], FTL_FLUSH, false, 0);
 	work_until(t + 4000);
@@ -203,13 +212,9 @@ static void a_page_is_filled_until_a_die_can_take_it(void)
 /* As above, but unit 2 does not compress: its page does not go before the one that was waited for earlier. */
 static void no_later_page_overtakes_a_flush(void)
 {
-	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
-	const uint64_t t = r.now_ns, raw_ns = t + HASH_NS + COMPRESS_NS + PROGRAM_NS;
+	const struct ftl_stats *s = start_with_a_raw_page();
+	const uint64_t t = r.now_ns - 2000, raw_ns = t + HASH_NS + COMPRESS_NS + PROGRAM_NS;
 
-	random_page(2);
-	begin(&r.io[0], FTL_WRITE, true, 0);
-	work_until(t + 2000);
-	same_bytes('a');
 	begin(&r.io[1], FTL_WRITE, true, 1);
 	work_until(t + 4000);
 	random_page(3);

@@ -27,7 +27,10 @@ static void keep(uint8_t byte)
 	slate_keep_record(dev, byte ? record : NULL);
 }
 
-/* The drive has the record all the time, and no other unit can be read meanwhile. Without one the unit is blank. */
+/*
+ * During a sanitize operation, and after it, past cuts of the power, the record can be read; other units cannot be read
+ * during the operation. With byte 0 there is no record, and its unit reads as zeroes, like all others.
+ */
 static void keeps_record(uint8_t byte)
 {
 	open_used(&with_namespaces);
