@@ -130,12 +130,13 @@ source_id() {
 }
 
 compute_ids() {
-	local patches
+	local patches devices
 	mapfile -t patches < <(find "$here" \( -name '*.patch' -o -name series \) | LC_ALL=C sort) # of all bases
 	mapfile -t overlay < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' | sort)
 	mapfile -t libraries < <(core_files)
 	id_unpack=$(hash_text "$(source_id)" "$(hash_files "${patches[@]}")")
-	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(find "$here" -name slate.mak | LC_ALL=C sort | xargs cat | sha256sum)" \
+	devices=$(find "$here" -name slate.mak | LC_ALL=C sort | xargs cat | sha256sum) # of all bases
+	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$devices" \
 		"$(hash_files "${schema_from[@]}")" "$id_unpack")
 	# slate.pc: meson asks it once, which libraries the core needs
 	id_python=$(hash_text "$venv" "$(<"$packages")")

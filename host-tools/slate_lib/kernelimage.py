@@ -46,7 +46,6 @@ OTHERS = (
     (0, b"\x28\xb5\x2f\xfd", "packed by zstd"),
 )
 BUILD = "on x86-64, 'make' makes arch/x86/boot/bzImage and vmlinux"
-
 COPY = f"copy it again; {BUILD}"
 
 
