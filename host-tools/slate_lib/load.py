@@ -33,7 +33,9 @@ def prepare(args: argparse.Namespace) -> None:
         if getattr(args, option):
             name = option.replace("_", "-")
             raise SlateError(f"--load and --{name} exclude each other", "give one of them")
-    if not args.load.startswith(GENERATED):
+    if args.load.startswith(GENERATED):
+        check_generator(args.load)
+    else:
         path = Path(args.load)
         if not path.is_file():
             raise SlateError(f"--load {args.load}: there is no such file", "name a trace, or a generator (gen:...)")
@@ -44,6 +46,17 @@ def prepare(args: argparse.Namespace) -> None:
     if bad := next((word for word in args.load_arg if "\n" in word or not word), None):
         raise SlateError(f"--load-arg '{bad}': not one line", "give one option, as --load-arg=--closed=8")
     args.cmd = str(SCRIPT)
+
+
+@functools.cache
+def check_generator(name: str) -> None:
+    """Refuse a generator that slate-replay refuses; of one that is right slate-replay makes the first request."""
+    profile = paths.PROFILES / "small.ini"
+    command: list[str | Path] = [paths.program("slate-replay"), "--profile", profile, "--limit=1", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wrong, _, fix = done.stderr.strip().removeprefix("slate-replay: ").partition("; ")
+    if done.returncode and wrong.startswith("generator "):
+        raise SlateError(wrong, fix)
 
 
 def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:

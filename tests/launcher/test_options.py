@@ -404,6 +404,7 @@ class Arguments(Case):
         entries = {name: data for name, _, data in command.job_entries(parse("--load", "gen:rand4k,foot=1M,n=1"))}
         self.assertEqual(entries["job/load.args"], b"/dev/nvme0n1\ngen:rand4k,foot=1M,n=1\n")
         self.assertNotIn("job/trace", entries)
+        self.refused("--load", "gen:rand4j", job=False, words=["generator gen:rand4j", "rand4k"])
         self.refused("--load", "/none/x", job=False, words=["--load /none/x", "no such file"])
         self.refused("--load-arg=--open", words=["--load-arg without --load"])
         self.refused("--load", str(trace), "--load-arg", "a\nb", job=False, words=["not one line"])

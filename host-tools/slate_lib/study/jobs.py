@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import age, command, drives, names, options, paths, profiles
+from .. import age, command, drives, load, names, options, paths, profiles
 from .. import run as running
 from ..errors import SlateError
 from ..options import RunOptions
@@ -34,7 +34,6 @@ from .file import LABEL, SEED, Given, Point, Study, shown, words
 FORM = 1  # of the inputs
 DRIVE = "drive.slate"
 REPLAY, GUEST = "replay", "guest"
-GENERATED = "gen:"
 SAID = ".said"  # what a run prints
 OF_RUN = (DRIVE, SAID, "replay.json", "replay.json.part")  # in the folder of a replay, beside what it reads
 # A study takes these options: those that determine a result. Others are about files beside it, or the host's time.
@@ -207,7 +206,7 @@ class Asked:
     def _path(self, option: str, value: object) -> str:
         word = str(value)
         beside = self.study.folder / word
-        if word.startswith(GENERATED) or not word or not ("/" in word or beside.is_file()):
+        if word.startswith(load.GENERATED) or not word or not ("/" in word or beside.is_file()):
             return word
         return str(beside)
 
@@ -302,9 +301,9 @@ def _traces(given: Asked, seed: int | None, profile: str) -> tuple[list[str], di
     found: list[str] = []
     links: dict[str, str] = {}
     for word in map(str, value if isinstance(value, list) else [value]):
-        if word.startswith(GENERATED):
+        if word.startswith(load.GENERATED):
             found.append(word if seed is None or ",seed=" in word else f"{word},seed={seed}")
-            _check_generator(found[-1])
+            load.check_generator(found[-1])
             continue
         path = Path(word)
         if not path.is_file():
@@ -315,17 +314,6 @@ def _traces(given: Asked, seed: int | None, profile: str) -> tuple[list[str], di
         links[name] = str(path.resolve())
         found.append(f"./{name}" if name.startswith("-") else name)
     return found, links, {name: sum_of(Path(target)) for name, target in links.items()}
-
-
-@functools.cache
-def _check_generator(name: str) -> None:
-    """Refuse a generator that slate-replay refuses; of one that is right it makes the first request."""
-    profile = paths.PROFILES / "small.ini"
-    command: list[str | Path] = [paths.program("slate-replay"), "--profile", profile, "--limit=1", name]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    wrong, _, fix = done.stderr.strip().removeprefix("slate-replay: ").partition("; ")
-    if done.returncode and wrong.startswith("generator "):
-        raise SlateError(wrong, fix)
 
 
 @functools.cache
