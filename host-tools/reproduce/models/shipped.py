@@ -34,7 +34,6 @@ PROFILES = ROOT / "nand-emu/profiles"
 SMALL = ("default", "small", "tlc-small", "tlc-slc-small", "qlc-small", "znand-small", "rps-small", "spread-small")
 BATCH, SECOND = 128 << 10, 10**9
 ROUNDS = 32
-WAF_BYTES_MAX = 20 << 30  # of larger drives the WAF is not measured
 # Multiples of the capacity; large drives have so much over-provisioning that they are steady sooner.
 WARM_UP, COUNTED, WARM_UP_LARGE, COUNTED_LARGE = 5, 2, 3, 1
 LARGE_BYTES = 10 << 30
@@ -262,7 +261,7 @@ def measure(name: str) -> list[dict[str, str]]:
     with tempfile.TemporaryDirectory() as made:
         found = times(p, Path(made))
         expected = list(p.expected())
-        if any(what == "waf" for what, *_ in expected) and p.facts["exported_bytes"] <= WAF_BYTES_MAX:
+        if any(what == "waf" for what, *_ in expected):
             found["waf"] = amplification(p, Path(made))
     digits = {"waf": 3}
     return [
