@@ -2,9 +2,9 @@
 """Sets the rate of the guest's processors in virtual time, and how far their clocks may differ.
 
 A processor executes a fixed number of instructions in each ns of its clock. The clocks of busy
-processors differ by a quantum at most, and the time of one instruction (qemu-patches/DESIGN.md,
-"The guest's processors"). The drive's shortest command must take a quantum at least: the timer of its
-completion then runs before any processor's clock passes the completion's time.
+processors differ by a quantum at most, and the time of one instruction (docs/notes/vcpus.md).
+The drive's shortest command must take a quantum at least: the timer of its completion then runs
+before any processor's clock passes the completion's time.
 """
 
 from __future__ import annotations
