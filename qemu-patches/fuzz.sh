@@ -5,7 +5,7 @@
 # ('make fuzz-qemu').
 #
 # Builds the core and QEMU's own harness of libFuzzer with clang under ASan and UBSan: build/core-fuzz,
-# build/qemu-fuzz (some minutes). The target nand-ssd (tests/qtest/fuzz/nand_ssd_fuzz.c, patch 0042)
+# build/qemu-fuzz (some minutes). The target nand-ssd (tests/qtest/fuzz/nand_ssd_fuzz.c, patch 0028)
 # does what the bytes of an input say: PCI and register accesses, contents of the memory that the
 # controller reads, steps of the clock. tests/fuzz/fuzz_qemu.py makes the first inputs, runs it for
 # SECONDS (600) in all, and prints what it found. Coverage steers by the controller, the driver and the core.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = ROOT / "qemu-patches"
-DRIVER = "0032-block-add-nand-ssd-an-emulated-NAND-SSD.patch"
+DRIVER = "0019-block-add-nand-ssd-an-emulated-NAND-SSD.patch"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slate/files"
 # The tarballs of the other bases, by which the cache of Debian's files keeps them.
 TARBALLS = {"10.2": "be05230fe47a6937cd29f28f562932c8125f9c93c2a82c625198f7a4aa601dfb"}

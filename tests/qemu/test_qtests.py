@@ -25,11 +25,13 @@ def added() -> dict[str, list[str]]:
 
 
 class Mends(unittest.TestCase):
-    """Patches 0001 to 0027 mend upstream's code (qemu-patches/DESIGN.md)."""
+    """Patches 0001 to 0015 mend upstream's code (qemu-patches/DESIGN.md)."""
 
-    def test_each_mend_has_its_qtest(self) -> None:
+    def test_each_mend_has_its_qtests(self) -> None:
+        """A subject's patch has a test for each fault that qtest can show: 18 in the first ten."""
         found = {number: len(names) for number, names in added().items() if names}
-        self.assertEqual(found, {f"{number:04}": 1 for number in range(1, 19)})
+        counts = (1, 3, 2, 1, 1, 2, 1, 3, 3, 1)
+        self.assertEqual(found, {f"{number:04}": count for number, count in enumerate(counts, 1)})
 
 
 @unittest.skipUnless(PROGRAM.exists(), "this build of QEMU has no qtests")
@@ -49,7 +51,7 @@ class Qtests(unittest.TestCase):
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, said)
         passed = re.findall(r"^ok \d+ /x86_64/nvme/(\S+)$", done.stdout, re.MULTILINE)
-        self.assertEqual(passed, list(itertools.chain(*added().values())), said)
+        self.assertEqual(sorted(passed), sorted(itertools.chain(*added().values())), said)
         self.assertEqual(len(set(passed)), 18)
 
 
