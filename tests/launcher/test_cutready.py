@@ -13,8 +13,9 @@ from unittest import mock
 import support  # noqa: F401  (sets the path)
 
 from slate_lib import cli, paths
-from slate_lib.cuts import command, kinds, ready, states, workload
+from slate_lib.cuts import command, counts, kinds, ready, states, workload
 from slate_lib.cuts.campaign import Moment, Recorded
+from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
 
 
@@ -55,7 +56,7 @@ class Ready(unittest.TestCase):
 
     def test_each_script_says_what_is_promised(self) -> None:
         """Each is a shell script that knows make, work and check, and says where its promises are from."""
-        self.assertEqual(ready.known(), ["calls", "fio", "postgres", "rocksdb", "sqlite"])
+        self.assertEqual(ready.known(), ["calls", "commits", "fio", "postgres", "rocksdb", "sqlite"])
         for name in ready.known():
             text = (ready.SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
             self.assertTrue(re.search(r"^# What is promised \(", text, re.MULTILINE), name)
@@ -93,6 +94,45 @@ class States(unittest.TestCase):
         self.assertEqual((line["verdict"], line["said"]), ("inconsistent", "b\n\nstatus 3\n"))
         self.assertEqual((line["states"], line["unflushed"], line["operations"]), (4, 2, 1))
         self.assertEqual(line["bad"], [["lost", [4]], ["inconsistent", [4, 9]]])
+
+
+class Counts(unittest.TestCase):
+    """Test what a work and its check count."""
+
+    def test_lines_of_a_check(self) -> None:
+        said = "lost=12\nlost 4\nfound=7 of\nLost=4\n damaged=-1.5 \nlost=3\n\nstatus 1\n"
+        self.assertEqual(counts.of_check(said), {"lost": 3, "damaged": -1.5})
+
+    def test_words_of_announcements(self) -> None:
+        """Only the last words of a line count, and a name's values have a distribution."""
+        lines = [b"1 took_us=5\n", b"2 more=1 took_us=7.5\n", b"took_us=9 3\n", b"\xff\n"]
+        self.assertEqual(counts.of_announced(lines), {
+            "took_us": {"count": 2, "mean": 6.25, "p50": 5, "p99": 7.5, "p99.9": 7.5, "max": 7.5},
+            "more": {"count": 1, "mean": 1, "p50": 1, "p99": 1, "p99.9": 1, "max": 1},
+        })  # fmt: skip
+        self.assertEqual(counts.distribution([float(n) for n in range(1000, 0, -1)]), {
+            "count": 1000, "mean": 500.5, "p50": 500, "p99": 990, "p99.9": 999, "max": 1000,
+        })  # fmt: skip
+
+    def test_a_result(self) -> None:
+        """Lists follow the cuts, and what was announced is of the latest one. Times of the host are no part."""
+        power = {"lost-requests": 2, "torn-programs": 1, "torn-erases": 0, "gc-runs": 0}
+        found = [
+            Moment("1:0", Plan(at_ns=9)).line(power | {"cut-ns": 9}, [b"1 us=4\n", b"2 us=8\n"], "n=1\nstatus 1\n", 3),
+            Moment("1:1", Plan(at_ns=5)).line(power | {"cut-ns": 5}, [b"1 us=4\n"], "n=0\n\nstatus 0\n", 4.0),
+            Moment("1:2", Plan(at_ns=1)).line(power | {"cut-ns": 1}, [], "killed\n\nstatus 137\n", 5.0),
+        ]
+        us = {"count": 2, "mean": 6, "p50": 4, "p99": 8, "p99.9": 8, "max": 8}
+        self.assertEqual(counts.result(found), {
+            "cuts": 3, "verdicts": {"good": 1, "lost": 1, "torn": 0, "inconsistent": 0, "check failed": 1},
+            "cut_ns": [9, 5, 1], "operations": [2, 1, 0], "lost_requests": [2, 2, 2], "torn_programs": [1, 1, 1],
+            "figures": {"n": [1, 0]}, "announced": {"us": us},
+        })  # fmt: skip
+
+    def test_of_all_cuts(self) -> None:
+        for words in (("--id", "1:0"), ("--survey", "t")):
+            with self.assertRaisesRegex(SlateError, "--json with --"):
+                command.run(parsed("--json", "f", *words))
 
 
 if __name__ == "__main__":

@@ -194,7 +194,7 @@ class Vanish(unittest.TestCase):
         self.assertEqual(lines, [b"row 1\n", b"row 2\n"])
         self.assertEqual(power, {"cut-ns": 500, "announced_after": 1})
         found = Moment("1:0", Plan(at_ns=500)).line(
-            power | {"lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}, 2, "\nstatus 0\n", 1.0
+            power | {"lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}, lines, "\nstatus 0\n", 1.0
         )
         self.assertEqual((found["announced_after"], found["operations"]), (1, 2))
         self.assertIn("1 announcement came after the drive had gone\n", logfile.summary([found]))

@@ -205,14 +205,14 @@ class Campaigns(unittest.TestCase):
     def test_a_lost_change_is_told(self) -> None:
         moment = Moment("1:2", Plan(at_ns=5))
         power = {"cut-ns": 5, "lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}
-        self.assertTrue(moment.line(power, 3, "e2fsck\nstatus 0\n", 1)["good"])
+        self.assertTrue(moment.line(power, [], "e2fsck\nstatus 0\n", 1)["good"])
         for said in (
             "worker 0: f1: is not there, and was synced\nstatus 1\n",
             "status 0",
             "",
             "does not mount\nstatus 1\n",
         ):
-            line = moment.line(power, 3, said, 1)
+            line = moment.line(power, [], said, 1)
             self.assertEqual((line["good"], line["said"]), (False, said))
 
     def test_drives_of_a_boot(self) -> None:

@@ -19,7 +19,7 @@ from ..options import RunOptions
 from ..powercut import CUT, ENDED, Plan
 from ..shape import Json
 from ..work import Script
-from . import kinds, logfile
+from . import counts, kinds, logfile
 from .files import GROUP, GROUP_ON_HOST, content_of, copy_sparse, keep_console, replayed, same_drives
 from .times import When
 from .workload import VERDICTS, Workload, root_of, verdict_of
@@ -44,18 +44,20 @@ class Moment:
         assert self.plan.at_ns is not None
         return self.plan.at_ns
 
-    def line(self, power: Json, operations: int, said: str, seconds: float) -> Json:
-        """Return the cut's line of the log."""
+    def line(self, power: Json, durable: list[bytes], said: str, seconds: float) -> Json:
+        """Return the cut's line of the log. durable: what had been announced before the cut."""
         verdict = verdict_of(said)
         good = verdict == VERDICTS[0]
+        counted = {"figures": counts.of_check(said), "announced": counts.of_announced(durable)}
         return {
             "id": self.id,
             "good": good,
             "verdict": verdict,
             "cut_ns": power["cut-ns"],
-            "operations": operations,
+            "operations": len(durable),
             "lost_requests": power["lost-requests"],
             **{key: power[key] for key in OPTIONAL if key in power},
+            **{key: found for key, found in counted.items() if found},
             "torn_programs": power["torn-programs"],
             "torn_erases": power["torn-erases"],
             "gc_runs": power["gc-runs"],

@@ -27,7 +27,7 @@ from ..errors import JOB_FAILED, OK, SlateError, quoted
 from ..options import APPS_MEM_MIN, RunOptions, set_kernel
 from ..shape import Json
 from ..values import check_settings, number, share
-from . import explain, groups, kinds, logfile, report, shrink, survey, times, workload
+from . import counts, explain, groups, kinds, logfile, report, shrink, survey, times, workload
 from .campaign import Campaign, header
 from .files import GROUP
 
@@ -67,6 +67,8 @@ OPTIONS = (
     Option("--cut-at", "T[,T...]", "cut at these times in place of random ones: of the drive's clock, as 1.5s or "
            "1500000001ns, or relative to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns"),
     Option("--log", "FILE", "a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"),
+    Option("--json", "FILE", "then write the campaign's counts to this file; the exit status is 0 also if a cut lost "
+           "data"),
     Option("--stop", about="stop after a cut that lost data"),
     Option("--id", "SEED:NUMBER", "do this cut only, and keep no log"),
     Option("--shrink", about="with --id: find the first bad nanosecond, and the smallest set of lost writes that "
@@ -194,11 +196,16 @@ def options_of(args: argparse.Namespace) -> list[str]:
     return [*words, "--seed", args.seed, *(["--take", args.take] if args.take else ["--kind", args.kind])]
 
 
+def count_of(args: argparse.Namespace) -> int:
+    """Return the number of cuts."""
+    return int(number("count", args.count or "100", 1, 10**6))
+
+
 def many(args: argparse.Namespace) -> int:
     """Make the campaign's cuts, except those that are in its log already."""
     if args.cut_at and args.count:
         raise SlateError("--count with --cut-at: there are as many cuts as times", "leave --count out")
-    count = int(number("count", args.count or "100", 1, 10**6))
+    count = count_of(args)
     with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
         campaign = campaign_of(args, Path(folder))
         count = len(campaign.at) or count
@@ -218,6 +225,9 @@ def many(args: argparse.Namespace) -> int:
             if args.stop and not line["good"]:
                 break
     print(logfile.summary(cuts[:count], campaign.kind), end="")
+    if args.json:
+        Path(args.json).write_text(json.dumps(counts.result(cuts[:count]), indent=1) + "\n", encoding="utf-8")
+        return OK
     return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
 
 
@@ -244,13 +254,15 @@ def run(args: argparse.Namespace) -> int:
     if args.cut_at == "":
         raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
     if args.survey:
-        for name in ("fs", "ready", "work", "check", "make", "id", "cut_at", "take", "keep", "log"):
+        for name in ("fs", "ready", "work", "check", "make", "id", "cut_at", "take", "keep", "log", "json"):
             if getattr(args, name):
                 raise SlateError(f"--{name.replace('_', '-')} with --survey: it replays a recording, without a guest",
                                  "leave one of them out")  # fmt: skip
         return survey.run(args, states_of(args))
     if args.stop and args.id:
         raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")
+    if args.json and args.id:
+        raise SlateError("--json with --id: it is of all cuts", "leave one of them out")
     if args.check_on_host and args.shrink:
         raise SlateError("--check-on-host with --shrink: its states are checked in guests", "leave one of them out")
     if args.shrink and not args.id:

@@ -86,7 +86,7 @@ def batch(campaign: Campaign, work: Recorded, moments: list[Moment]) -> list[Jso
     said = campaign.check(work, drives, lists, f"in the check of cut {moments[0].id}")
     seconds = (time.monotonic() - began) / len(moments)
     return [
-        moment.line(power, len(lines), words, seconds)
+        moment.line(power, lines, words, seconds)
         for moment, (_, power, lines), words in zip(moments, cuts, said)
     ]
 

@@ -20,7 +20,8 @@ HEAD = {"slate_cuts": int, "profile": str, "settings": [str], "age": float, "see
 CUT = {"id": str, "good": bool, "verdict": str, "said": str, "seconds": float,
        **dict.fromkeys(("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs",
                         "unflushed?", "taken?", "announced_after?", "states?"), int),
-       "bad?": [object], "second_cut_ns?": (None, int)}  # fmt: skip
+       "bad?": [object], "second_cut_ns?": (None, int),
+       "figures?": {"*": float}, "announced?": {"*": {"*": float}}}  # fmt: skip
 _REQUEST = {"request": int, "op": str, "offset": int, "bytes": int, "submit_ns": int, "done_ns": (None, int)}
 ACCOUNT = {"id": str, "verdict": str, "said": str, "at_ns": int, "unflushed": [_REQUEST], "lost": [_REQUEST],
            "smallest": (None, [_REQUEST]), "marks": [[object]], "repeat": str, "repeat_loss": (None, str),

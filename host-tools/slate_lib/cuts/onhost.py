@@ -44,10 +44,10 @@ def lines(campaign: Campaign, work: Recorded, moments: list[Moment]) -> list[Jso
     replayed(f"cuts {moments[0].id} to {moments[-1].id}", "--drive", campaign.origin, "--ephemeral", "--open",
              "--cuts", listing, "--cuts-run", _programs(campaign, work), *campaign.kind.replay, work.trace)  # fmt: skip
     seconds = (time.monotonic() - began) / len(moments)
-    return [_line(moment, image, len(durable), seconds) for moment, image, durable in cuts]
+    return [_line(moment, image, durable, seconds) for moment, image, durable in cuts]
 
 
-def _line(moment: Moment, image: Path, durable: int, seconds: float) -> Json:
+def _line(moment: Moment, image: Path, durable: list[bytes], seconds: float) -> Json:
     """Return a cut's line, and remove its files."""
     report, said = Path(f"{image}.json"), Path(f"{image}.said")
     account = json.loads(report.read_text(encoding="utf-8"))

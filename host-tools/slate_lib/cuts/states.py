@@ -39,4 +39,4 @@ def line(campaign: Campaign, work: Recorded, moment: Moment) -> Json:
     bad = [[verdict, [loss.request for loss in losses]] for verdict, losses in zip(verdicts, states)
            if verdict != _ORDER[0]]  # fmt: skip
     power |= {"unflushed": len(power["unflushed"]), "states": len(states), "bad": bad}
-    return moment.line(power, len(lines), said[worst], time.monotonic() - began)
+    return moment.line(power, lines, said[worst], time.monotonic() - began)
