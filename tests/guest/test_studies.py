@@ -32,6 +32,51 @@ erases = { json = "device.json", path = "total.nand.erase-count-max" }
 """
 JOB = "[reads]\nfilename=/dev/nvme0n1\nioengine=io_uring\ndirect=1\nrw=randread\nnumber_ios=400\niodepth=${DEPTH}\n"
 
+WORK = """\
+#!/bin/sh
+mount -t ext4 $SLATE_DEV /run/mnt || exit
+n=0
+while :; do
+    n=$((n + 1))
+    echo $n >/run/mnt/$n
+    %s
+    slate-mark durable $n us=7
+    sleep 0.005
+done
+"""
+CUTS = {
+    "my.toml": """\
+[run]
+profile = "small"
+kernel = "small"
+count = 3
+span = 0.5
+make = "make.sh"
+check = "check.sh"
+[axes]
+work = ["synced.sh", "lazy.sh"]
+[measures]
+good = { json = "cuts.json", path = "verdicts.good" }
+lost = { json = "cuts.json", path = "verdicts.lost" }
+gone = { json = "cuts.json", path = "figures.gone", reduce = "sum" }
+mean = { json = "cuts.json", path = "announced.us.mean", stored = "µs", unit = "ms" }
+""",
+    "make.sh": "#!/bin/sh\nmkfs.ext4 -q $SLATE_DEV\n",
+    "synced.sh": WORK % "sync /run/mnt/$n /run/mnt",
+    "lazy.sh": WORK % ":",
+    "check.sh": """\
+#!/bin/sh
+mount -t ext4 $SLATE_DEV /run/mnt || exit 3
+gone=0
+while read -r n _; do
+    [ "$(cat /run/mnt/$n)" = "$n" ] || gone=$((gone + 1))
+done <$DURABLE
+umount /run/mnt
+echo "gone=$gone"
+[ $gone -eq 0 ] || exit 1
+""",
+}
+
 
 class Study(GuestTest):
     """Two guests on one drive file."""
@@ -58,6 +103,25 @@ class Study(GuestTest):
         self.assertEqual(len(drives), 1)
         again = self.run_slate_again(results)
         self.assertIn("2 runs (2 depth), 2 known, 0 to make", again)
+
+    def test_power_cuts(self) -> None:
+        """Each run is a campaign of cuts: of what a work announced, the synced is there after every cut."""
+        for name, text in CUTS.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+        results = self.folder / "results"
+        done = subprocess.run(
+            [SLATE, "study", "my.toml", "--out", "out"], cwd=self.folder, capture_output=True, text=True, timeout=300,
+            check=False, env={**os.environ, "SLATE_RESULTS": str(results)},
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.folder / "out" / "runs.csv", encoding="utf-8", newline="") as lines:
+            synced, lazy = csv.DictReader(lines)
+        self.assertEqual([float(synced[name]) for name in ("good", "gone", "lost")], [3, 0, 0])
+        raw = json.loads((results / lazy["result"] / "cuts.json").read_text(encoding="utf-8"))
+        self.assertEqual(raw["figures"]["gone"], raw["operations"])  # the kernel wrote none of it yet
+        self.assertGreater(min(raw["operations"]), 0)
+        self.assertEqual((float(lazy["lost"]), float(lazy["mean, ms"])), (3, 0.007))
+        self.assertIn("2 runs (2 work), 2 known, 0 to make", self.run_slate_again(results))
 
     def run_slate_again(self, results: object) -> str:
         """Return what the same study has to do now."""

@@ -204,6 +204,33 @@ class Files(Case):
         self.refused("[axes]\nseed = [1, 2]\n", what, head)
         self.assertEqual(len(jobs.prepare(self.study("[axes]\nage = [1, 2]\nseed = [1, 2]\n", head))), 4)
 
+    def test_power_cuts(self) -> None:
+        """A study with count is of power cuts, whose measures are of cuts.json alone."""
+        head = '[run]\nprofile = "small"\ncount = 2\n[measures]\na = { json = "cuts.json", path = "verdicts.lost" }\n'
+        self.assertEqual(jobs.kind_of(self.study("", head)), jobs.CUT)
+        self.refused("[axes]\nclosed = [8]\n", "closed: there is no such option of a power cut", head)
+        self.refused("[axes]\ncount = [1, 2]\n", "count: there is no such option of a replay, and no such setting: an "
+                     "option of power cuts, not of replays")  # fmt: skip
+        self.refused("[warm_up]\n", "power cuts begin with a drive that their work makes", head)
+        for measure in ('"waf"', '{ json = "device.json", path = "total" }'):
+            self.refused("", "power cuts have no ", head[: head.index("{")] + measure + "\n")
+        path = self.folder / "my.toml"
+        path.write_text(head, encoding="utf-8")
+        with self.assertRaisesRegex(SlateError, "--pages: power cuts have none"):
+            command.Work(cli.parser().parse(["study", str(path), "--pages"]))
+
+    def test_stored_units(self) -> None:
+        """A number of a JSON file is shown in another unit of the same kind."""
+        (self.folder / "a.json").write_text('{"ns": [1500000, 3000000]}', encoding="utf-8")
+        one = file.Measure("a", json="a.json", path="ns", reduce="max", stored="ns", unit="ms")
+        figures.check([one])
+        self.assertEqual(figures.Result(self.folder).values([one], {}), ({"a": 3.0}, {}))
+        for stored, unit in (("ns", "MiB"), ("ns", ""), ("x", "ms")):
+            with self.assertRaisesRegex(SlateError, "are no two units of a number"):
+                figures.check([file.Measure("a", json="a.json", path="ns", stored=stored, unit=unit)])
+        with self.assertRaisesRegex(SlateError, "are no two units of a number"):
+            figures.check([file.Measure("a", of="waf", stored="ns")])
+
     def test_shipped(self) -> None:
         """Every shipped study is accepted, and names a baseline or repeats over seeds."""
         for path in sorted((ROOT / "docs/examples/studies").glob("*.toml")):

@@ -58,6 +58,8 @@ class Work:
             raise SlateError(f"--export {args.export}: is no name of a file", "name a file to write")
         if args.executor:
             cluster.check()
+        if args.pages and jobs.kind_of(self.study) == jobs.CUT:
+            raise SlateError("--pages: power cuts have none", "leave it out; 'slate cuts report' makes one of a log")
         self.jobs = jobs.prepare(self.study)
         self.store = Store()
         self.reasons: dict[str, str] = {}

@@ -10,6 +10,7 @@ A figure has a DIMENSION, with units to choose from; a value of a JSON file has 
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -181,6 +182,19 @@ def _check(one: Measure) -> None:
     if one.reduce and not one.json:
         raise SlateError("'reduce' is for a list in a JSON file", "leave it out")
     one.unit = one.unit or ""
+    if one.stored and not (one.json and _scale(one)):
+        raise SlateError(
+            f"stored = '{one.stored}', unit = '{one.unit}': are no two units of a number in a JSON file",
+            'stored = "ns", unit = "ms"',
+        )
+
+
+def _scale(one: Measure) -> float | None:
+    """Return what a stored number is times the study's unit; None: the units have nothing in common."""
+    for units in UNITS.values():
+        if one.stored in units and one.unit in units:
+            return units[one.stored] / units[one.unit]
+    return None
 
 
 class Result:
@@ -188,11 +202,13 @@ class Result:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        replay = folder / "replay.json"
-        self._files = runfiles.load(replay if replay.exists() else folder)
-        self._shown = reports.of(self._files)
         self._json: dict[str, Any] = {}
         self.latencies: dict[str, OpAccount] = {}  # of the I/O that measures name, by JOB OP
+
+    @functools.cached_property
+    def _shown(self) -> Report:
+        replay = self.folder / "replay.json"
+        return reports.of(runfiles.load(replay if replay.exists() else self.folder))
 
     def values(self, measures: list[Measure], point: Point) -> tuple[dict[str, float], dict[str, str]]:
         """Return the measures that the run has, and of the others why it lacks them."""
@@ -218,7 +234,7 @@ class Result:
             except (SlateError, ValueError, TypeError, OverflowError) as error:
                 raise Lacks(error.message if isinstance(error, SlateError) else str(error)) from None
         if one.json:
-            return self._of_json(one)
+            return self._of_json(one) * ((_scale(one) if one.stored else None) or 1)
         asked = figure(one.of)
         value = self._of_row(asked) if asked.name in OF_ROW else self._of_run(asked)
         if value is None:

@@ -46,6 +46,7 @@ class Measure:
     json: str = ""  # a file of the result, with 'path'
     path: str = ""
     reduce: str = ""  # of a list in that file
+    stored: str = ""  # the unit that the number has there; empty: that of the study
     value: Expression | None = None
     unit: str | None = None  # None: the figure's usual one
 
@@ -394,7 +395,7 @@ def _warm_up(raw: dict[str, Any]) -> WarmUp | None:
 
 # ---- measures
 
-_KEYS = ("of", "json", "path", "reduce", "value", "unit")
+_KEYS = ("of", "json", "path", "reduce", "stored", "value", "unit")
 
 
 def _measures(table: dict[str, Any], axes: list[str]) -> list[Measure]:

@@ -3,8 +3,9 @@
 
 Equal inputs give equal bytes, so a result is known by the hash of its inputs. These are the words of the command, with
 the content's hash in place of each file's name: of a replay those of slate-replay, of a guest QEMU's whole command
-line (command.py makes it) and the archive with the job. Words are sorted by name, so the order in which a file gives
-its keys does not matter. The launcher's Python is no input: it changes what is made of a result, never the result.
+line (command.py makes it) and the archive with the job, of power cuts those of their boots and the log's head. Words
+are sorted by name, so the order in which a file gives its keys does not matter. The launcher's Python is no input: it
+changes what is made of a result, never the result (of power cuts it draws the times, as the log's version says).
 
 A job runs in an empty folder, with links to the files it reads. So no result depends on where a file lies.
 """
@@ -26,14 +27,19 @@ from typing import Any
 
 from .. import age, command, drives, load, names, options, paths, profiles
 from .. import run as running
+from ..commands import Command
+from ..cuts import campaign as campaigns
+from ..cuts import command as cuts
 from ..errors import SlateError
 from ..options import RunOptions
+from ..parsing import Parser
 from ..shape import Json
 from .file import LABEL, SEED, Given, Point, Study, shown, words
 
 FORM = 1  # of the inputs
 DRIVE = "drive.slate"
-REPLAY, GUEST = "replay", "guest"
+REPLAY, GUEST, CUT = "replay", "guest", "power cut"
+CUTS_RESULT = "cuts.json"
 SAID = ".said"  # what a run prints
 OF_RUN = (DRIVE, SAID, "replay.json", "replay.json.part")  # in the folder of a replay, beside what it reads
 # A study takes these options: those that determine a result. Others are about files beside it, or the host's time.
@@ -44,8 +50,10 @@ TAKES = {
     GUEST: ("profile", "job", "cmd", "cmd-arg", "app", "app-arg", "load", "load-arg", "env", "file", "content", "apps",
             "fill", "age", "precondition", "namespace", "frontend", "kernel", "modules", "guest", "smp", "mem",
             "cpu-rate", "cpu-quantum", "kernel-arg", "timeout", SEED),
+    CUT: ("profile", "count", "fs", "ready", "work", "check", "make", "file", "apps", "age", "span", "kind", "states",
+          "kernel", "modules", "guest", "per-boot", "timeout", SEED),
 }  # fmt: skip
-FILES = ("profile", "trace", "job", "cmd", "file", "load", "modules", "kernel")  # values may be files beside the study
+FILES = ("profile", "trace", "job", "cmd", "file", "load", "modules", "kernel", "work", "check", "make")  # or beside it
 NAMED = {"env": "--env={}={}", "app-arg": "--app-arg={}={}", "load-arg": "--load-arg=--{}={}"}  # env.SIZE = 5
 KEPT = ("device.json", "run.json", "fio.json", "app.json", "series.json", "blocks.json")
 GUEST_REST_MB, REPLAY_MB = 700, 700  # memory that a run takes beside the guest's, if none like it was measured
@@ -103,8 +111,9 @@ def sum_of(path: Path) -> str:
 
 
 def kind_of(study: Study) -> str:
-    """Return the kind of a study: of replays, or of guests."""
-    return REPLAY if "trace" in study.run or "trace" in study.axes else GUEST
+    """Return the kind of a study: of replays, of power cuts, or of guests."""
+    given = {*study.run, *study.axes}
+    return REPLAY if "trace" in given else CUT if "count" in given else GUEST
 
 
 @functools.cache
@@ -127,18 +136,32 @@ def check_keys(study: Study) -> None:
         if "." in key and key.partition(".")[0].replace("_", "-") in NAMED and kind == GUEST:
             continue
         where = "[run]" if key in study.run else "axis"
-        other = GUEST if kind == REPLAY else REPLAY
+        others = [other for other in TAKES if option in TAKES[other]]
         near = names.nearest(option, TAKES[kind]) or names.nearest(key, setting_keys())
-        near = f": an option of {other}s, not of {kind}s" if option in TAKES[other] else near
+        near = f": an option of {others[0]}s, not of {kind}s" if others else near
         raise SlateError(
             f"{where} {key}: there is no such option of a {kind}, and no such setting{near}",
             f"options: {', '.join(TAKES[kind])}; settings: 'slate profiles keys' lists them; any other name must "
             "stand in {} in a value",
         )
+    if kind == CUT:
+        _check_cuts(study)
     if study.warm_up:
         for key in study.warm_up.after:
             if key not in study.run and key not in study.axes:
                 raise SlateError(f"[warm_up]: after: {key} is no setting of the runs", "leave it out")
+
+
+def _check_cuts(study: Study) -> None:
+    """Refuse what power cuts do not have."""
+    if study.warm_up:
+        raise SlateError("[warm_up]: power cuts begin with a drive that their work makes", "give them age instead")
+    for one in study.measures:
+        if one.of or one.json not in ("", CUTS_RESULT):
+            raise SlateError(
+                f"measure {one.name}: power cuts have no {one.of or one.json}, because each has several boots",
+                f'{{ json = "{CUTS_RESULT}", path = "verdicts.lost" }}',
+            )
 
 
 def _option(key: str) -> str:
@@ -153,7 +176,7 @@ def prepare(study: Study) -> list[Job]:
     seen: dict[str, Point] = {}
     for point in study.points:
         try:
-            job = (_replay if kind == REPLAY else _guest)(study, Asked(study, point))
+            job = _KINDS[kind](study, Asked(study, point))
         except SlateError as error:
             fix = error.fix or "'slate profiles keys' lists every setting and its values"
             raise SlateError(f"{study.name}, {words(point)}: {error.message}", fix, error.code) from None
@@ -346,8 +369,11 @@ def _guest(study: Study, given: Asked) -> Job:
                (asked.mem >> 20) + GUEST_REST_MB, warm)  # fmt: skip
 
 
-def guest_inputs(asked: RunOptions) -> dict[str, Any]:
-    """Return QEMU's command line with the files' checksums in place of their paths, and what the guest unpacks."""
+def guest_inputs(asked: RunOptions, drive: Path | None = None) -> dict[str, Any]:
+    """Return QEMU's command line with the files' checksums in place of their paths, and what the guest unpacks.
+
+    drive: a drive file that the run makes.
+    """
     import cpio  # host-tools/guest
 
     known = {
@@ -357,6 +383,7 @@ def guest_inputs(asked: RunOptions) -> dict[str, Any]:
         **{str(image.path): sum_of(image.path) for image in command.images(asked)},
         **{str(one.profile.resolve()): f"{one.profile.name} {sum_of(one.profile)}" for one in asked.drives
            if one.profile},
+        **({str(drive.resolve()): DRIVE} if drive else {}),
     }  # fmt: skip
     line = []
     for word in command.build(asked, command.Files(Path("initrd"), Path("console"), Path("results"))):
@@ -370,3 +397,31 @@ def guest_inputs(asked: RunOptions) -> dict[str, Any]:
         archives += [sum_of(path) for path in command.image_files(asked)]
     job = hashlib.sha256(cpio.newc(command.job_entries(asked))).hexdigest()
     return {"line": line, "archives": archives, "job": job}
+
+
+# ---- power cuts
+
+
+def _cuts(_study: Study, given: Asked) -> Job:
+    given.options.setdefault("guest", paths.DEFAULT_GUEST)
+    profile = drives.check_profile(given.text("profile", "small"))
+    sets = [f"--set={key}={value}" for key, value in given.sets.items()]
+    line = [f"--profile={profile}", *sets, *given.option_words(without=("profile",))]
+    args = Parser(prog="slate cuts").add(Command("cuts", "", options=cuts.OPTIONS)).parse(line)
+    count = cuts.count_of(args)
+    campaign = cuts.campaign_of(args, Path("campaign"))
+    base, work = campaign.base, campaign.workload
+    boots = {name: guest_inputs(campaign.options(name, campaign.origin, {}), campaign.origin)
+             for name in ("make", "work", "check")}  # fmt: skip
+    head = {key: value for key, value in campaigns.header(campaign).items() if key not in ("repeat", "profile")}
+    inputs = {
+        "form": FORM, "kind": CUT, **boots["make"], "job": {name: one["job"] for name, one in boots.items()},
+        "replay": sum_of(paths.program("slate-replay")), "count": count, "head": head, "per_boot": work.per_boot,
+    }  # fmt: skip
+    made = [sys.executable, str(paths.TOOLS / "slate"), "cuts", *line, "--log=cuts.jsonl", f"--json={CUTS_RESULT}"]
+    what = given.text("ready", given.text("fs", given.text("work", "")))
+    family = " ".join([CUT, profile.name, Path(what).name, base.kernel, str(count)])
+    return Job(hash_of(inputs), inputs, made, {}, [CUTS_RESULT], family, (base.mem >> 20) + GUEST_REST_MB)
+
+
+_KINDS = {REPLAY: _replay, GUEST: _guest, CUT: _cuts}
