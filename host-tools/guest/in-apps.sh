@@ -9,7 +9,7 @@
 #   in-apps modprobe WORD...    the image's modprobe: it finds the modules of the image, which are of Debian's kernel,
 #                               and those that the guest has, also of a kernel of the user's own
 #   in-apps --as USER COMMAND   the same as another user (the image has postgres)
-#   in-apps --mkfs FS           make a file system (ext4, xfs, f2fs) on the drive,
+#   in-apps --mkfs FS           make a file system (ext4, xfs, f2fs, btrfs) on the drive,
 #                               and mount it at /mnt/ssd
 #   in-apps --mount FS          mount the one that is there
 #   in-apps --umount            write everything out, and unmount it
@@ -67,6 +67,7 @@ make_fs() # FS
 	case $1 in
 	ext4) mkfs.ext4 -q -F -b 4096 -U "$uuid" \
 		-E "nodiscard,hash_seed=$uuid,lazy_itable_init=0,lazy_journal_init=0" "$dev" ;;
+	btrfs) in-apps mkfs.btrfs -q -f -K -U "$uuid" "$dev" ;; # a program of the image
 	*) slate-fs make "$1" "$dev" "$uuid" ;;
 	esac || die "mkfs.$1 failed"
 }
@@ -74,7 +75,7 @@ make_fs() # FS
 mount_fs() # FS
 {
 	# small kernel: built in
-	modprobe "$1" 2>/dev/null
+	modprobe "$1" 2>/dev/null || [ "$1" != btrfs ] || in-apps modprobe btrfs
 	mount -t "$1" "$dev" $ssd || die "can not mount $1 from $dev"
 	echo "$1" >/run/apps.fs
 }

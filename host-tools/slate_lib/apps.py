@@ -24,7 +24,7 @@ from .errors import MachineError, SlateError
 from .shape import Json
 
 SCRIPTS = paths.GUEST_TOOLS / "apps"
-FILE_SYSTEMS = ("ext4", "xfs", "f2fs")
+FILE_SYSTEMS = ("ext4", "xfs", "f2fs", "btrfs")
 Files = dict[str, bytes]
 Part = Json
 

@@ -79,6 +79,7 @@ FILE_SYSTEMS = {
     "ext4": Need("EXT4_FS", "ext4", "fs=ext4"),
     "xfs": Need("XFS_FS", "xfs", "fs=xfs"),
     "f2fs": Need("F2FS_FS", "f2fs", "fs=f2fs"),
+    "btrfs": Need("BTRFS_FS", "btrfs", "fs=btrfs"),
 }
 
 

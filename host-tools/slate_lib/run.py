@@ -534,6 +534,8 @@ def check_job(options: RunOptions) -> None:
     derived = [_derived(drive) for drive in options.drives] if known else []
     if derived:
         namespaces.check(options, derived[0])
+    if options.kernel == "small" and options.work.file_system == "btrfs":
+        raise SlateError("--kernel small has no Btrfs", "use --kernel debian")
     if options.kernel == "small" and any(drive.get("ftl") == "zns" for drive in derived):
         raise SlateError("--kernel small has no zones: its guest would not see the drive", "use --kernel debian")
     if options.own_kernel and any(drive.get("ftl") == "zns" for drive in derived):

@@ -11,8 +11,8 @@ from unittest import mock
 import support  # noqa: F401  (the path of slate_lib)
 
 import test_options
-from slate_lib import apps, command, facts, launch, paths, report
-from slate_lib.errors import MACHINE_FAILED, MachineError
+from slate_lib import apps, command, facts, launch, paths, report, run
+from slate_lib.errors import MACHINE_FAILED, MachineError, SlateError
 
 SYSBENCH = b"""\
 Latency histogram (values are in milliseconds)
@@ -67,6 +67,13 @@ class Arguments(test_options.Case):
         env = files["job/env"].decode().splitlines()
         for line in ("APP_FS=xfs", "APP_JOURNAL=wal", "SLATE_SEED=3", "SLATE_DEV=/dev/nvme0n1"):
             self.assertIn(line, env)
+
+    def test_btrfs_needs_another_kernel(self) -> None:
+        some = self.parse("--app", "sqlite", "--app-arg", "fs=btrfs", job=False)
+        run.check_job(some)
+        some.kernel = "small"
+        with self.assertRaisesRegex(SlateError, "small has no Btrfs\n  fix: use --kernel debian"):
+            run.check_job(some)
 
     def test_the_repeat_command_is_the_same_again(self) -> None:
         some = self.parse("--app", "kv", "--app-arg", "sync=1", job=False)
