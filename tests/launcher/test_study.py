@@ -219,6 +219,21 @@ class Files(Case):
         with self.assertRaisesRegex(SlateError, "--pages: power cuts have none"):
             command.Work(cli.parser().parse(["study", str(path), "--pages"]))
 
+    def test_settings_of_guests(self) -> None:
+        """A setting that the drive would refuse is refused before the first run, also of a guest and of cuts."""
+        for given in ('app = "sqlite"', 'job = "quick"', "count = 1"):
+            head = f'[run]\n{given}\n[measures]\na = {{ json = "cuts.json", path = "cuts" }}\n'
+            self.refused('[axes]\nftl.gc_policy = ["nope"]\n', "ftl.gc_policy = 'nope': must be greedy, ", head)
+
+    def test_lists_of_options(self) -> None:
+        """Only an option that may be given several times has several values."""
+        self.refused("", "closed: has several values", HEAD.replace("[measures]", "closed = [1, 2]\n[measures]"))
+        for given in ('job = "quick"\nsmp = [1, 2]', "count = [1, 2]"):
+            head = f'[run]\n{given}\n[measures]\na = {{ json = "cuts.json", path = "cuts" }}\n'
+            self.refused("", "has several values", head)
+        trace = HEAD.replace('"gen:rand4k,foot=8MiB,n=100"', '["gen:rand4k,foot=8MiB,n=1", "gen:seq64k,foot=8MiB,n=1"]')
+        self.assertEqual(len(jobs.prepare(self.study("", trace))[0].inputs["words"]), 3)
+
     def test_stored_units(self) -> None:
         """A number of a JSON file is shown in another unit of the same kind."""
         (self.folder / "a.json").write_text('{"ns": [1500000, 3000000]}', encoding="utf-8")

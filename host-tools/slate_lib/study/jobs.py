@@ -27,7 +27,7 @@ from typing import Any
 
 from .. import age, command, drives, load, names, options, paths, profiles
 from .. import run as running
-from ..commands import Command
+from ..commands import Command, Option
 from ..cuts import campaign as campaigns
 from ..cuts import command as cuts
 from ..errors import SlateError
@@ -114,6 +114,17 @@ def kind_of(study: Study) -> str:
     """Return the kind of a study: of replays, of power cuts, or of guests."""
     given = {*study.run, *study.axes}
     return REPLAY if "trace" in given else CUT if "count" in given else GUEST
+
+
+@functools.cache
+def _repeated(kind: str) -> set[str]:
+    """Return the options that may be given several times."""
+    known: list[Option] = []
+    if kind == GUEST:
+        known = [option for _, table in options.GROUPS for option in table]
+    if kind == CUT:
+        known = [*cuts.OPTIONS]
+    return {"trace", *(option.name.removeprefix("--") for option in known if option.repeat)}
 
 
 @functools.cache
@@ -211,6 +222,7 @@ class Asked:
             elif rest:
                 self.named.append(NAMED[option].format(rest, shown(self._alone(key, value))))
             else:
+                value = value if option in _repeated(kind_of(self.study)) else self._alone(key, value)
                 self.options[option] = self._found(option, value)
 
     def _alone(self, key: str, value: Given) -> bool | int | float | str:
@@ -352,6 +364,7 @@ def _guest(study: Study, given: Asked) -> Job:
     given.options.setdefault("profile", str(paths.DEFAULT_PROFILE))
     given.options.setdefault("guest", paths.DEFAULT_GUEST)
     profile = drives.check_profile(given.text("profile", ""))
+    _derive(profile, tuple(f"{key}={value}" for key, value in given.sets.items()))
     warm = _warm(given, profile)
     sets = [f"--set={key}={value}" for key, value in given.sets.items()]
     rest = [*given.option_words(without=("profile",)), *given.named]
@@ -405,6 +418,7 @@ def guest_inputs(asked: RunOptions, drive: Path | None = None) -> dict[str, Any]
 def _cuts(_study: Study, given: Asked) -> Job:
     given.options.setdefault("guest", paths.DEFAULT_GUEST)
     profile = drives.check_profile(given.text("profile", "small"))
+    _derive(profile, tuple(f"{key}={value}" for key, value in given.sets.items()))
     sets = [f"--set={key}={value}" for key, value in given.sets.items()]
     line = [f"--profile={profile}", *sets, *given.option_words(without=("profile",))]
     args = Parser(prog="slate cuts").add(Command("cuts", "", options=cuts.OPTIONS)).parse(line)
