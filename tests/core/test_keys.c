@@ -3,7 +3,7 @@
  * test_keys.c - every key of every FTL, drawn from the tables (keys_draw.h), so that no key can be forgotten:
  *
  *   drives   a drive with the drawn settings works: it keeps what was flushed over power cuts, its invariants hold,
- *            and its keys change while it runs. Each value that has a name is drawn, and two of each number
+ *            and its keys change while it runs. Of a key with named values each one is drawn, of a number two values
  *   online   a drive whose key was changed before the first request does what a drive does that was opened with
  *            this value: nothing that the key determines was left as it was
  *

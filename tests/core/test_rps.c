@@ -230,10 +230,10 @@ static void flex_alternates_by_plane_or_drive(void)
 }
 
 /*
- * Two channels have one die and 16 blocks each, u = 250. Block 0's parity page goes to block 17, on the other
- * die, while 0L3 is programmed there; block 16's to block 1. The last MSB page of block 0 is the
- * eleventh page of its die; its parity page is invalid from the twelfth on, 2L3, whose parity
- * page follows in block 17.
+ * Two channels have one die and 16 blocks each, u = 250. Block 0's parity page goes to block 17, on the other die,
+ * while 0L3 is programmed there; block 16's goes to block 1. The eleventh page of block 0's die is that block's last
+ * MSB page, so the block's parity page is invalid when the die programs its twelfth, 2L3. The parity page of 2L3
+ * follows in block 17.
  */
 static void flex_backs_up_in_the_next_channel(void)
 {
