@@ -115,6 +115,16 @@ class Cut(Case):
                 self.assertEqual(image.read_bytes(), (self.folder / "x.img").read_bytes())
                 self.assertEqual(image.read_bytes(), Path(f"{image}.copy").read_bytes())
 
+    def test_a_disk_takes_a_part(self) -> None:
+        """An image is written in parts of 131,072 bytes, and the file takes 200,000: the second write is short."""
+        made, image = self.folder / "made.slate", self.folder / "cut.img"
+        self.call("--profile", TINY, "--drive", made, self.file("none.content", make([])))
+        words = ("--drive", made, "--ephemeral", "--open", "--cuts", self.file("cuts", f"1500 7 {image}\n"))
+        limit = (resource.RLIMIT_FSIZE, (200_000, 200_000))
+        said = self.call(*words, self.trace, code=1, preexec_fn=lambda: resource.setrlimit(*limit)).stderr
+        self.assertIn(f"{image}: No space left on device: make room, or name another file in --cuts\n", said)
+        self.assertEqual(image.stat().st_size, 200_000)
+
     def test_no_cuts(self) -> None:
         """The times of --cuts are of the drive's clock, those of --open alone are from the first request on."""
         made = self.folder / "made.slate"
