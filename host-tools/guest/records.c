@@ -5,9 +5,10 @@
  *   records work  WHERE WAY SEED REPORT   until the power is cut
  *   records check WHERE WAY SEED DURABLE  after it; the file DURABLE has the numbers reported before the cut
  *
- * Record n has 1 to 8 KiB, a function of the seed and n. WHERE is a directory; with atomic it may be a block device.
+ * Record n has 1 to 8 KiB, a function of the seed and n. WHERE is a directory; with atomic and split it may be a block
+ * device, or for check an image.
  * After a record's calls have succeeded, "n T\n" is written to REPORT; T is the time-stamp counter, in virtual time the
- * drive's clock in ns. What the calls promise is in jobs/cuts-calls.sh.
+ * drive's clock in ns. What the calls promise is in cuts/calls.sh.
  *
  *   fsync, fdatasync, odsync, osync, dsync   append the record to the file "log" (odsync, osync: a file opened with
  *                             O_DSYNC, O_SYNC; dsync: RWF_DSYNC)
@@ -91,18 +92,18 @@ static uint32_t place_of(uint64_t n)
 	return (uint32_t)(mix(n ^ (seed << 20)) % PLACES);
 }
 
-static bool is_device(const char *where)
+static bool is_folder(const char *where)
 {
 	struct stat st;
 
-	return !stat(where, &st) && S_ISBLK(st.st_mode);
+	return !stat(where, &st) && S_ISDIR(st.st_mode);
 }
 
 static int open_log(const char *where, bool make)
 {
 	static const int flags[WAYS] = { [ODSYNC] = O_DSYNC, [OSYNC] = O_SYNC, [ATOMIC] = O_DIRECT,
 					 [SPLIT] = O_DIRECT };
-	bool device = is_device(where);
+	bool device = !is_folder(where);
 	int how, fd;
 
 	if (!device && chdir(where))
@@ -176,7 +177,7 @@ static _Noreturn void work(const char *where, const char *report)
 	if (out < 0)
 		die(report);
 	if (way >= ATOMIC)
-		make_places(fd, is_device(where));
+		make_places(fd, !is_folder(where));
 	else
 		sync_folder();
 	for (uint64_t n = 1;; n++) {

@@ -140,6 +140,18 @@ class Cuts(GuestTest):
         out = self.cuts(*small, "--count", "4", "--kind", "lying", "--log", lying, code=1)
         self.assertIn("4 power cuts: 0 left", out)
 
+    def test_ready_works_are_checked_on_the_host(self) -> None:
+        """Records on ext4 and on the drive itself; a drive that ignores flushes loses some."""
+        words = ("--check-on-host", "--set", "geometry.blocks_per_plane=16", "--set", "ftl.capacity_mib=40",
+                 "--count", "4", "--seed", "9", "--ready")  # fmt: skip
+        for work in ("calls:fsync-ext4", "calls:split-raw"):
+            log, lying = (self.folder / f"{kind}-{work[6:]}.jsonl" for kind in ("off", "lying"))
+            self.assertIn("4 power cuts: 4 left", self.cuts(*words, work, "--log", log))
+            lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[1:]]
+            self.assertTrue(all(line["operations"] > 0 for line in lines))
+            out = self.cuts(*words, work, "--kind", "lying", "--log", lying, code=1)
+            self.assertIn("4 power cuts: 0 left", out)
+
     def test_a_drive_that_is_not_safe_is_found_out(self) -> None:
         """The page FTL reports that pages in pairs are not safe; flex, on the same array, backs them up.
 

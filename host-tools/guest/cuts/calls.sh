@@ -8,6 +8,7 @@
 #: variants FS: ext4 xfs f2fs btrfs, or raw (the device itself: atomic and split);
 #: variants LAYER: plain raid1 raid5 raid5ppl raid5late raid5ppllate crypt bcache
 #: apps btrfs raid crypt bcache
+#: host -ext4 -raw
 #
 # What is promised (fsync(2), open(2), pwritev2(2), rename(2)):
 #

@@ -1,12 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# cuts-host.sh: the check of the built-in work of 'slate cuts' on ext4, on the host: $SLATE_DEV is an image of what the
-# drive has. e2fsck replays the journal and may correct what needs no question (orphans of an unlink, free counts); the
-# file system must then be clean, and debugfs reads the files.
-e2fsck -f -p "$SLATE_DEV"
-[ $? -le 1 ] || { echo "is not clean"; exit 3; }
-e2fsck -f -n "$SLATE_DEV" || { echo "is not clean after its repair"; exit 3; }
-rm -rf files && mkdir files || exit 4
-debugfs -R "rdump $(seq -s ' ' -f /w%g 0 $((CUTS_WORKERS - 1))) files" "$SLATE_DEV"
-./fsyncs check "$PWD/files" "$CUTS_SEED" "$CUTS_WORKERS" "$DURABLE"
+# cuts-host.sh: the check of works of 'slate cuts' on the host: of the built-in one on ext4, and of calls.sh on ext4 or
+# on the drive itself. $SLATE_DEV is an image of what the drive has. e2fsck replays the journal and may correct what
+# needs no question (orphans of an unlink, free counts); the file system must then be clean, and debugfs reads the
+# files.
+way=${CUTS_VARIANT%%-*} where=$SLATE_DEV
+if [ "${CUTS_VARIANT#*-}" != raw ]; then
+	e2fsck -f -p "$SLATE_DEV"
+	[ $? -le 1 ] || { echo "is not clean"; exit 3; }
+	e2fsck -f -n "$SLATE_DEV" || { echo "is not clean after its repair"; exit 3; }
+	where=$PWD/files
+	rm -rf "$where" && mkdir "$where" || exit 4
+	debugfs -R "rdump / $where" "$SLATE_DEV"
+fi
+if [ "$way" ]; then
+	./records check "$where" "$way" "$CUTS_SEED" "$DURABLE"
+else
+	./fsyncs check "$where" "$CUTS_SEED" "$CUTS_WORKERS" "$DURABLE"
+fi

@@ -2,7 +2,8 @@
 """Finds the works of 'slate cuts --ready NAME:VARIANT': scripts of host-tools/guest/cuts that make, work and check.
 
 A script knows by its name in the guest (make, work, check) what it does, and by $CUTS_VARIANT how. Lines of its head
-that begin with '#:' say which variants there are (in words), and which of them need the image of applications.
+that begin with '#:' say which variants there are (in words), which of them need the image of applications, and how the
+names of those end that jobs/cuts-host.sh can check on the host.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..errors import SlateError
 
 SCRIPTS = paths.GUEST_TOOLS / "cuts"
 PROGRAM = "records"  # of calls.sh
-_HEAD = re.compile(r"^#: (variants|apps) (.*)$", re.MULTILINE)
+_HEAD = re.compile(r"^#: (variants|apps|host) (.*)$", re.MULTILINE)
 _VARIANT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){0,2}")
 
 
@@ -34,8 +35,15 @@ class Ready:
 
     def needs_apps(self, variant: str) -> bool:
         """Does a variant need the image of applications?"""
-        parts = " ".join(words for kind, words in _HEAD.findall(self.text) if kind == "apps").split()
+        parts = self._words("apps")
         return "all" in parts or any(word.startswith(tuple(parts)) for word in variant.split("-"))
+
+    def has_host_check(self, variant: str) -> bool:
+        """Can a program of this machine check a variant's drives?"""
+        return variant.endswith(tuple(self._words("host")))
+
+    def _words(self, kind: str) -> list[str]:
+        return " ".join(words for name, words in _HEAD.findall(self.text) if name == kind).split()
 
 
 def known() -> list[str]:

@@ -89,12 +89,10 @@ def from_arguments(args: argparse.Namespace) -> Workload:
     given = [name for name in (*_OWN, "file", "apps") if getattr(args, name)]
     on_host = args.check_on_host
     if args.ready:
-        if on_host:
-            raise SlateError("--check-on-host with --ready: its check needs a guest", "leave one of them out")
         if args.fs or given:
             raise SlateError(f"--{'fs' if args.fs else given[0]} with --ready: that work has its own",
                              "leave one of them out")  # fmt: skip
-        return _ready(args.ready, per_boot)
+        return _ready(args.ready, per_boot, on_host)
     if not args.work:
         if given:
             raise SlateError(f"--{given[0]} without --work", "name the work with --work")
@@ -122,19 +120,29 @@ def _fsyncs(fs: str, per_boot: int, on_host: bool) -> Workload:
     if on_host and fs != "ext4":
         raise SlateError(f"--check-on-host with --fs {fs}: only a kernel replays its log", "leave one of them out")
     if on_host:
-        programs["check"] = (paths.GUEST_TOOLS / "jobs" / "cuts-host.sh").read_bytes()
+        programs["check"] = _host_check()
     facts = {"fs": fs, **({"on_host": True} if on_host else {})}
     return Workload(programs, facts, environment, fs, per_boot, on_host=on_host, small=True)
 
 
-def _ready(text: str, per_boot: int) -> Workload:
+def _ready(text: str, per_boot: int, on_host: bool) -> Workload:
     script, variant = ready.find(text)
+    if on_host and not script.has_host_check(variant):
+        raise SlateError(f"--check-on-host with --ready {text}: its check needs a guest", "leave one of them out")
     programs = dict.fromkeys(_OWN, script.text.encode())
-    facts = {"ready": text, "work": {"work": hashlib.sha256(script.text.encode()).hexdigest()}}
+    facts: Json = {"ready": text, "work": {"work": hashlib.sha256(script.text.encode()).hexdigest()}}
+    if on_host:
+        programs["check"] = _host_check()
+        facts["on_host"] = True
     if ready.PROGRAM in script.text:
         programs[ready.PROGRAM] = paths.guest_program(ready.PROGRAM).read_bytes()
     apps = script.needs_apps(variant)
-    return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, small=not apps)
+    return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, on_host=on_host,
+                    small=not apps)  # fmt: skip
+
+
+def _host_check() -> bytes:
+    return (paths.GUEST_TOOLS / "jobs" / "cuts-host.sh").read_bytes()
 
 
 def _read(option: str, name: str) -> bytes:
