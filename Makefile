@@ -70,7 +70,7 @@ endif
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-bands pen-choices ippbe ippbe-bands ippbe-choices spread spread-choices rps rps-choices rps-causes dac dac-choices
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary pictures study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core core-tests qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit venv-parquet requirements install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-spread-standins reproduce-ippbe-responses reproduce-superblock reproduce-unfolded reproduce-pen-trials reproduce-mapcache reproduce-scale reproduce-causes reproduce-dac-long record-long reproduce-summary pictures study-placement test test-hosts check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts power-cuts-works soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages packages-all core core-tests qemu guest guest-kernel guest-kernel-one guest-kunit guest-apps guest-content guest-image guest-next venv venv-reproduce venv-install venv-lint venv-fit venv-parquet requirements install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -261,6 +261,9 @@ determinism: build ## 20 runs with 1, 2, 4 and 8 vCPUs each, on an idle and a bu
 power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseconds of SEED's; PROFILE=FILE SET='...'; goes on where it stopped
 	@host-tools/slate cuts $(if $(COUNT),--count '$(COUNT)') $(if $(SEED),--seed '$(SEED)') \
 		$(if $(PROFILE),--profile '$(PROFILE)') $(foreach s,$(SET),--set '$(s)')
+
+power-cuts-works: build guest-kernel guest-apps ## 13,000 power cuts under the ready works, hours, with a table: OUT=DIR ONLY=word; goes on where it stopped
+	@python3 tests/soak/cuts.py $(if $(OUT),--out '$(OUT)') $(if $(ONLY),--only '$(ONLY)')
 
 soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks and wear on every FTL; SEED; goes on where it stopped
 	@python3 tests/soak/soak.py --hours $(or $(HOURS),1) $(if $(SEED),--seed '$(SEED)')

@@ -2,21 +2,28 @@
 """Test the works of 'slate cuts --ready', and several states of a cut (--states)."""
 
 import argparse
+import importlib.util
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import support  # noqa: F401  (sets the path)
+from support import ROOT
 
 from slate_lib import cli, paths
 from slate_lib.cuts import command, counts, kinds, ready, states, workload
 from slate_lib.cuts.campaign import Moment, Recorded
 from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
+
+SPEC = importlib.util.spec_from_file_location("works", ROOT / "tests" / "soak" / "cuts.py")
+works = importlib.util.module_from_spec(SPEC)
+sys.modules["works"] = works
+SPEC.loader.exec_module(works)
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -27,12 +34,12 @@ def parsed(*words: str) -> argparse.Namespace:
 class Ready(unittest.TestCase):
     """Test how a work that is ready is found."""
 
-    def work(self, text: str) -> workload.Workload:
+    def work(self, text: str, *more: str) -> workload.Workload:
         """Return a work, with a program of the guest that need not be built."""
         with tempfile.NamedTemporaryFile() as program, mock.patch.object(
             paths, "guest_program", return_value=Path(program.name)
         ):
-            return workload.from_arguments(parsed("--ready", text))
+            return workload.from_arguments(parsed("--ready", text, *more))
 
     def test_what_a_variant_needs(self) -> None:
         for text, kernel, apps in (
@@ -48,6 +55,18 @@ class Ready(unittest.TestCase):
             self.assertEqual(found.facts["ready"], text)
             self.assertEqual("records" in found.programs, text.startswith("calls"))
             self.assertEqual(found.programs["make"], found.programs["check"])
+
+    def test_a_check_on_the_host(self) -> None:
+        """calls.sh has one for the drive itself, and for ext4 on it alone; the log's head tells it from a guest's."""
+        host = (paths.GUEST_TOOLS / "jobs" / "cuts-host.sh").read_bytes()
+        for text in ("calls:fsync-ext4", "calls:split-raw"):
+            found = self.work(text, "--check-on-host")
+            self.assertEqual((found.programs["check"], found.facts["on_host"], found.on_host), (host, True, True))
+            self.assertNotEqual(found.programs["work"], host)
+            self.assertNotIn("on_host", self.work(text).facts)
+        for text in ("calls:fsync-xfs", "calls:fsync-ext4-raid1", "fio:write", "sqlite:wal-full"):
+            with self.assertRaisesRegex(SlateError, f"--check-on-host with --ready {text}: its check needs a guest"):
+                self.work(text, "--check-on-host")
 
     def test_a_command_repeats_it(self) -> None:
         words = command.options_of(parsed("--ready", "sqlite:wal-full", "--kind", "subset", "--states", "8"))
@@ -74,6 +93,48 @@ class Ready(unittest.TestCase):
             for n, last in rows.items():
                 said = top - (top - n + 1) % 50
                 self.assertEqual(said if n <= 50 and said > n else 0, last, (top, n))
+
+
+class Works(unittest.TestCase):
+    """Test the campaigns of 'make power-cuts-works'."""
+
+    def test_rows(self) -> None:
+        """Each has a log of its own, a work and a profile that exist; SQLite's promises are those of its manual."""
+        rows = works.rows()
+        self.assertGreater(sum(row.cuts for row in rows), 10_000)
+        self.assertEqual(len({row.name for row in rows}), len(rows))
+        for row in rows:
+            if ":" in row.work:
+                ready.find(row.work)
+            self.assertTrue((paths.PROFILES / f"{works.DRIVES[row.drive][0]}.ini").exists(), row.drive)
+        for journal, sync, promise in (
+            ("wal", "full", works.NOTHING), ("wal", "normal", works.LAST), ("wal", "off", works.ANY),
+            ("delete", "extra", works.NOTHING), ("delete", "full", works.LAST), ("delete", "normal", works.ANY),
+            ("truncate", "full", works.NOTHING), ("persist", "normal", works.ANY), ("memory", "extra", works.ANY),
+        ):  # fmt: skip
+            self.assertEqual(works.sqlite(journal, sync), promise, (journal, sync))
+
+    def test_command(self) -> None:
+        row = works.Row("calls:fsync-ext4", "slc-static", 256, options="--check-on-host --kind controller")
+        self.assertEqual(row.name, "calls-fsync-ext4-slc-static-controller")
+        self.assertEqual(
+            row.command(Path("log"))[1:],
+            ["cuts", "--ready", "calls:fsync-ext4", "--set", "geometry.pages_per_block=24", "--set",
+             "ftl.capacity_mib=20", "--set", "ftl.slc_cache=static", "--set", "ftl.slc_blocks=3", "--profile",
+             "tlc-slc-small", "--check-on-host", "--kind", "controller", "--seed", "4700", "--count", "256", "--log",
+             "log"])  # fmt: skip
+
+    def test_table(self) -> None:
+        """A lost last transaction is allowed where the promise says so, a torn one is not."""
+        row = works.Row("sqlite:delete-full", "small-128", 3, works.LAST, "--kind torn")
+        cuts = [{"id": f"1:{n}", "verdict": verdict, "operations": 500}
+                for n, verdict in enumerate(("good", "lost", "torn"))]  # fmt: skip
+        self.assertEqual(works.broken(row, cuts), ["1:2"])
+        none = works.Row("ext4", "small", 1)
+        self.assertEqual(
+            works.table([(row, cuts), (none, [])]).splitlines()[2:],
+            ["| `sqlite:delete-full` | small-128, torn | the last ones may be lost | 3 | 1,500 | 1 | 1 | 0 | 0 | 1 |",
+             "| all | | | 3 | 1,500 | 1 | 1 | 0 | 0 | 1 |"])  # fmt: skip
 
 
 class States(unittest.TestCase):
