@@ -216,6 +216,25 @@ bool front_by_word_lines(const struct nand_geometry *g)
 	return g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
 }
 
+uint32_t front_group(const struct front_policy *policy, const struct nand_geometry *g)
+{
+	uint32_t word_lines = g->pages_per_block / 2;
+
+	if (!front_by_word_lines(g))
+		return 0;
+	return policy->group < word_lines ? policy->group : word_lines;
+}
+
+uint32_t front_parity_most(const struct front_policy *policy, const struct ftl_config *c,
+			   const struct nand_geometry *g, uint64_t pages)
+{
+	uint64_t group = front_group(policy, g), blocks = policy->returns_to_fast ? c->active_blocks : 1;
+
+	if (!group || !pages)
+		return 0;
+	return (uint32_t)(pages < blocks ? pages : blocks + (pages - blocks) / group);
+}
+
 const char *front_fault(const struct front_policy *p, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	bool flex = p == &front_flex_policy;
@@ -283,7 +302,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 	if (front_by_word_lines(g)) {
 		fr->sequence = c->policy->word_lines;
 		fr->word_lines = g->pages_per_block / 2;
-		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;
+		fr->group = front_group(c->policy, g);
 	}
 	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && c->streams <= 1 && !c->slc;
 	fr->slc = c->slc ? fr->slots - 1 : FRONT_NONE;

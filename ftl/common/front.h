@@ -176,6 +176,11 @@ struct front_parity {
 
 /* Is a block programmed by word lines, which have an order of LSB and MSB pages? */
 bool front_by_word_lines(const struct nand_geometry *g);
+/* Returns the LSB pages covered by one parity page on this array; 0: no backup. */
+uint32_t front_group(const struct front_policy *policy, const struct nand_geometry *g);
+/* Returns how many parity pages so many pages of a plane may require, whatever its open blocks already hold. */
+uint32_t front_parity_most(const struct front_policy *policy, const struct ftl_config *c,
+			   const struct nand_geometry *g, uint64_t pages);
 /* Returns the first of the policy's rules that the configuration breaks, as a sentence, or NULL. */
 const char *front_fault(const struct front_policy *p, const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t front_oob_bytes(const struct front_policy *p, uint32_t units_per_page);

@@ -140,6 +140,7 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
+struct front_policy;
 struct gc_policy;
 
 #define FTL_FIELD_NUMBER(name, ...) uint32_t name;
@@ -185,6 +186,14 @@ struct ftl_kept {
 	uint64_t free_pages;	/* in free blocks and blocks of parity pages, and what SLC mode takes: without units */
 	uint64_t open_pages;	/* in open blocks, half full on average */
 	uint64_t own_pages;	/* filled with the FTL's own units: bitmaps, lists, the map */
+};
+
+/* What save() may have to program at most. */
+struct ftl_save_most {
+	uint64_t pages;		/* of the write buffer */
+	uint32_t planes;	/* of a die that one command programs */
+	uint32_t fronts;	/* frontiers of a die */
+	const struct front_policy *policy;	/* front_parity_most() of a frontier's pages are programmed besides */
 };
 
 enum ftl_zone_state {
@@ -285,6 +294,9 @@ struct ftl_ops {
 	 * is left or can be programmed. NULL: the FTL has no buffer that could be saved.
 	 */
 	uint64_t (*save)(struct ftl *f, uint64_t now_ns);
+	/* Not NULL if save is not. */
+	struct ftl_save_most (*save_most)(const struct ftl_ops *t, const struct ftl_config *c,
+					  const struct nand_geometry *g);
 	/* Returns the pages of the write buffer that are not programmed. */
 	uint32_t (*unsaved)(const struct ftl *f);
 	/* Assert every numbered invariant. O(pages); tests call it around every step. */

@@ -2,6 +2,7 @@
 /* save.c - see save.h */
 #include "save.h"
 
+#include "front.h"
 #include "nand_geom.h"
 
 static uint64_t slowest_program_ns(const struct ftl_config *c, const struct nand_geometry *g)
@@ -14,15 +15,39 @@ static uint64_t slowest_program_ns(const struct ftl_config *c, const struct nand
 	return slowest;
 }
 
-/* Returns the time in which a die ends the longest command and programs its share of the buffer. */
-static uint64_t needed_ns(const struct ftl_config *c, const struct nand_geometry *g)
+static uint64_t div_up(uint64_t a, uint64_t b)
 {
-	uint64_t upp = g->page_bytes / c->unit_bytes, shot = geo_shot_pages(g);
-	uint64_t programs = (c->buffer_units / upp + shot - 1) / shot;
-	uint64_t at_once = c->multiplane ? geo_planes(g) : geo_dies(g);
-	uint64_t program_ns = slowest_program_ns(c, g), erase_ns = c->timing.erase_ns[0];
+	return (a + b - 1) / b;
+}
 
-	return (erase_ns > program_ns ? erase_ns : program_ns) + (programs + at_once - 1) / at_once * program_ns;
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Returns the time in which each die ends the longest command, and then programs its share of what save() programs.
+ *
+ * The dies get equal shares, each in rounds of one program. In a round the channel moves the pages of its dies, one
+ * after the other. Either the dies have more to do than the channel: then the last of them begins when the others
+ * have their first pages. Or the channel has: then only the last round's program comes after its last transfer. A
+ * parity page is a program of its own, and a frontier may have to erase a block for it first.
+ */
+static uint64_t needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct ftl_save_most most = t->save_most(t, c, g);
+	uint64_t shot = geo_shot_pages(g), rounds = div_up(div_up(most.pages, shot), (uint64_t)most.planes * geo_dies(g));
+	uint64_t bus_bytes = (uint64_t)g->page_bytes + (c->timing.oob_off_bus ? 0 : g->oob_bytes);
+	uint64_t page_ns = c->timing.cmd_ns + div_up(bus_bytes * c->timing.bus_ps_per_byte, 1000);
+	uint64_t die_ns = most.planes * shot * page_ns, channel_ns = geo_dies_per_channel(g) * die_ns;
+	uint64_t program_ns = slowest_program_ns(c, g), erase_ns = c->timing.erase_ns[0];
+	uint64_t parity = front_parity_most(most.policy, c, g, div_up(rounds * most.planes, most.fronts));
+	uint64_t dies_ns = rounds * (die_ns + program_ns) + channel_ns - die_ns;
+	uint64_t needed = greater(erase_ns, program_ns) + greater(dies_ns, rounds * channel_ns + program_ns);
+
+	if (parity)
+		needed += most.fronts * (parity * (page_ns + program_ns) + erase_ns);
+	return needed;
 }
 
 const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
@@ -40,9 +65,10 @@ const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, cons
 		       "buffer_units";
 	if (!c->hold_up_ns)
 		return NULL;
-	if (c->hold_up_ns < needed_ns(c, g))
-		return "hold_up_ns is too short for the write buffer: a die takes longer to end its longest command "
-		       "and program its share of buffer_units; raise hold_up_ns, lower buffer_units, or set it to 0";
+	if (c->hold_up_ns < needed_ns(t, c, g))
+		return "hold_up_ns is too short for the write buffer: a die may take longer to end its longest command "
+		       "and to get and program its share of the buffer; raise hold_up_ns, lower buffer_units, or set "
+		       "hold_up_ns to 0";
 	if (g->paired_loss && !g->one_shot && t->not_safe)
 		return "hold_up_ns must be 0 with paired_loss: a program that the capacitors do not finish takes the "
 		       "lower pages of its word line along, and this FTL backs up none";

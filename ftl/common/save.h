@@ -15,9 +15,9 @@
  * torn, hence no pages of its word line either (paired_loss).
  *
  * The capacitors' energy is a time, hold_up_ns, because the array has exact times. 0: as long as the four steps take.
- * Otherwise the array loses its power when that time is over, whatever is left to do. A time in which a die cannot
- * end its command and program its share of the buffer is refused. What GC, failing blocks or reads that complete
- * partial writes take beyond that is measured (slate_power.h), not refused.
+ * Otherwise the array loses its power when that time is over, whatever is left to do. A time in which a die may not
+ * end its command and get and program its share of the buffer, with parity pages, is refused. What GC, failing blocks
+ * or reads that complete partial writes take beyond that is measured (slate_power.h), not refused.
  *
  * The save takes NAND time and no time of the host.
  */

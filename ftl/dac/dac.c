@@ -222,6 +222,19 @@ static uint32_t pool_of(const struct ftl_config *c, const struct nand_geometry *
 	return c->buffer_units ? c->buffer_units : slots_of(g) * dac_entries_max(g->page_bytes) + 1;
 }
 
+/* Without buffer_units units are packed into the slots, a page each; the one in the engine may need another page. */
+static struct ftl_save_most save_most(const struct ftl_ops *t, const struct ftl_config *c,
+				      const struct nand_geometry *g)
+{
+	(void)t;
+	return (struct ftl_save_most){
+		.pages = c->buffer_units ? c->buffer_units : slots_of(g) + 1,
+		.planes = 1,
+		.fronts = 1,
+		.policy = fronts[c->frontiers],
+	};
+}
+
 /* Returns the number of pages that may be live or in flight, summed over dies. */
 static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -571,6 +584,7 @@ const struct ftl_ops dac_ftl_ops = {
 	.submit = submit,
 	.step = step,
 	.save = save,
+	.save_most = save_most,
 	.unsaved = unsaved,
 	.check = dac_check,
 	HOST_OPS_COMMON,

@@ -12,6 +12,17 @@
  */
 #include "page_ftl.h"
 
+struct ftl_save_most page_ftl_save_most(const struct ftl_ops *t, const struct ftl_config *c,
+					const struct nand_geometry *g)
+{
+	return (struct ftl_save_most){
+		.pages = c->buffer_units / (g->page_bytes / c->unit_bytes),
+		.planes = c->multiplane ? g->planes_per_die : 1,
+		.fronts = g->planes_per_die,
+		.policy = t->policy,
+	};
+}
+
 uint32_t page_ftl_unsaved(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;

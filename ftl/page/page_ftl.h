@@ -40,7 +40,8 @@ void page_ftl_plan_idle(struct page_ftl *f);	/* derive gc.idle_blocks and gc.idl
 	.atomic_bytes = page_ftl_atomic_bytes,                                              \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \
 	.find = page_ftl_find, .submit = page_ftl_submit,                                   \
-	.step = page_ftl_step, .save = page_ftl_save, .unsaved = page_ftl_unsaved,          \
+	.step = page_ftl_step, .save = page_ftl_save, .save_most = page_ftl_save_most,      \
+	.unsaved = page_ftl_unsaved,                                                        \
 	.check = page_ftl_check, HOST_OPS_COMMON,                                           \
 	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
 	.anew = page_ftl_anew, .block = page_ftl_block,                                     \
@@ -51,6 +52,8 @@ uint64_t page_ftl_map_bytes(const struct ftl *base);
 
 /* dump.c */
 uint64_t page_ftl_save(struct ftl *base, uint64_t now_ns);
+struct ftl_save_most page_ftl_save_most(const struct ftl_ops *t, const struct ftl_config *c,
+					const struct nand_geometry *g);
 uint32_t page_ftl_unsaved(const struct ftl *base);
 
 /* control.c */
