@@ -146,6 +146,10 @@ static int open_drive(struct replay *r)
 	if (r->has_content && r->o.align_units)
 		return replay_fail(REPLAY_USAGE, "--align unit: would write bytes that a trace with content does "
 				   "not have: leave it out");
+	if (r->o.survivors && !r->has_content)
+		return replay_fail(REPLAY_USAGE, "--survivors: %s: does not say what is written, so what was there "
+				   "before looks like it: use a content trace, or gen: with content=",
+				   trace_name(r->stream[0].trace));
 	result = gather_sets(r, set, sizeof(set) / sizeof(set[0]));
 	if (result)
 		return result;

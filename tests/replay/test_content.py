@@ -281,7 +281,7 @@ class Unflushed(Case):
                 *(f"500000 0 write {4096 * i} 4096" for i in range(2, 9))]  # fmt: skip
         trace = self.file("t", "# slate-trace 1\n" + "\n".join(rows) + "\n")
         words = ("--drive", self.folder / "n.slate", "--set", "ftl.buffer_units=64", "--set", "ftl.buffer_ns=0")
-        power = self.json(*words, "--open", "--cut-at", 604_500, "--survivors", trace)["power"]
+        power = self.json(*words, "--open", "--cut-at", 604_500, "--unflushed", trace)["power"]
         self.assertLessEqual({3, 4, 5, 6, 7, 8, 9}, {one["request"] for one in power["unflushed"]})
 
     def replay(self, *words: Any) -> bytes:
@@ -335,6 +335,8 @@ class Unflushed(Case):
             (("--open", "--drive", "d", "--ephemeral", "--cut-at", "5"), "nothing of the cut would be left"),
         ):
             self.assertIn(why, self.call("--profile", TINY, *words, trace, code=2).stderr)
+        cut = ("--drive", "d", "--open", "--cut-at", "5", "--survivors", "gen:rand4k,foot=8KiB,n=1")
+        self.assertIn("does not say what is written", self.call("--profile", TINY, *cut, code=2).stderr)
 
 
 class Bytes(Case):
