@@ -36,7 +36,8 @@ static uint64_t greater(uint64_t a, uint64_t b)
 static uint64_t needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct ftl_save_most most = t->save_most(t, c, g);
-	uint64_t shot = geo_shot_pages(g), rounds = div_up(div_up(most.pages, shot), (uint64_t)most.planes * geo_dies(g));
+	uint64_t shot = geo_shot_pages(g), at_once = (uint64_t)most.planes * geo_dies(g);
+	uint64_t rounds = div_up(div_up(most.pages, shot), at_once);
 	uint64_t bus_bytes = (uint64_t)g->page_bytes + (c->timing.oob_off_bus ? 0 : g->oob_bytes);
 	uint64_t page_ns = c->timing.cmd_ns + div_up(bus_bytes * c->timing.bus_ps_per_byte, 1000);
 	uint64_t die_ns = most.planes * shot * page_ns, channel_ns = geo_dies_per_channel(g) * die_ns;
