@@ -167,10 +167,10 @@ def main() -> int:
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    logs = {row: args.out / f"{row.name}.jsonl" for row in rows() if args.only in row.name}
+    logs = {row: args.out / f"{row.name}.jsonl" for row in rows()}
     failed = False
     for row, log in logs.items() if not args.table else ():
-        if len(cuts_of(log)) < row.cuts:
+        if args.only in row.name and len(cuts_of(log)) < row.cuts:
             began = time.monotonic()
             done = subprocess.run(row.command(log), capture_output=True, text=True, check=False)
             cuts = cuts_of(log)
