@@ -11,7 +11,7 @@ arrows to a higher floor may only get fewer: a change that removes one lowers th
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -33,11 +33,13 @@ FLOORS = {  # of folders and of single files; other folders have one floor
 }
 UPWARD: dict[str, int] = {}  # engine: arrows to a higher floor; others have none
 SHARED = "ftl/common"
+LABELLED = ("ftl", "nand-emu", "host-tools", "qemu-patches")
 _NOT_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _TAG = re.compile(r"\b(?:struct|enum) \w+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"([A-Za-z_]\w*)\(")
 _LABEL = re.compile(r"^ \*\s+([A-Z]{1,5}\d{1,2})  |^ \*   ([A-Z]{1,5}\d\d) ", re.MULTILINE)
+_IN_A_LINE = re.compile(r"(?<![a-z] )\b([A-Z]{1,5}\d{1,2})(?=(?:, [A-Z]{1,5}\d{1,2})*: )")  # in a sentence
 Arrows = dict[str, set[str]]
 
 
@@ -140,11 +142,19 @@ def faults(texts: dict[str, str], limits: dict[str, tuple[int, int]], up: dict[s
     return found
 
 
+def labels(text: str) -> Iterable[str]:
+    """Return each label that the comments of a file define, as often as they do."""
+    yield from (one or two for one, two in _LABEL.findall(text))
+    for line in text.splitlines():
+        if line.startswith(" * "):
+            yield from _IN_A_LINE.findall(line)
+
+
 def repeated(texts: dict[str, str]) -> list[str]:
     """Return a line for each label that two comments define."""
     homes = defaultdict(list)
     for path, text in texts.items():
-        for label in Counter(one or two for one, two in _LABEL.findall(text)).elements():
+        for label in labels(text):
             homes[label].append(path)
     return [f"{label}: defined in {' and '.join(sorted(paths))}: give one of them another label\n"
             for label, paths in sorted(homes.items()) if len(paths) > 1]  # fmt: skip
@@ -153,6 +163,6 @@ def repeated(texts: dict[str, str]) -> list[str]:
 def check(root: Path, files: Iterable[Path]) -> str:
     """Return what was found in the files of the tree."""
     texts = {path.as_posix(): (root / path).read_text(encoding="utf-8") for path in files
-             if path.suffix in (".c", ".h") and path.parts[0] in ("ftl", "nand-emu", "host-tools")}  # fmt: skip
+             if path.suffix in (".c", ".h") and path.parts[0] in LABELLED}  # fmt: skip
     rooms = {path: text for path, text in texts.items() if re.fullmatch(r"ftl/\w+/(\w+/)?\w+\.[ch]", path)}
     return "".join(faults(rooms, CIRCLES, UPWARD) + repeated(texts))

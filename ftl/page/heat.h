@@ -18,9 +18,11 @@
  * The bytes are only in memory, so after a mount all pages are cold at first. This affects only
  * the places of pages.
  *
- * Invariants. H1: with count, `sum` is the sum of the counts. H2: with recency, no age is above
- * HEAT_AGE_MAX. (The hand takes four units a region for its round, in which the clock advances by less than
- * 4 * 2 * HEAT_TICKS: a tick is LPNs / HEAT_TICKS units, rounded down, or one.)
+ * Invariants.
+ *   HEAT1  with count, `sum` is the sum of the counts;
+ *   HEAT2  with recency, no age is above HEAT_AGE_MAX. (The hand takes four units a region for its round, in
+ *          which the clock advances by less than 4 * 2 * HEAT_TICKS: a tick is LPNs / HEAT_TICKS units, rounded
+ *          down, or one.)
  *
  * Cost: a byte a region; O(1) a unit.
  */

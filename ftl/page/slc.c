@@ -21,7 +21,7 @@
  * program failed never waits, because `stable` waits for that page, and GC for `stable`. So the two
  * cannot wait for each other.
  *
- * Invariants: K4 in blk.h, F6 in front.h, C14 in check.c; and
+ * Invariants: K4 in blk.h, F6 in front.h, CHK14 in check.c; and
  *   S1  a fold in a static cache takes no block of the reserve (fold_victim), because GC cannot use
  *       the block that it frees. (No test fails without this limit.) In a dynamic cache a fold frees
  *       pages like any collection, since a full block in SLC mode holds at most half of a block.

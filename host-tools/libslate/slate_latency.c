@@ -6,9 +6,10 @@
  * One table holds the counts since the last reset. A mark keeps the buckets that grew since
  * the mark before it, as a list of its own.
  *
- * Invariants. L1: the I/Os of an operation's buckets add up to its counter ios. L2: the
- * buckets of all marks and of the time since the last one add up to the table. L3: buckets
- * outside begin..end are empty.
+ * Invariants.
+ *   LAT1  the I/Os of an operation's buckets add up to its counter ios;
+ *   LAT2  the buckets of all marks and of the time since the last one add up to the table;
+ *   LAT3  buckets outside begin..end are empty.
  *
  * Cost: an increment of nine numbers an I/O; a mark and a log read the buckets from the
  * shortest to the longest latency. Memory: the table has 11.5 MB of address space, but only pages

@@ -86,6 +86,11 @@ class Rooms(unittest.TestCase):
         self.assertEqual(rooms.repeated({"a.h": one, "b.h": "/*\n * A1  else\n *   B1  else\n */\n"}), [
             "A1: defined in a.h and b.h: give one of them another label\n"])  # fmt: skip
 
+    def test_labels_in_a_line(self) -> None:
+        line = "/*\n * Invariants. A1: what holds. A2, A3: what holds\n */\n"
+        self.assertEqual(list(rooms.labels(line)), ["A1", "A2", "A3"])
+        self.assertEqual(list(rooms.labels("/*\n * a.c  R1 and R2: which page\n */\n/* A1: see a.h */\n")), [])
+
     def test_of_a_tree(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("ftl/x/a.c", c_file("a", "b")), ("ftl/x/b.c", c_file("b", "a"))):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* map_check.c - the map as a check sees it: all entries, also those on flash; and C15 (check.c) of the frames. */
+/* map_check.c - the map as a check sees it: all entries, also those on flash; and CHK15 (check.c) of the frames. */
 #include "map_own.h"
 
 /*
@@ -55,7 +55,7 @@ void map_check(const struct page_ftl *f)
 
 	for (uint32_t i = 0; i < k->pages; i++)
 		if (k->frame_of[i] != MAP_NONE) {
-			SSD_ASSERT(k->frame[k->frame_of[i]].page == i);		/* C15 */
+			SSD_ASSERT(k->frame[k->frame_of[i]].page == i);		/* CHK15 */
 			held++;
 		}
 	for (uint32_t i = 0; i < k->frames; i++) {
@@ -65,18 +65,18 @@ void map_check(const struct page_ftl *f)
 		held -= fr->page != MAP_NONE;
 		by_host += fr->host_pins > 0;
 		loads += fr->for_read;
-		SSD_ASSERT(free == (fr->list != ON_NONE));			/* C15 */
-		SSD_ASSERT(!free || fr->list == ON_WRITE || fr->dirty == (fr->list == ON_DIRTY)); /* C15 */
-		SSD_ASSERT(fr->list != ON_WRITE || fr->dirty);			/* C15 */
+		SSD_ASSERT(free == (fr->list != ON_NONE));			/* CHK15 */
+		SSD_ASSERT(!free || fr->list == ON_WRITE || fr->dirty == (fr->list == ON_DIRTY)); /* CHK15 */
+		SSD_ASSERT(fr->list != ON_WRITE || fr->dirty);			/* CHK15 */
 	}
 	for (uint32_t l = ON_CLEAN; l <= ON_WRITE && k->frames; l++)
 		for (uint32_t i = k->list[l].newest; i != MAP_NONE; i = k->frame[i].next, listed++)
-			SSD_ASSERT(k->frame[i].list == l);			/* C15 */
+			SSD_ASSERT(k->frame[i].list == l);			/* CHK15 */
 	for (uint32_t i = 0; i < k->frames; i++)
 		listed -= k->frame[i].list != ON_NONE;
-	SSD_ASSERT(!held && !listed);						/* C15 */
-	SSD_ASSERT(by_host == k->host_frames && by_host <= k->host_max);	/* C15 */
-	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* C15 */
+	SSD_ASSERT(!held && !listed);						/* CHK15 */
+	SSD_ASSERT(by_host == k->host_frames && by_host <= k->host_max);	/* CHK15 */
+	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* CHK15 */
 }
 
 bool map_trusts(const struct page_ftl *f, uint32_t ppn)
