@@ -123,8 +123,10 @@ def measured(commit: str) -> str:
     page = {name: text for name, text in core.items() if name.startswith(("ftl/page/", "ftl/common/"))}
     stays, visited, returns = walk(page, "gc_run")
     lines.append(f"walk of gc_run: {stays} stays, {visited} rooms, {returns} returns")
-    words = {name: len(text.split()) for name, text in documents(commit).items()}
-    lines.append(f"words outside results, notes and findings: {sum(words.values())} in {len(words)} pages")
+    words = {name: len(text.split()) for name, text in files(commit, (".md",)).items()}
+    counted = [count for name, count in words.items() if not NOT_COUNTED.match(name)]
+    lines.append(f"words outside results, notes and findings: {sum(counted)} in {len(counted)} pages; in these: "
+                 f"{sum(words.values()) - sum(counted)}")  # fmt: skip
     return "\n".join(lines)
 
 
