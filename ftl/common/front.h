@@ -93,8 +93,8 @@ struct front_ask {
 	bool may_open;			/* a free block may be opened */
 	bool plenty;			/* more blocks than the reserve are free */
 	bool mounting;			/* mount: prefer LSB pages: a torn one destroys no other page */
-	uint32_t stream;		/* the page's stream, and may it go to another one's block? */
-	bool mixes;
+	uint32_t stream;		/* the page's stream */
+	bool mixes;			/* the page may go to a block of another stream */
 	bool cache;			/* the SLC slot takes the page */
 	bool cache_waits;		/* else the page waits until it does */
 	uint32_t busy_permille;		/* utilisation u of the write buffer, permille */

@@ -11,9 +11,9 @@
  *       or is the later slot of the same page. The same holds for a version and the bitmap that
  *       trims it, and for a bitmap without the unit's bit and the version that ended the trim. So a write
  *       first closes another handle's open page that has its unit, or any page that has its trim bit. A
- *       trim closes all other pages with units of its region (the units of one bitmap): a bitmap without
- *       the bit of a trimmed and rewritten unit must not become durable before the rewritten unit, else
- *       the version before the trim would come back
+ *       trim closes all other pages with units of its region (the units of one bitmap). For when a trimmed
+ *       unit is rewritten, the region's bitmap loses its bit. If that bitmap were durable before the
+ *       rewritten unit, a mount would find neither the trim nor the rewrite, and return the old data
  *   W5  a handle's open page is W_OPEN, is not in the queue, and has room
  *   W6  buf.open is the open page of handle `current`, whose place in open[] is not used
  *

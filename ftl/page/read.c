@@ -745,8 +745,8 @@ SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 /* ---- suspension ---------------------------------------------------------- */
 
 /*
- * Take the next uread of the host and set *upn to its unit. Returns NONE if a base is first or the
- * queue is empty.
+ * Take the next uread of the host and set *upn to its unit. Returns NONE if the queue is empty, or if its first
+ * entry reads the rest of a partial write (a base).
  */
 static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
 {

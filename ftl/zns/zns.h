@@ -143,7 +143,7 @@ struct zns_zone {
 	uint32_t buf;			/* or ZNS_NONE */
 	uint32_t next;			/* lists of resets and of zones that wait for a buffer */
 	uint32_t erases;		/* ERASING: blocks that are left */
-	bool on_flash;			/* flash has something of this generation */
+	bool on_flash;			/* a page of the zone's present generation is on flash */
 	bool ended;			/* the end is marked */
 	bool failed;			/* a program failed */
 	bool waits;			/* for a buffer */

@@ -114,7 +114,7 @@ static struct slate_dev *dev;
 static uint64_t now, dice, sum;		/* sum: of what the host has seen, with the times */
 static uint32_t units, unit_bytes, busy, zone_now;
 static uint32_t newest[UNITS_MAX], durable[UNITS_MAX];	/* versions; 0: never written, or reset */
-static bool content, failed;		/* the drive keeps data; it had a fault */
+static bool content, failed;		/* content: the drive keeps data; failed: it had a fault */
 static struct request request[IOS];
 static char drive[4096];		/* the profile that was drawn; a failure prints it */
 

@@ -112,7 +112,7 @@ def panel(axis: Axes, rows: list[Row], unit: str) -> None:
 
 
 def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
-    """Draw the share of the windows with at most a certain write bandwidth, a line for each configuration."""
+    """Draw the cumulative distribution of the windows' write bandwidth, a line for each configuration."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))
     for n, config in enumerate(figure.configs + figure.guests):
         found = results.found[figure.traces[0].tag, config, figure.accountings[0]]

@@ -332,7 +332,7 @@ def spread_choices(_: int) -> list[Figure]:
 
 
 def explained(name: str, said: str, best: str) -> Rows:
-    """Make the rows of one explanation. best: the mix that has the best values, to which the published ones belong."""
+    """Make the rows of one explanation. best: the mix beside whose values the published best ones stand."""
     several = []
     for measure, form, published in ((measures.iops, times, SMALL_IOPS), (measures.read_us, change, SMALL_US)):
         for (ftl, base), paper in published.items():

@@ -296,7 +296,7 @@ def read_gc_us(result: Result) -> float | None:
 
 
 def waiting(result: Result) -> float:
-    """Return the mean number of requests in the drive: the sum of their latencies over the time."""
+    """Return the mean number of requests in the drive: the sum of all latencies by the run's length."""
     total = sum(result["host"][op]["latency"]["sum_ns"] for op in ("read", "write") if result["host"][op]["ios"])
     return float(total / (result["time"]["end_ns"] - result["time"]["begin_ns"]))
 

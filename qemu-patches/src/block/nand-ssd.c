@@ -259,7 +259,7 @@ static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
                          w->buffer_ns, w->map_ns, w->other_ns, w->link_ns);
 }
 
-/* Move the requests that are due. */
+/* Move the requests whose end has come from s->done to `due`. */
 void nand_ssd_take_due(BDRVNandSsdState *s, NandSsdRequests *due)
 {
     NandSsdRequest *req;
