@@ -119,10 +119,15 @@ core_files() {
 	find "$core" -type f \( -name '*.a' -o -name '*.h' -o -name '*.pc' \) 2>/dev/null | sort
 }
 
+# Is this version (1:10.2.2+ds-1) of the base that is to be built?
+# shellcheck disable=SC2053 # a pattern
+is_of_base() { [[ ${1#*:} == $versions ]]; } # VERSION
+
+# Print what the source is, or none: without one, or with that of another base.
 source_id() {
 	if [ -n "${QEMU_TARBALL:-}" ]; then
 		hash_text tarball "$(sha256sum <"$QEMU_TARBALL")"
-	elif [ -f "$stamps/fetch" ]; then
+	elif [ -f "$stamps/fetch" ] && is_of_base "$(<"$stamps/fetch")"; then
 		cat "$stamps/fetch"
 	else
 		echo none
@@ -274,10 +279,9 @@ series_fits() { # PLAN
 }
 
 # A plan that another version of this script made may name a QEMU that the series is not for.
-# shellcheck disable=SC2053 # a pattern
 plan_is_good() {
 	local version
-	version=$(source_version) && [[ ${version#*:} == $versions ]]
+	version=$(source_version) && is_of_base "$version"
 }
 
 # Unpack the source as it was fetched. The cache of files may have been emptied since, and the archive have moved on.

@@ -76,9 +76,20 @@ name_of() { # SLUG PLACE
 	fi
 }
 
-# Does the first base's patch, applied to the commit's parent, make the commit?
+# Does the first base's patch make the commit of the commit's parent, by git apply and by patch, which build.sh uses?
+# patch does not apply a hunk whose place is before that of the hunk before it.
 is_same() { # COMMIT PATCH
-	local made
+	local made name there=()
+	rm -rf "$work/parent"
+	mkdir "$work/parent"
+	while read -r name; do
+		if run cat-file -e "$1^:$name" 2>/dev/null; then there+=("$name"); fi
+	done < <(run diff-tree -r --no-commit-id --no-renames --name-only "$1")
+	[ "${#there[@]}" = 0 ] || run archive "$1^" "${there[@]}" | tar -x -C "$work/parent"
+	patch -d "$work/parent" -p1 --forward --no-backup-if-mismatch --reject-file=- -s <"$2" >/dev/null || return
+	while read -r name; do
+		run show "$1:$name" | cmp -s - "$work/parent/$name" || return
+	done < <(run diff-tree -r --no-commit-id --no-renames --diff-filter=AM --name-only "$1")
 	export GIT_INDEX_FILE=$work/index
 	run read-tree "$1^"
 	made=$(run apply --cached --whitespace=nowarn "$2" 2>/dev/null && run write-tree) || made=

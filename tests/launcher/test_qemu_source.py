@@ -131,6 +131,25 @@ class Versions(Case):
         status, said = self.make()
         self.assertEqual((status, self.plan()), (REACHED, ["qemu 1:10.0.13+ds-1"] * 2), said)
 
+    def test_another_base_beside_a_finished_build(self) -> None:
+        """QEMU_VERSION asks for another base: what was built of the first one is not taken for it."""
+        self.add("trixie", "1:10.0.13+ds-1")
+        self.add("forky", "1:10.2.2+ds-1")
+        (self.tree / "qemu-patches/10.2").mkdir()
+        (self.tree / "qemu-patches/10.2/series").write_text("#   10.2.2 (Debian 1:10.2.2+ds-1)\none.patch\n")
+        self.assertEqual(self.make()[0], REACHED)
+        script = self.tree / "qemu-patches/build.sh"
+        whole = script.read_text(encoding="utf-8")
+        finished = 'if all_there && is_done compile "$id_compile"; then\n'
+        self.assertIn(finished, whole)
+        ended = 'set_done compile "$id_compile"\nexit 0\n'
+        script.write_text(whole.replace(finished, ended + finished, 1), encoding="utf-8")
+        self.assertEqual(self.make()[0], 0)
+        script.write_text(whole.replace(finished, f"all_there() {{ true; }}\n{finished}", 1), encoding="utf-8")
+        self.assertEqual(self.make(stubs="export QEMU_VERSION=10.0")[0], 0)
+        status, said = self.make(stubs="export QEMU_VERSION=10.2")
+        self.assertEqual((status, self.plan()), (REACHED, ["qemu 1:10.2.2+ds-1"] * 2), said)
+
     def test_a_changed_series(self) -> None:
         """A source that was tried once is dropped with the series that does not apply to it any more."""
         self.add("trixie", "1:10.0.14+ds-1")

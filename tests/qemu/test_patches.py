@@ -132,6 +132,13 @@ class FromTree(unittest.TestCase):
             )  # fmt: skip
             copy_files(source, tree, touched)
             commit_series(tree, files)
+            copy_files(source, self.folder / f"patched-{base}", touched)
+            for file in files:  # as build.sh does; git am also takes hunks in another order
+                run("patch", "-p1", "--forward", "--no-backup-if-mismatch", "--reject-file=-", "-i", file,
+                    cwd=self.folder / f"patched-{base}")  # fmt: skip
+            for name in touched:
+                patched = self.folder / f"patched-{base}" / name
+                self.assertEqual(patched.read_bytes(), (tree / name).read_bytes(), name)
             patches = self.copy()
             (patches / base / names()[1]).unlink()
             (patches / base / names()[4]).write_text("old\n", encoding="ascii")
