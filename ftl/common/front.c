@@ -304,7 +304,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 		fr->word_lines = g->pages_per_block / 2;
 		fr->group = front_group(c->policy, g);
 	}
-	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && c->streams <= 1 && !c->slc;
+	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && c->streams <= 1 && !c->slc && !c->chosen;
 	fr->slc = c->slc ? fr->slots - 1 : FRONT_NONE;
 	fr->block_pages[0] = g->pages_per_block;
 	fr->block_pages[1] = g->pages_per_block / g->bits_per_cell;

@@ -126,6 +126,7 @@ struct front_config {
 					 * apart, at least 1: hot and cold ones, or placement handles */
 	bool slc;			/* page FTL: the host has a frontier in SLC mode, too */
 	uint32_t backup_ahead;		/* planes from a plane to the one with its backup block; 0: the same */
+	bool chosen;			/* page FTL: not every plane takes each page of the host */
 };
 
 struct front_plane {
@@ -148,7 +149,8 @@ struct front {
 	const struct nand *n;
 	struct blk_table *bt;
 	enum front_sequence sequence;
-	bool plain;			/* pages ascend and each kind has its own slot, so the policy is not asked */
+	bool plain;			/* pages ascend, each kind has its own slot and any plane will do: the policy
+					 * is not asked */
 	uint32_t slots;			/* number of slots that the policy uses; spare slots follow */
 	uint32_t host_slots;		/* the first of these slots, which take the host's pages */
 	uint32_t copies;		/* first slot for GC's copies */

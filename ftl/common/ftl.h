@@ -82,7 +82,7 @@ struct ftl_io {
 	bool fua;			/* WRITE: forced unit access */
 	uint8_t zone;			/* enum ftl_zone_op */
 	bool ahead;			/* READ of the read cache (rcache.h): it does not cross the link */
-	uint8_t handle; /* WRITE: placement handle, below ftl_config.placement_handles; 0 without any */
+	uint8_t handle; /* WRITE: placement handle, below ftl_handles(); 0 without any */
 	uint8_t queue;			/* the host's submission queue, below FTL_QUEUES (arbiter.h) */
 	uint8_t priority;		/* of that queue: enum arbiter_class */
 	uint8_t crossing;		/* READ, WRITE: enum ftl_crossing */
@@ -232,6 +232,17 @@ struct ftl_anew {
 	void (*compute)(struct ftl *f);	/* NULL: nothing is kept, and the next step() asks again */
 };
 
+static inline uint32_t ftl_groups(const struct ftl_config *c)
+{
+	return c->placement_groups > 1 ? c->placement_groups : 1;
+}
+
+/* Returns the number of placement handles of all groups. Handle h of group g is number g * placement_handles + h. */
+static inline uint32_t ftl_handles(const struct ftl_config *c)
+{
+	return c->placement_handles * ftl_groups(c);
+}
+
 struct ftl_ops {
 	const char *name;
 	enum ftl_durability durability;
@@ -337,7 +348,7 @@ struct ftl_ops {
 	void (*zone_told)(struct ftl *f, uint32_t zone);
 	/*
 	 * Placement handles; both pointers are NULL if the FTL has none. handle() returns the state of a
-	 * handle below placement_handles. renew_handle() ends its reclaim unit: data accepted before stay with
+	 * handle below ftl_handles(). renew_handle() ends its reclaim unit: data accepted before stay with
 	 * it, later ones go to a new one. Returns the bytes that the old one could still have taken.
 	 */
 	struct ftl_handle (*handle)(const struct ftl *f, uint32_t handle);

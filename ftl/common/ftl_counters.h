@@ -98,7 +98,7 @@
 	X(zone_finishes, "Zones: finishes accepted.") \
 	X(zone_resets, "Zones: resets accepted, those of empty zones too.") \
 	X(zone_reports, "Zones: reports.") \
-	X(stray_pages, "Placement handles: pages put into a block of another handle for want of free ones.") \
+	X(stray_pages, "Placement handles: pages put into a block of another handle or group for want of room.") \
 	X(reclaim_units, "Placement handles: reclaim units that handles went on to.") \
 	X(dram_busy_ns, "Time for which data crossed the controller's memory.") \
 	X(zone_retirements, "Zones: orders to take a read-only zone offline that were accepted.") \

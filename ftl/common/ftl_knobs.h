@@ -273,6 +273,9 @@ enum ftl_isolation { FTL_ISOLATIONS(KNOB_VALUE) };
 	NUMBER(placement_handles, 0, FTL_HANDLES_MAX, "0", \
 	  "placement handles that a write may name (NVMe's FDP): each has blocks of its own, one of them open in " \
 	  "each plane. 0: off. A drive cannot change between 0 and more") \
+	NUMBER(placement_groups, 1, FTL_HANDLES_MAX, "1", \
+	  "reclaim groups: sets of as many dies each, of whole channels where it divides their number. Each has all " \
+	  "placement_handles, and GC keeps data in their group") \
 	CHOICE(placement_isolation, isolation, FTL_ISOLATIONS, "initially", \
 	  "GC copies data of all handles to the same blocks; or those of each handle to blocks of its own, one of " \
 	  "them open in each plane")

@@ -42,7 +42,7 @@ static uint32_t pages_of_write(const struct ftl_config *c, uint32_t units, uint3
 uint32_t page_ftl_atomic_bytes(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t unit = c->unit_bytes, upp = g->page_bytes / unit, pages = c->buffer_units / upp;
-	uint32_t open = (c->placement_handles ? c->placement_handles : 1) + geo_shot_pages(g) - 1, bytes = 0;
+	uint32_t open = (c->placement_handles ? ftl_handles(c) : 1) + geo_shot_pages(g) - 1, bytes = 0;
 
 	if (!c->power_protected)
 		return unit;

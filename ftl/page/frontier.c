@@ -54,6 +54,8 @@ static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum fr
 			       .idle = copy && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];
 
+	if (handles_has_groups(&f->handles) && which == FRONT_HOST && !handles_takes(f, plane))	/* W8 */
+		return NONE;
 	if (!f->fr.c.own && free < reserve && gc_is_awake(&f->plane[plane].gc))	/* P3 */
 		return NONE;
 	if (front_waits(&f->fr, plane) || (p->debt != BLK_NONE && p->backup == BLK_NONE && !free))	/* P4 */

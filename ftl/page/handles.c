@@ -25,9 +25,16 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 	uint64_t pages = c->buffer_units / (g->page_bytes / c->unit_bytes);
 
 	if (!c->placement_handles)
-		return NULL;
+		return c->placement_groups > 1 ? "placement_groups must be 1 without placement_handles: a write names "
+						 "its group with a handle" : NULL;
 	if (c->placement_handles > FTL_HANDLES_MAX)
 		return "placement_handles must be at most 128";
+	if (ftl_handles(c) > FTL_HANDLES_MAX)
+		return "placement_groups is too much: with placement_handles in each group there must be at most 128";
+	if (geo_dies(g) % ftl_groups(c))
+		return "placement_groups must divide the number of dies: all groups have as many";
+	if (ftl_groups(c) > 1 && c->namespaces > 1)
+		return "placement_groups must be 1 with drive.namespaces: a namespace's writes all have one handle";
 	if (policy != &front_page_policy || g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
 		return "placement_handles must be 0: the FTL chooses open blocks by their LSB and MSB pages; set "
 		       "type = page and order = ascending or none";
@@ -37,48 +44,145 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 		return "hot_cold must be off with placement_handles: the host says which pages are kept apart";
 	if (c->slc_cache != FTL_SLC_NONE)
 		return "slc_cache must be none with placement_handles: the cache takes pages of all handles alike";
-	if (pages < c->placement_handles + 2)
+	if (pages < ftl_handles(c) + 2)
 		return "buffer_units is too small: it must hold a NAND page for each of placement_handles and two "
-		       "more; raise buffer_units or lower placement_handles";
+		       "more, in all placement_groups; raise buffer_units or lower placement_handles";
 	return NULL;
 }
 
 void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c)
 {
-	f->handles.handle = ssd_carve(m, c->placement_handles, sizeof(*f->handles.handle));
+	f->handles.handle = ssd_carve(m, ftl_handles(c), sizeof(*f->handles.handle));
 	f->handles.round = ssd_carve(m, (size_t)c->placement_handles * f->shape.planes, sizeof(*f->handles.round));
+	if (ftl_groups(c) > 1)
+		f->handles.to = ssd_carve(m, ftl_groups(c), sizeof(*f->handles.to));
 }
 
-void handles_init(struct page_ftl *f)
+void handles_init(struct page_ftl *f, const struct handles_space *space)
 {
 	struct page_handles *h = &f->handles;
 
-	h->count = f->host.c.placement_handles;
+	h->space = *space;
+	h->count = ftl_handles(&f->host.c);
+	h->streams = f->host.c.placement_handles;
+	h->groups = ftl_groups(&f->host.c);
+	h->planes = f->shape.planes / h->groups;
+	h->count_every = geo_blocks(f->g) / 8 > f->g->pages_per_block ? geo_blocks(f->g) / 8 : f->g->pages_per_block;
+	h->counted = h->anywhere = 0;
 	h->apart = h->count && handles_copy_streams(&f->host.c) > 1;
-	h->unit_bytes = (uint64_t)f->shape.planes * f->g->pages_per_block * f->g->page_bytes;
+	h->unit_bytes = (uint64_t)h->planes * f->g->pages_per_block * f->g->page_bytes;
 	for (uint32_t i = 0; i < h->count; i++)
 		h->handle[i] = (struct handle){ .open = NONE, .last = NONE, .round = 1 };
-	for (uint32_t i = 0; i < h->count * f->shape.planes; i++)
+	for (uint32_t i = 0; i < h->streams * f->shape.planes; i++)
 		h->round[i] = 0;
+	for (uint32_t i = 0; handles_has_groups(h) && i < h->groups; i++)
+		h->to[i] = i;
 }
 
-static inline uint32_t open_block(const struct page_ftl *f, uint32_t plane, uint32_t handle)
+static inline uint32_t open_block(const struct page_ftl *f, uint32_t plane, uint32_t stream)
 {
-	return f->fr.plane[plane].open[FRONT_HOST + handle];
+	return f->fr.plane[plane].open[FRONT_HOST + stream];
 }
 
-static inline uint32_t *round_of(const struct page_ftl *f, uint32_t plane, uint32_t handle)
+static inline uint32_t *round_of(const struct page_ftl *f, uint32_t plane, uint32_t stream)
 {
-	return &f->handles.round[plane * f->handles.count + handle];
+	return &f->handles.round[plane * f->handles.streams + stream];
+}
+
+static inline uint32_t group_of_plane(const struct page_ftl *f, uint32_t plane)
+{
+	return handles_has_groups(&f->handles) ? plane / f->handles.planes : 0;
+}
+
+/* Returns the handle of a stream's blocks in the plane. */
+static inline struct handle *handle_in(const struct page_ftl *f, uint32_t plane, uint32_t stream)
+{
+	return &f->handles.handle[group_of_plane(f, plane) * f->handles.streams + stream];
+}
+
+/* Planes of a handle's group, and its stream */
+struct part {
+	uint32_t from, to;
+	uint32_t stream;
+};
+
+static struct part part_of(const struct page_ftl *f, uint32_t handle)
+{
+	uint32_t group = handle / f->handles.streams, from = group * f->handles.planes;
+
+	return (struct part){ from, from + f->handles.planes, handle - group * f->handles.streams };
+}
+
+static uint32_t plane_of(const struct page_ftl *f, uint32_t b)
+{
+	return geo_plane_of(f->g, (pbn_t){ b });
 }
 
 /* Count the block's pages as a part of its handle's reclaim unit, and the block as one of the present round. */
 static void count_block(struct page_ftl *f, uint32_t b)
 {
 	const struct blk *k = &f->bt.blk[b];
+	struct handle *h = handle_in(f, plane_of(f, b), k->stream);
 
-	f->handles.handle[k->stream].written += (uint64_t)k->next_page * f->g->page_bytes;
-	*round_of(f, geo_plane_of(f->g, (pbn_t){ b }), k->stream) = f->handles.handle[k->stream].round;
+	h->written += (uint64_t)k->next_page * f->g->page_bytes;
+	*round_of(f, plane_of(f, b), k->stream) = h->round;
+}
+
+/* ---- groups --------------------------------------------------------------- */
+
+/* Returns how many valid units the group should have at most. W8 says why. */
+static uint64_t limit_of(const struct page_ftl *f, uint64_t good_blocks)
+{
+	const struct handles_space *s = &f->handles.space;
+	uint64_t kept = (uint64_t)f->handles.planes * s->kept_blocks, share = s->units / f->handles.groups;
+	uint64_t holds = good_blocks > kept ? (good_blocks - kept) * s->block_units : 0;
+
+	return holds > share ? (share + holds) / 2 : holds;
+}
+
+/* Returns how many valid units the group may yet have. */
+static uint64_t room_of(const struct page_ftl *f, uint32_t group)
+{
+	uint32_t of_group = f->handles.planes * f->g->blocks_per_plane, from = group * of_group;
+	uint64_t valid = 0, good = 0, limit;
+
+	for (uint32_t b = from; b < from + of_group; b++) {
+		good += f->bt.blk[b].state != BLK_BAD;
+		valid += f->bt.blk[b].valid;
+	}
+	limit = limit_of(f, good);
+	return limit > valid ? limit - valid : 0;
+}
+
+/* Count the groups' valid units: a full group's pages go to the one with the most room, the first of several. */
+static SSD_APART void count_groups(struct page_ftl *f)
+{
+	struct page_handles *h = &f->handles;
+	uint32_t roomiest = 0;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < h->groups; i++) {
+		uint64_t room = room_of(f, i);
+
+		h->to[i] = room ? i : h->groups;
+		if (room > most) {
+			most = room;
+			roomiest = i;
+		}
+	}
+	for (uint32_t i = 0; i < h->groups; i++)
+		if (h->to[i] == h->groups)
+			h->to[i] = most ? roomiest : i;
+	h->counted = f->bt.issued;
+}
+
+bool handles_takes(const struct page_ftl *f, uint32_t plane)
+{
+	const struct page_handles *h = &f->handles;
+	uint32_t w = f->buf.first;
+
+	return w == NONE || f->gc.hold || f->buf.page[w].seq == h->anywhere ||
+	       h->to[f->buf.page[w].handle / h->streams] == group_of_plane(f, plane);
 }
 
 /*
@@ -90,9 +194,11 @@ void handles_mounted(struct page_ftl *f)
 	const struct page_handles *h = &f->handles;
 
 	for (uint32_t i = 0; i < h->count; i++) {
+		struct part p = part_of(f, i);
+
 		h->handle[i].first_seq = UINT64_MAX;
-		for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
-			uint32_t b = open_block(f, plane, i);
+		for (uint32_t plane = p.from; plane < p.to; plane++) {
+			uint32_t b = open_block(f, plane, p.stream);
 
 			if (b != BLK_NONE && f->bt.blk[b].parity_seq < h->handle[i].first_seq)
 				h->handle[i].first_seq = f->bt.blk[b].parity_seq;
@@ -102,11 +208,13 @@ void handles_mounted(struct page_ftl *f)
 		const struct blk *k = &f->bt.blk[b];
 
 		if ((k->state == BLK_OPEN || k->state == BLK_FULL) && !k->copies && !k->map &&
-		    k->last_order >= h->handle[k->stream].first_seq)
+		    k->last_order >= handle_in(f, plane_of(f, b), k->stream)->first_seq)
 			count_block(f, b);
 	}
 	for (uint32_t i = 0; i < h->count; i++)
 		h->handle[i].written %= h->unit_bytes;
+	if (handles_has_groups(h))
+		count_groups(f);
 }
 
 /* ---- the write buffer --------------------------------------------------- */
@@ -203,27 +311,32 @@ uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier 
 
 	if (which == FRONT_GC)
 		return f->handles.apart && victim != BLK_NONE ? f->bt.blk[victim].stream : 0;
-	return w == NONE ? 0 : f->buf.page[w].handle;
+	if (w == NONE)
+		return 0;
+	return handles_has_groups(&f->handles) ? f->buf.page[w].handle % f->handles.streams : f->buf.page[w].handle;
 }
 
 bool handles_in_turn(const struct page_ftl *f, uint32_t plane)
 {
-	uint32_t handle = handles_stream(f, plane, FRONT_HOST), round = f->handles.handle[handle].round;
+	uint32_t stream = handles_stream(f, plane, FRONT_HOST), from = group_of_plane(f, plane) * f->handles.planes;
+	uint32_t round = handle_in(f, plane, stream)->round;
 
-	if (open_block(f, plane, handle) != BLK_NONE || *round_of(f, plane, handle) != round)
+	if (open_block(f, plane, stream) != BLK_NONE || *round_of(f, plane, stream) != round)
 		return true;
-	for (uint32_t p = 0; p < f->shape.planes; p++)
-		if (open_block(f, p, handle) != BLK_NONE || (*round_of(f, p, handle) != round &&
+	for (uint32_t p = from; p < from + f->handles.planes; p++)
+		if (open_block(f, p, stream) != BLK_NONE || (*round_of(f, p, stream) != round &&
 							     f->bt.plane[p].free_count > f->gc.urgent_blocks))
 			return false;
 	return true;
 }
 
-/* Is the plane's block of the handle the only open one? */
-static bool only_open(const struct page_ftl *f, uint32_t plane, uint32_t handle)
+/* Is the plane's block of the stream the only open one of its handle? */
+static bool only_open(const struct page_ftl *f, uint32_t plane, uint32_t stream)
 {
-	for (uint32_t p = 0; p < f->shape.planes; p++)
-		if (p != plane && open_block(f, p, handle) != BLK_NONE)
+	uint32_t from = group_of_plane(f, plane) * f->handles.planes;
+
+	for (uint32_t p = from; p < from + f->handles.planes; p++)
+		if (p != plane && open_block(f, p, stream) != BLK_NONE)
 			return false;
 	return true;
 }
@@ -231,8 +344,8 @@ static bool only_open(const struct page_ftl *f, uint32_t plane, uint32_t handle)
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot)
 {
 	uint32_t stream = slot == front_map_slot(&f->fr) ? 0 : front_stream(&f->fr, slot);
-	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
-	struct handle *h = &f->handles.handle[stream];
+	uint32_t plane = plane_of(f, b);
+	struct handle *h = handle_in(f, plane, stream);
 
 	f->bt.blk[b].stream = (uint8_t)stream;
 	if (slot >= f->fr.copies)
@@ -243,8 +356,10 @@ void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot)
 
 void handles_end_unit(struct page_ftl *f, uint32_t handle)
 {
-	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
-		uint32_t b = open_block(f, plane, handle);
+	struct part p = part_of(f, handle);
+
+	for (uint32_t plane = p.from; plane < p.to; plane++) {
+		uint32_t b = open_block(f, plane, p.stream);
 
 		if (b == BLK_NONE)
 			continue;
@@ -261,6 +376,19 @@ void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
 	oob[OOB_BYTES(f->shape.upp)] = (uint8_t)f->bt.blk[b].stream;
 }
 
+void handles_placed(struct page_ftl *f, uint32_t b, uint32_t handle, uint8_t *oob)
+{
+	struct page_handles *h = &f->handles;
+	uint32_t group = handles_has_groups(h) ? handle / h->streams : 0, stream = handle - group * h->streams;
+
+	handles_took(f, b, stream, oob);
+	if (!handles_has_groups(h))
+		return;
+	f->host.stats.stray_pages += f->bt.blk[b].stream == stream && group_of_plane(f, plane_of(f, b)) != group;
+	if (f->bt.issued - h->counted >= h->count_every)
+		count_groups(f);
+}
+
 /*
  * Note the handle of a page that a mount has found. A drive may have been written with more handles; blocks of those
  * count as the first one's.
@@ -271,7 +399,7 @@ void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 	struct blk *k = &f->bt.blk[ppn / f->g->pages_per_block];
 	uint32_t stream = oob[OOB_BYTES(f->shape.upp)];
 
-	k->stream = (uint8_t)(stream < f->handles.count ? stream : 0);
+	k->stream = (uint8_t)(stream < f->handles.streams ? stream : 0);
 	if (h.kind == OOB_HOST && !(ppn % f->g->pages_per_block))
 		k->parity_seq = h.order & OOB_SEQ_LAST;
 }

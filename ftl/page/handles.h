@@ -23,6 +23,19 @@
  *       in an open block of the handle, and none could open its block of the round; then a round begins.
  *       Pages whose program failed, and pages of a mount, do not wait
  *
+ * With placement_groups, a *group* is a set of dies with neighbouring numbers, and has all handles: handle h of group g
+ * is number g * streams + h. A block has the stream h; its plane says the group, so the spare area does not name it.
+ * Rounds and reclaim units are those of a handle in one group.
+ *
+ *   W8  GC copies inside a plane, so data stay in the group that took them. A host page goes to its handle's group
+ *       unless that is full (to[]), or has no room and nothing under way there makes any (`anywhere`), or a mount
+ *       writes the page
+ *
+ * A group is full if its valid units are at its limit: halfway between its share of the exported units and what it can
+ * hold. So a host that gives each group its share always finds it there, and the pages of a host that does not go to
+ * the group with the most room, before GC in a full group has to copy nearly all that it collects. The valid units are
+ * counted when count_every pages have been issued since the last count.
+ *
  * A reclaim unit is what the host sees of a round: it ends when the host has written as many bytes as a
  * round of blocks has, whether they are on flash or in the buffer, or when the host ends it. Padded pages
  * take a part of the blocks and not of the unit, and units overwritten in the buffer the reverse, so a
@@ -46,13 +59,27 @@ struct handle {
 	uint64_t first_seq;		/* mount: of the pages in open blocks */
 };
 
+struct handles_space {			/* as space.h counts it */
+	uint64_t units;			/* exported and hidden ones */
+	uint64_t block_units;		/* that a block holds for them */
+	uint32_t kept_blocks;		/* of a plane, that hold none */
+};
+
 struct page_handles {
-	uint32_t count;			/* number of handles; 0: placement is off, other members are unused */
+	uint32_t count;			/* handles of all groups; 0: placement is off, other members are unused */
+	uint32_t streams;		/* handles of a group */
+	uint32_t groups;
+	uint32_t planes;		/* of a group */
+	uint32_t *to;			/* with several groups: for each, the one that takes its pages */
+	uint64_t counted;		/* last sequence issued before the last count of valid units */
+	uint64_t count_every;		/* pages */
+	struct handles_space space;
+	uint64_t anywhere;		/* sequence of the page that any group may take; 0: no such page */
 	bool apart;			/* GC's copies of each handle go to blocks of their own */
 	uint32_t current;
 	uint64_t unit_bytes;		/* of a reclaim unit */
 	struct handle *handle;
-	uint32_t *round;		/* of each plane and handle: the round whose block has been opened last */
+	uint32_t *round;		/* of each plane and stream: the round whose block has been opened last */
 };
 
 /* Return how many kinds of host pages and of copies have open blocks of their own (struct front_config). */
@@ -61,6 +88,11 @@ uint32_t handles_copy_streams(const struct ftl_config *c);
 /* Returns why the policy, configuration and geometry do not suit handles, or NULL. */
 const char *handles_fault(const struct front_policy *policy, const struct ftl_config *c, const struct nand_geometry *g);
 
+static inline bool handles_has_groups(const struct page_handles *h)
+{
+	return SSD_UNLIKELY(h->groups > 1);
+}
+
 /* Set the stream in the spare area of a map page. Map pages belong to no handle, and say 0. */
 static inline void handles_took_hidden(uint32_t units_per_page, uint8_t *oob)
 {
@@ -68,7 +100,7 @@ static inline void handles_took_hidden(uint32_t units_per_page, uint8_t *oob)
 }
 
 void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c);
-void handles_init(struct page_ftl *f);
+void handles_init(struct page_ftl *f, const struct handles_space *space);
 void handles_mounted(struct page_ftl *f);	/* the open blocks are known */
 
 /* wbuf.c calls these with handles. Make buf.open the open page of `handle`. */
@@ -86,8 +118,12 @@ uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier 
 bool handles_in_turn(const struct page_ftl *f, uint32_t plane);
 void handles_end_unit(struct page_ftl *f, uint32_t handle);	/* its open blocks take no more pages */
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
-/* A page of the stream goes to the slot: set its spare area. */
+/* May the plane take the head of the queue (W8)? Asked if there are several groups. */
+bool handles_takes(const struct page_ftl *f, uint32_t plane);
+/* A copy of the stream goes to block b: set its spare area. */
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
+/* A host page of the handle does; it has been mapped. */
+void handles_placed(struct page_ftl *f, uint32_t b, uint32_t handle, uint8_t *oob);
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: a page was found */
 void handles_renew(struct page_ftl *f, uint32_t handle);	/* the host ends the handle's reclaim unit early */
 void handles_check(const struct page_ftl *f);

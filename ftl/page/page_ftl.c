@@ -581,6 +581,7 @@ static struct front_config front_config_of(const struct front_policy *policy, co
 		policy, g->page_bytes / c->unit_bytes, c->active_blocks, c->fast_above_permille,
 		c->slow_below_permille, c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
 		handles_streams(c), handles_copy_streams(c), c->slc_cache != FTL_SLC_NONE, backup_ahead(policy, c, g),
+		ftl_groups(c) > 1,
 	};
 }
 
@@ -688,6 +689,8 @@ void page_ftl_begin(struct ftl *base)
 	struct nand *n = f->host.n;
 	const struct front_policy *policy = base->ops->policy;
 	const struct ftl_config *c = &f->host.c;
+	const struct handles_space space = { space_units(c, &n->geo), space_block_units(c, &n->geo),
+					     space_kept_blocks(policy, c, &n->geo) };
 
 	SSD_ASSERT(n->geo.oob_kept == f->oob_len);
 	f->g = f->bt.geo = &n->geo;
@@ -710,7 +713,7 @@ void page_ftl_begin(struct ftl *base)
 				     n->geo.planes_per_die);
 	f->gc.urgent_blocks = space_urgent_blocks(policy, c) + map_reserve_blocks(f);
 	f->need_blocks = space_blocks_needed(policy, c, &n->geo);
-	handles_init(f);
+	handles_init(f, &space);
 	make_stripe(f);
 	f->gc.wake = gc_wake;
 	die_due_init(&f->turn.ends);

@@ -44,6 +44,11 @@ static void wake_planes(struct page_ftl *f, uint32_t die)
 		plane_changed(f, die * f->g->planes_per_die + i);
 }
 
+static inline bool is_of_another_group(const struct page_ftl *f, uint32_t die)
+{
+	return handles_has_groups(&f->handles) && !handles_takes(f, die * f->g->planes_per_die);
+}
+
 /* Returns the first idle die at or after this place of the stripe that has room, or NONE. */
 static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 {
@@ -51,7 +56,7 @@ static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 	     at = word_next(f->turn.idle_stripe, to, at + 1)) {
 		uint32_t die = f->turn.stripe[at];
 
-		if (gc_holds_die(f, die))
+		if (gc_holds_die(f, die) || is_of_another_group(f, die))
 			continue;
 		if (!die_has_room(f, die)) {
 			wake_planes(f, die);
@@ -98,12 +103,22 @@ static bool kept_by_gc(struct page_ftl *f, uint32_t die)
 	return !die_has_room(f, die) && !(f->handles.count && waits_for_turn(f, die));
 }
 
+/* Returns the first die in stripe order that the head of the queue may go to. */
+static uint32_t first_in_turn(const struct page_ftl *f)
+{
+	uint32_t at = f->turn.stripe_at;
+
+	while (is_of_another_group(f, f->turn.stripe[at]))
+		at = at + 1 < f->shape.dies ? at + 1 : 0;
+	return f->turn.stripe[at];
+}
+
 static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
 {
 	f->stall.gc_ns = stall_clock(f, now_ns);
 	f->stall.since_ns = now_ns;
 	f->stall.noted = stalled;
-	f->stall.by_gc = stalled && kept_by_gc(f, f->turn.stripe[f->turn.stripe_at]);
+	f->stall.by_gc = stalled && kept_by_gc(f, first_in_turn(f));
 }
 
 static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
@@ -151,7 +166,7 @@ static SSD_APART void page_extras(struct page_ftl *f, uint32_t w, uint32_t ppn, 
 	if (f->heat.byte && !again)
 		note_heat(f, w);
 	if (f->handles.count)
-		handles_took(f, fxp_quotient(f->shape.by_block_pages, ppn), p->handle, oob);
+		handles_placed(f, fxp_quotient(f->shape.by_block_pages, ppn), p->handle, oob);
 	if (SSD_UNLIKELY(p->ends) && !again)
 		handles_end_unit(f, p->handle);
 	if (f->metadata.bytes)
@@ -344,12 +359,51 @@ static SSD_HOT void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t di
 		program_extras(f, now_ns, die, c, first_seq);
 }
 
+/* Is a command under way in the die that may free a block, or let one be collected when it ends? */
+static bool die_makes_room(const struct page_ftl *f, uint32_t die)
+{
+	return f->die[die].op != DIE_IDLE && f->die[die].op != DIE_READ;
+}
+
+/*
+ * Does the die's GC make room for the head of the queue? It may wait for the head itself, if that is to be issued again
+ * (rule 4a), and rests after a loss of power.
+ */
+static bool gc_makes_room(const struct page_ftl *f, uint32_t plane)
+{
+	return gc_is_awake(&f->plane[plane].gc) && f->buf.page[f->buf.first].seq > f->bt.issued && !f->gc.rests;
+}
+
+/*
+ * W8: no die takes the head of the queue. If no plane of its group has room, and nothing under way there makes any, let
+ * the head go to any group. Returns true if it may now, and might not before.
+ */
+static SSD_APART bool leave_group(struct page_ftl *f)
+{
+	uint64_t seq = f->buf.page[f->buf.first].seq;
+
+	if (f->handles.anywhere == seq || f->gc.hold)
+		return false;
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
+		if (!handles_takes(f, plane))
+			continue;
+		plane_changed(f, plane);
+		if (die_makes_room(f, geo_die_of_plane(f->g, plane)) || gc_makes_room(f, plane) ||
+		    frontier_has_room(f, plane, FRONT_HOST))
+			return false;
+	}
+	f->handles.anywhere = seq;
+	return true;
+}
+
 SSD_HOT void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
 		bool busy = f->turn.ends.busy == f->shape.dies;
 		uint32_t die = busy ? NONE : pick_die(f);
 
+		if (die == NONE && handles_has_groups(&f->handles) && leave_group(f))
+			continue;
 		if (die == NONE) {
 			note_stall(f, now_ns, true);
 			break;

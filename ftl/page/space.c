@@ -44,6 +44,27 @@ static uint32_t slc_blocks(const struct ftl_config *c)
 	return c->slc_cache == FTL_SLC_STATIC ? c->slc_blocks : c->slc_cache == FTL_SLC_DYNAMIC;
 }
 
+uint64_t space_units(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t units = c->capacity_bytes / c->unit_bytes + space_bitmaps(c) + 1;
+
+	return units + (c->map_cache_pages ? (uint64_t)map_pages_of(c, g) * (g->page_bytes / c->unit_bytes) : 0);
+}
+
+/* Returns the units of a block that are left if GC cannot free one page (with one_shot a word line) of it. */
+uint64_t space_block_units(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return (uint64_t)(g->pages_per_block - geo_shot_pages(g)) * (g->page_bytes / c->unit_bytes) + 1;
+}
+
+uint32_t space_kept_blocks(const struct front_policy *policy, const struct ftl_config *c,
+			   const struct nand_geometry *g)
+{
+	uint32_t for_map = c->map_cache_pages ? map_reserve(c, g) + 1 : 0;	/* one is open */
+
+	return space_urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c) + for_map;
+}
+
 /*
  * Returns the good blocks that the exported units need. They hold all exported and hidden units and,
  * in each block, one page (with one_shot a word line) that GC cannot free; each plane also needs the
@@ -52,16 +73,10 @@ static uint32_t slc_blocks(const struct ftl_config *c)
 uint64_t space_blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
 			     const struct nand_geometry *g)
 {
-	uint32_t upp = g->page_bytes / c->unit_bytes;
-	uint64_t units = c->capacity_bytes / c->unit_bytes + space_bitmaps(c) + 1;
-	uint64_t per_block = (uint64_t)(g->pages_per_block - geo_shot_pages(g)) * upp + 1;
-	uint32_t for_map = c->map_cache_pages ? map_reserve(c, g) + 1 : 0;	/* one is open */
+	uint64_t per_block = space_block_units(c, g);
 
-	if (c->map_cache_pages)
-		units += (uint64_t)map_pages_of(c, g) * upp;
-	return (units + per_block - 1) / per_block +
-	       (uint64_t)geo_planes(g) * (space_urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c) +
-					  for_map);
+	return (space_units(c, g) + per_block - 1) / per_block +
+	       (uint64_t)geo_planes(g) * space_kept_blocks(policy, c, g);
 }
 
 /*

@@ -111,10 +111,12 @@ void slate_zone_told(struct slate_dev *d, uint32_t zone);	/* with power */
 uint32_t slate_namespaces(const struct slate_dev *d);
 
 /*
- * slate_handles() returns the number of placement handles (ftl.h), or 0 if the drive has none. `handle` must be
- * below that number. Without power, all fields of a handle are 0, and renewing it does nothing.
+ * slate_handles() returns the number of placement handles (ftl_handles()), or 0 if the drive has none, slate_groups()
+ * the number of reclaim groups, of which each has as many handles. `handle` must be below the number of all. Without
+ * power, all fields of a handle are 0, and renewing it does nothing.
  */
 uint32_t slate_handles(const struct slate_dev *d);
+uint32_t slate_groups(const struct slate_dev *d);
 bool slate_handles_persist(const struct slate_dev *d);	/* do copies stay apart, too? */
 struct ftl_handle slate_handle(const struct slate_dev *d, uint32_t handle);
 uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handle);

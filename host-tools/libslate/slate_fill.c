@@ -52,7 +52,12 @@ uint32_t slate_namespaces(const struct slate_dev *d)
 
 uint32_t slate_handles(const struct slate_dev *d)
 {
-	return d->profile.ftl.placement_handles;
+	return ftl_handles(&d->profile.ftl);
+}
+
+uint32_t slate_groups(const struct slate_dev *d)
+{
+	return ftl_groups(&d->profile.ftl);
 }
 
 bool slate_handles_persist(const struct slate_dev *d)

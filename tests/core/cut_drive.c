@@ -101,6 +101,7 @@ bool is_for(const struct shape *s, const char *name)
 static void add_handles(struct ftl_config *fc, const struct shape *s)
 {
 	fc->placement_handles = s->ways & HANDLES ? 3 : 0;
+	fc->placement_groups = s->ways & GROUPS ? 2 : 1;
 	fc->placement_isolation = s->ways & COPIES ? FTL_ISOLATED_PERSISTENTLY : FTL_ISOLATED_INITIALLY;
 }
 
@@ -353,7 +354,7 @@ void submit_random(struct drive *d, struct host_io *h)
 	if (d->fc.metadata_bytes && !lost && (op == FTL_WRITE || op == FTL_READ))
 		h->io.metadata = METADATA_BYTES;
 	if (d->fc.placement_handles)
-		h->io.handle = (uint8_t)(rnd(&d->rng) % d->fc.placement_handles);
+		h->io.handle = (uint8_t)(rnd(&d->rng) % ftl_handles(&d->fc));
 	if (op == FTL_WRITE) {
 		h->tag = ++d->tag;
 		set_content(h, at, count);

@@ -52,6 +52,7 @@ enum {
 	FEW_READS = 16777216,	/* reads of the host have few ureads, so that long ones wait in between */
 	SHOT = 33554432,	/* programs of whole word lines, */
 	TAKES = 67108864,	/* of which a torn page takes the lower ones along */
+	GROUPS = 134217728,	/* with HANDLES: two reclaim groups, which have three handles each */
 };
 
 static const struct shape shapes[] = {
@@ -196,6 +197,12 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, HANDLES, .map_cache_pages = 3 },
 	{ "handles of copies, cached", { 2, 1, 1, 1, 54, 8, 512, 64, 17, 512, 0, 1, 1 }, 512, 600, 6,
 	  FTL_GC_SLICED, false, 0, HANDLES | COPIES | SUSPENDS | CORES | CORRECTED, .map_cache_pages = 4 },
+	{ "groups", { 2, 1, 1, 1, 18, 4, 1024, 64, 26, 1024, 0, 1, 1 }, 512, 64, 8,
+	  FTL_GC_SLICED, false, 0, HANDLES | GROUPS },
+	{ "groups of copies, planes", { 2, 1, 1, 2, 20, 4, 1024, 64, 26, 1024, 0, 2, 1 }, 512, 150, 9,
+	  FTL_GC_BLOCKING, true, 20, HANDLES | GROUPS | COPIES | PAIRS },
+	{ "groups, cached", { 2, 1, 1, 1, 58, 8, 512, 64, 17, 512, 0, 1, 1 }, 512, 600, 9,
+	  FTL_GC_SLICED, false, 0, HANDLES | GROUPS | SUSPENDS | CORRECTED, .map_cache_pages = 4 },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 	{ "metadata", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,

