@@ -280,9 +280,10 @@ def device(drive: Drive, front: str, **more: str) -> list[str]:
         words = keyval(driver=front, serial=drive.serial, drive=drive.node, **more)
         return ["-device", words.removeprefix("driver=")]
     group, controller = f"group{drive.number}", f"fdp{drive.number}"
+    groups = f",fdp.nrg={drive.groups()}" if drive.groups() > 1 else ""
     words = keyval(drive=drive.node, bus=controller, shared="off", **{"fdp.ruhs": f"0-{count - 1}"}, **more)
     return [
-        *("-device", f"nvme-subsys,id={group},fdp=on,fdp.nruh={count}"),
+        *("-device", f"nvme-subsys,id={group},fdp=on,fdp.nruh={count}{groups}"),
         *("-device", f"nvme,id={controller},serial={drive.serial},subsys={group}"),
         *("-device", f"nvme-ns,{words}"),
     ]

@@ -109,6 +109,10 @@ class Drive:
         """Return the number of placement handles; 0 for a value that the drive will refuse."""
         return self._count("ftl.placement_handles")
 
+    def groups(self) -> int:
+        """Return the number of reclaim groups, of which each has all placement handles."""
+        return max(1, self._count("ftl.placement_groups"))
+
     def has_table(self) -> bool:
         """Tell whether the drive has a table of namespaces."""
         return bool(self.namespaces or self._count(namespaces.KEY))

@@ -296,6 +296,8 @@ class Arguments(Case):
                 "nvme-ns,drive=ssd0,bus=fdp0,shared=off,fdp.ruhs=0-2,bootindex=0",
             ],
         )
+        groups = self.parse(*two, "--set", "ftl.placement_groups=4")
+        self.assertEqual(command.device(groups, "nvme")[1], "nvme-subsys,id=group0,fdp=on,fdp.nruh=2,fdp.nrg=4")
         plain = ["-device", "nvme,serial=slate,drive=ssd0"]
         for how in (("--namespace", "size=1M"), ("--set", "drive.namespaces=2")):
             table = command.device(self.parse(*two, *how), "nvme")

@@ -62,13 +62,13 @@ DRIVES = {
                    "controller.read_cache_units=64", "controller.read_ahead_units=16", "controller.dram_mb_s=1000",
                    "controller.arbitration=weighted", "link.generation=1", "link.lanes=1", "ftl.suspend=all",
                    "timing.suspend_ns=5000", "timing.resume_ns=5000", "timing.suspends_max=3"),
-    "placement": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=20", "geometry.blocks_per_plane=40",
-                  "ftl.placement_handles=3"),
+    "placement": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=32", "geometry.blocks_per_plane=40",
+                  "ftl.placement_handles=3", "ftl.placement_groups=2"),
     "zns": ("zns-small.ini", "ftl.capacity_mib=12", "ftl.buffer_units=96", "geometry.blocks_per_plane=24",
             "ftl.zone_active_max=4", "ftl.zone_open_max=3", "ftl.zrwa_pages=2"),
 }
 DEVICES = {  # where one controller with one namespace is not enough
-    "placement": ("nvme-subsys,id=sub0,nqn=n,fdp=on,fdp.nruh=3",
+    "placement": ("nvme-subsys,id=sub0,nqn=n,fdp=on,fdp.nruh=3,fdp.nrg=2",
                   "nvme,id=nvme0,serial=slate,subsys=sub0,bus=pcie.0,addr=4",
                   "nvme-ns,drive=ssd0,bus=nvme0,fdp.ruhs=0-2"),
 }
@@ -182,7 +182,7 @@ class Sequence:
             )
             if self.placed:
                 words[12] |= rng.choice((0, 2 << 20))
-                words[13] = rng.choice((0, 1, 2, 3, 0xFFFF)) << 16
+                words[13] = rng.choice((0, 1, 2, 3, 0x4000, 0x4001, 0x4002, 0x8000, 0xFFFF)) << 16
         elif self.placed and opcode in (MANAGE_RECEIVE, MANAGE_SEND):
             words[10] = 1 | rng.choice((0, 1, 2, 9)) << 16
             words[11] = rng.choice((0, 15, 1023))

@@ -45,6 +45,11 @@ def with_handles(handles: int = 3, **more: Any) -> Json:
     return drive(ftl__placement_handles=handles, **more)
 
 
+def in_groups() -> Json:
+    """Return the options of a drive with two reclaim groups, of a die each."""
+    return with_handles(ftl__placement_groups=2)
+
+
 def pattern(unit: int) -> bytes:
     """Return the data of a mapping unit."""
     return unit.to_bytes(8, "little") * (UNIT // 8)
@@ -303,6 +308,96 @@ class Placement(FdpTest):
         self.assertEqual(self.left(), [unit // LBA] * 2)
 
 
+class Groups(FdpTest):
+    """Start a drive of two reclaim groups: a die of two planes each, with three handles each.
+
+    A placement identifier has the group in its two highest bits, and a reclaim unit has half the size.
+    """
+
+    GROUP_UNIT = RECLAIM_UNIT // 2
+    IDENTIFIERS = (0, 0x4000, 1, 0x4001, 2, 0x4002)  # in the order of the status: by handle
+
+    def start_groups(self) -> None:
+        """Start the drive."""
+        self.begin(in_groups(), subsys="fdp.nruh=3,fdp.nrg=2")
+
+    def assert_groups(self, *written: int) -> None:
+        """Check the status of all handles: how many mapping units the host has written to each reclaim unit."""
+        at = self.nvme.buffer()
+        self.vm.write(at, bytes(4096))
+        self.assertEqual(self.io(RECEIVE, {10: 1, 11: 4096 // 4 - 1}, at), 0)
+        data = self.vm.read(at, 4096)
+        self.assertEqual(struct.unpack_from("<H", data, 14)[0], 6)
+        rows = [struct.unpack_from("<HHIQ", data, STATUS_HEAD + STATUS_ROW * i) for i in range(6)]
+        self.assertEqual(
+            rows,
+            [
+                (identifier, identifier & 3, 0, (self.GROUP_UNIT - units * UNIT) // LBA)
+                for identifier, units in zip(self.IDENTIFIERS, written, strict=True)
+            ],
+        )
+
+    def test_configuration(self) -> None:
+        self.start_groups()
+        data = self.log(CONFIGS, 96)
+        groups, handles = struct.unpack_from("<IH", data, 16 + 4)
+        self.assertEqual((data[18], groups, handles), (1 << 7 | 1 << 4 | 2, 2, 3), "RGIF: two bits")
+        self.assertEqual(struct.unpack_from("<Q", data, 16 + 16)[0], self.GROUP_UNIT)
+        self.assertEqual(self.log(USAGE, 32)[8::8], bytes((1, 1, 1)))
+        self.assert_groups(0, 0, 0, 0, 0, 0)
+
+    def test_writes(self) -> None:
+        """Each handle has buffer pages and a reclaim unit in each group, also after a power cut."""
+        self.start_groups()
+        for unit in range(4 * 6):
+            self.write(unit, self.IDENTIFIERS[unit % 6])
+        self.vm.step(5_000_000)
+        self.assertEqual(self.stats(), (24 * UNIT, 6 * PAGE, 0))
+        self.assert_groups(4, 4, 4, 4, 4, 4)
+        self.write(30)  # no directive: placement handle 0 of group 0
+        self.write(31, 0x4001)
+        self.write(32, 0x4001)
+        self.assert_groups(5, 4, 4, 6, 4, 4)
+        self.flush()
+        self.assertEqual(self.stats(), (27 * UNIT, 8 * PAGE, 0))
+        self.nvme = power_cycle(self.vm, 1_000_000)
+        self.assert_groups(8, 4, 4, 8, 4, 4)  # a mount counts pages, padding included
+        for unit in (*range(24), 30, 31, 32):
+            self.assertEqual(self.read(unit), pattern(unit))
+
+    def test_updates(self) -> None:
+        """An update ends the unit of a handle in one group."""
+        self.start_groups()
+        for handle in range(3):
+            self.enable_event(NOT_FULLY_WRITTEN, handle)
+        self.write(0, 1)
+        self.write(1, 0x4001)
+        self.write(2, 0x4001)
+        self.assertEqual(self.update(0x4001), 0)
+        self.assert_groups(0, 0, 1, 0, 0, 0)
+        self.assertEqual(self.host_events(), [(NOT_FULLY_WRITTEN, 7, 0x4001, 1, 1, 1)])
+        self.write(3, 0x4001)
+        self.assertEqual(self.update(*self.IDENTIFIERS), 0)
+        self.assert_groups(0, 0, 0, 0, 0, 0)
+        self.assertEqual(
+            self.host_events()[1:],
+            [(NOT_FULLY_WRITTEN, 7, 1, 1, 0, 1), (NOT_FULLY_WRITTEN, 7, 0x4001, 1, 1, 1)],
+        )
+        self.assertEqual(self.update(*self.IDENTIFIERS, 0), INVALID_FIELD)
+        for wrong in (3, 0x2000, 0x4003, 0x6001, 0x8000, 0xFFFF):
+            self.assertEqual(self.update(wrong), INVALID_FIELD)
+
+    def test_wrong_identifiers(self) -> None:
+        """All 14 bits of the placement handle count: wrong identifiers mean handle 0 of group 0."""
+        self.start_groups()
+        self.enable_event(INVALID_PID)
+        wrong = (3, 0x2000, 0x2001, 0x4003, 0x6001, 0x8000, 0xC001, 0xFFFF)
+        for unit, identifier in enumerate(wrong):
+            self.write(unit, identifier)
+        self.assert_groups(len(wrong), 0, 0, 0, 0, 0)
+        self.assertEqual(self.host_events(), [(INVALID_PID, 7, identifier, 1, 0, 0) for identifier in wrong])
+
+
 class Table(FdpTest):
     """Make namespaces of a table: NSID i has one placement handle, the drive's handle (i - 1) modulo their number."""
 
@@ -523,10 +618,12 @@ class Orders(FdpTest):
         for options, devices, words in (
             (drive(), {}, "'ssd0' has no placement handles.*set its ftl.placement_handles"),
             (with_handles(2), {}, "fdp.nruh=3 is more than the 2 placement handles of the nand-ssd 'ssd0'"),
-            (with_handles(), {"subsys": "fdp.nruh=3,fdp.nrg=2"}, "is one reclaim group: leave out 'fdp.nrg'"),
+            (with_handles(), {"subsys": "fdp.nruh=3,fdp.nrg=2"},
+             "fdp.nrg=2, and the nand-ssd 'ssd0' has reclaim groups: 1 .ftl.placement_groups"),
+            (in_groups(), {}, "fdp.nrg=1, and the nand-ssd 'ssd0' has reclaim groups: 2 .ftl.placement_groups"),
         ):
             with self.subTest(words), self.assertRaisesRegex(AssertionError, words):
-                self.machine([options], *machine_args(**devices))
+                self.machine([options], *machine_args(**devices))  # fmt: skip
         second = ("-device", "nvme-ns,drive=ssd1,bus=nvme0,fdp.ruhs=0")
         with self.assertRaisesRegex(AssertionError, "another drive than 'ssd1': give each its own nvme-subsys"):
             self.machine([with_handles(), with_handles(node="ssd1")], *machine_args(), *second)

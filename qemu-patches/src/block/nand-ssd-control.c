@@ -448,7 +448,8 @@ void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
     const struct nand_geometry *g = slate_geometry(s->dev);
     struct slate_media m;
 
-    *p = (NandSsdPlacement) { .handles = slate_handles(s->dev) };
+    *p = (NandSsdPlacement) { .groups = slate_groups(s->dev) };
+    p->handles = slate_handles(s->dev) / p->groups;
     if (!p->handles) {
         return;
     }
@@ -457,7 +458,7 @@ void nand_ssd_get_placement(BlockDriverState *bs, NandSsdPlacement *p)
     p->persistent = slate_handles_persist(s->dev);
     p->unit_bytes = (uint64_t)g->channels * g->chips_per_channel *
                     g->dies_per_chip * g->planes_per_die *
-                    g->pages_per_block * slate_page_bytes(s->dev);
+                    g->pages_per_block * slate_page_bytes(s->dev) / p->groups;
     p->host_bytes = m.host_bytes;
     p->media_bytes = m.programmed_bytes;
     p->erased_bytes = m.erased_bytes;

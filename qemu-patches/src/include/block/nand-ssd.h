@@ -215,6 +215,7 @@ typedef struct NandSsdSizes {           /* bytes */
  * its BdrvRequestFlags: the low three bits in bits 12 to 14, the others where
  * requests to a drive with several namespaces name theirs. Such a drive takes
  * the handle that the namespace's number gives, modulo the number of handles.
+ * Handle h of reclaim group g is number g * handles + h.
  * Other nodes ignore it. The counts of bytes begin when the drive is opened.
  */
 #define NAND_SSD_REQ_HANDLE_SHIFT 12
@@ -242,7 +243,8 @@ typedef struct NandSsdSizes {           /* bytes */
 #define NAND_SSD_METADATA_MAX 254       /* bytes of 512 */
 
 typedef struct NandSsdPlacement {
-    uint32_t handles;                   /* 0: the drive has none */
+    uint32_t handles;                   /* of a group; 0: the drive has none */
+    uint32_t groups;                    /* reclaim groups */
     bool persistent;                    /* GC keeps them apart, too */
     uint64_t unit_bytes;                /* of a reclaim unit */
     uint64_t host_bytes;                /* written by the host */
