@@ -139,6 +139,8 @@ class Profile:
 
         Under writes without a pause sliced GC chooses a block when gc_urgent_blocks are empty, or one more."""
         told = self.facts["over_provisioning"]
+        if self.number("ftl.map_cache_pages"):  # the model knows no pages of the map
+            return None
         if told["effective"] is None or self.facts["settings"]["ftl.gc_policy"] != "greedy":
             return None
         of_plane = self.facts["planes"] * self.facts["block_bytes"]
