@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from reproduce import places
 from reproduce.models import wacycle, wakinds, wamodel
 from reproduce.places import ROOT
 
@@ -58,6 +59,9 @@ MATRIX_WARM_UP, MATRIX_COUNTED, MATRIX_COUNTED_LARGE, MATRIX_LARGE = 5, 3, 1, 1 
 # Hot and cold: of blocks of 64 units, because the work of the models is that of all pairs of hot and cold pages.
 MATRIX_MIX, MATRIX_MIX_BLOCKS = wamodel.Mix(0.2, 0.8), 1024
 MATRIX_MIX_SHAPES = ((1, 64), (2, 32), (4, 16), (8, 8))  # units a page, pages a block
+MATRIX_MIX_ROOM = 7  # OP with too little room for the reserve of blocks of 8 pages
+# Random choice, own frontier: cold blocks that free no page pile up, and the model has no answer.
+MATRIX_NO_MODEL = (("random", True, 4, 7), ("random", True, 8, 15))
 CHOICES, WINDOWS = 10, 16
 FAR_PERCENT = 2
 KEYS = ("policy", "writes", "units_per_page", "pages_per_block", "blocks", "op_percent")
@@ -284,6 +288,7 @@ def matrix() -> list[Point]:
                 for blocks in (MATRIX_MIX_BLOCKS,)
                 for units, b in MATRIX_MIX_SHAPES
                 for op in UNITS_OP
+                if (units, op) != (8, MATRIX_MIX_ROOM) and (policy, own, units, op) not in MATRIX_NO_MODEL
             ]
     return found
 
@@ -367,7 +372,7 @@ def main(argv: list[str]) -> int:
                 found.append(one)
                 left.pop(known_as(one), None)
                 write_csv(path, found + list(left.values()))
-    notes = PROFILE.with_name("baseline-notes.md").read_text(encoding="utf-8")
+    notes = places.notes("baseline").read_text(encoding="utf-8")
     for name in PARTS:
         notes = notes.replace(f"@{name.upper()}@", as_markdown(read_csv(args.out / f"{name}.csv")))
     found = read_csv(args.out / "matrix.csv")

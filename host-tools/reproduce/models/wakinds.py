@@ -208,6 +208,8 @@ def _of_drawn(kinds: Kinds, closed: float, d: int) -> Taker:
         nonlocal passed, above, rate
         if level.pages > kinds.b - kinds.at_once:
             passed += sum(flow / one for flow, one in zip(level.flow, level.rates))
+            if passed >= 1:
+                raise ValueError(f"no block frees a page: {kinds}")
             return [0.0] * len(level.flow)
 
         def share(rate: float) -> float:
