@@ -11,6 +11,9 @@
  * Two blocks with the same 16 bytes are taken for equal; an accidental match is
  * practically impossible.
  *
+ * A host may change its data while a write is under way, as Linux does with pages that it writes back. So the drive
+ * gets what was recorded: `taken` has the data of the writes under way.
+ *
  * REC1  `failed` is the errno of the first error; nothing is written after it.
  * REC2  in the table, entries are numbers 1 .. blocks, each once.
  *
@@ -41,6 +44,12 @@ struct entry {
 	uint32_t number;		/* number of the block; 0: no block */
 };
 
+struct taken {
+	const struct ftl_io *io;
+	struct taken *next;
+	unsigned char data[];
+};
+
 struct record_content {
 	int fd, failed;
 	char *path, *part;
@@ -54,6 +63,7 @@ struct record_content {
 	uint32_t blocks;
 	struct entry *table;
 	size_t table_size;		/* a power of two */
+	struct taken *taken;
 };
 
 /* ---- bytes on their way out ---------------------------------------------------- */
@@ -192,7 +202,19 @@ static void put_block(struct record_content *w, const unsigned char *block)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-static void put_pieces(struct record_content *w, struct ftl_io *io, const struct ftl_host *host)
+static const struct taken *take(struct record_content *w, struct ftl_io *io, const struct ftl_host *host)
+{
+	struct taken *t = malloc(sizeof(*t) + io->bytes);
+
+	SSD_ASSERT(t);
+	t->io = io;
+	t->next = w->taken;
+	host->copy(host->opaque, io, 0, t->data, io->bytes);
+	w->taken = t;
+	return t;
+}
+
+static void put_pieces(struct record_content *w, const struct ftl_io *io, const unsigned char *data)
 {
 	static const unsigned char zeroes[CONTENT_BLOCK];
 	unsigned char block[CONTENT_BLOCK];
@@ -201,7 +223,7 @@ static void put_pieces(struct record_content *w, struct ftl_io *io, const struct
 	for (; at < io->bytes && !w->failed; at += len, w->pieces++) {
 		len = CONTENT_BLOCK - (io->offset + at) % CONTENT_BLOCK;
 		len = len < io->bytes - at ? len : io->bytes - at;
-		host->copy(host->opaque, io, at, block, len);
+		memcpy(block, data + at, len);
 		memset(block + len, 0, CONTENT_BLOCK - len);
 		if (memcmp(block, zeroes, CONTENT_BLOCK))
 			put_block(w, block);
@@ -218,6 +240,7 @@ void record_content_submit(struct record_content *w, uint64_t now_ns, struct ftl
 		[FTL_TRIM] = CONTENT_TRIM, [FTL_FLUSH] = CONTENT_FLUSH,
 	};
 
+	record_content_end(w, io);
 	if (w->failed || (!io->bytes && io->op != FTL_FLUSH))
 		return;
 	if (io->op == FTL_WRITE && io->bytes > CONTENT_WRITE_MAX) {
@@ -242,7 +265,27 @@ void record_content_submit(struct record_content *w, uint64_t now_ns, struct ftl
 		return;
 	w->writes++;
 	w->sectors += io->bytes / CONTENT_SECTOR;
-	put_pieces(w, io, host);
+	put_pieces(w, io, take(w, io, host)->data);
+}
+
+bool record_content_copy(const struct record_content *w, const struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	for (const struct taken *t = w->taken; t; t = t->next)
+		if (t->io == io) {
+			memcpy(buf, t->data + at, len);
+			return true;
+		}
+	return false;
+}
+
+void record_content_end(struct record_content *w, const struct ftl_io *io)
+{
+	for (struct taken **at = &w->taken, *t = *at; t; at = &t->next, t = *at)
+		if (t->io == io) {
+			*at = t->next;
+			free(t);
+			return;
+		}
 }
 
 /* ---- life cycle ------------------------------------------------------------------------ */
@@ -274,6 +317,8 @@ static void put_end(struct record_content *w)
 
 static void forget(struct record_content *w)
 {
+	while (w->taken)
+		record_content_end(w, w->taken->io);
 	if (w->fd >= 0)
 		close(w->fd);
 	ZSTD_freeCCtx(w->zstd);

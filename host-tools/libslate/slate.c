@@ -142,15 +142,14 @@ static SSD_HOT void on_done(void *opaque, struct ftl_io *io)
 		d->note[SLATE_NOTE_MEDIA_ERRORS]++;
 	if (SSD_UNLIKELY(d->sanitizing))
 		slate_sanitize_wrote(d, io);
+	if (SSD_UNLIKELY(d->content))
+		record_content_end(d->content, io);
 	if (d->causes || d->series || d->record)
 		note_done(d, io);
 	d->host.done(d->host.opaque, io);
 }
 
-/*
- * Make the content for preconditioning: every 8 bytes differ, by place and version. Units are
- * whole. The array keeps such content as a form (nand-emu/content.c).
- */
+/* Make the content of whole units for preconditioning, a form (nand-emu/content.c) by place and version. */
 static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
 {
 	uint64_t v = offset + (d->own_version << 48);
@@ -170,7 +169,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 		slate_record_content(d, at, buf, len);
 	else if (io == d->own_io)
 		own_content(d, io->offset + at, buf, len);
-	else
+	else if (!d->content || d->power.cuts || !record_content_copy(d->content, io, at, buf, len))
 		d->host.copy(d->host.opaque, io, at, buf, len);
 }
 
@@ -445,7 +444,8 @@ static int open_records(struct slate_dev *d, const struct slate_options *o, char
 	}
 	if (o->record_content && slate_handles(d)) {
 		snprintf(err, SLATE_ERR_BYTES, "a content trace would lack the placement handles of writes "
-			 "(ftl.placement_handles = %u): set that to 0, or record the calls alone", slate_handles(d));
+			 "(ftl.placement_handles = %u): set that to 0, or record the calls alone",
+			 d->profile.ftl.placement_handles);
 		return SSD_E_INVAL;
 	}
 	if (o->record) {

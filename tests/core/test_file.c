@@ -281,6 +281,45 @@ static void no_recording(const char *drive, const char *record, const char *cont
 	EXPECT(strstr(err, want) != NULL);
 }
 
+/*
+ * Returns the version that the drive has of a unit whose content the host changes from 1 to 2 while the write waits
+ * for two others, which fill the write buffer.
+ */
+static uint32_t changed_while_written(const char *recording)
+{
+	const struct ftl_host host = { on_done, on_copy, NULL };
+	const struct slate_options o = { .profile = profile, .record_content = recording };
+	struct ftl_io i[3] = { { .op = FTL_WRITE, .offset = 16 * UNIT, .bytes = 8 * UNIT },
+			       { .op = FTL_WRITE, .offset = 24 * UNIT, .bytes = 8 * UNIT },
+			       { .op = FTL_WRITE, .offset = 5 * UNIT, .bytes = UNIT } };
+	uint32_t is;
+
+	now = 0;
+	EXPECT_EQ(slate_open(&o, &host, &dev, err), SSD_OK);
+	stamp(5, 1, page);
+	for (uint32_t n = 0; n < 3; n++)
+		slate_submit(dev, now, &i[n]);
+	stamp(5, 2, page);
+	while (slate_inflight(dev))
+		now = slate_step(dev, now);
+	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
+	EXPECT_EQ(io(FTL_READ, 5), SSD_OK);
+	is = version(5, page);
+	slate_close(dev);
+	return is;
+}
+
+/* A drive reads the host's data when its buffer has room; a recorded one when it records them. */
+static void what_is_recorded_is_written(void)
+{
+	char recording[sizeof(dir) + 16];
+
+	snprintf(recording, sizeof(recording), "%s/content", dir);
+	EXPECT_EQ(changed_while_written(NULL), 2);
+	EXPECT_EQ(changed_while_written(recording), 1);
+	unlink(recording);
+}
+
 /* A recording whose name is that of an open drive or recording is refused: it would replace that file at its end. */
 static void a_recording_replaces_nothing_open(void)
 {
@@ -556,6 +595,7 @@ int main(int argc, char **argv)
 	RUN(a_pipe_is_refused);
 	RUN(the_file_is_sparse);
 	RUN(an_idle_drive_ages);
+	RUN(what_is_recorded_is_written);
 	RUN(metadata_keep_their_size);
 	RUN(superblocks_keep_their_size);
 	RUN(write_buffers_keep_their_size);
