@@ -225,6 +225,11 @@ uint32_t front_group(const struct front_policy *policy, const struct nand_geomet
 	return policy->group < word_lines ? policy->group : word_lines;
 }
 
+uint32_t front_host_blocks(const struct front_policy *policy, const struct ftl_config *c)
+{
+	return policy->returns_to_fast ? c->active_blocks : policy == &front_flex_policy ? 2 : 1;
+}
+
 uint32_t front_parity_most(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, uint64_t pages)
 {

@@ -149,8 +149,8 @@ struct front {
 	const struct nand *n;
 	struct blk_table *bt;
 	enum front_sequence sequence;
-	bool plain;			/* pages ascend, each kind has its own slot and any plane will do: the policy
-					 * is not asked */
+	bool plain;			/* pages ascend, each kind has its own slot, and any plane takes any page:
+					 * the policy is not asked */
 	uint32_t slots;			/* number of slots that the policy uses; spare slots follow */
 	uint32_t host_slots;		/* the first of these slots, which take the host's pages */
 	uint32_t copies;		/* first slot for GC's copies */
@@ -180,7 +180,9 @@ struct front_parity {
 bool front_by_word_lines(const struct nand_geometry *g);
 /* Returns the LSB pages covered by one parity page on this array; 0: no backup. */
 uint32_t front_group(const struct front_policy *policy, const struct nand_geometry *g);
-/* Returns how many parity pages so many pages of a plane may require, whatever its open blocks already hold. */
+/* Returns the number of a plane's open blocks that the host's pages of one stream go to. */
+uint32_t front_host_blocks(const struct front_policy *policy, const struct ftl_config *c);
+/* Returns how many parity pages `pages` pages of a plane may require at most, whatever its open blocks already hold. */
 uint32_t front_parity_most(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, uint64_t pages);
 /* Returns the first of the policy's rules that the configuration breaks, as a sentence, or NULL. */

@@ -188,12 +188,13 @@ struct ftl_kept {
 	uint64_t own_pages;	/* filled with the FTL's own units: bitmaps, lists, the map */
 };
 
-/* What save() may have to program at most. */
+/* The most that save() may have to program. */
 struct ftl_save_most {
 	uint64_t pages;		/* of the write buffer */
 	uint32_t planes;	/* of a die that one command programs */
 	uint32_t fronts;	/* frontiers of a die */
-	const struct front_policy *policy;	/* front_parity_most() of a frontier's pages are programmed besides */
+	uint32_t blocks;	/* open blocks of a frontier that the host's pages may go to */
+	const struct front_policy *policy;	/* whose parity pages come in addition (front_parity_most()) */
 };
 
 enum ftl_zone_state {

@@ -28,27 +28,31 @@ static uint64_t greater(uint64_t a, uint64_t b)
 /*
  * Returns the time in which each die ends the longest command, and then programs its share of what save() programs.
  *
- * The dies get equal shares, each in rounds of one program. In a round the channel moves the pages of its dies, one
- * after the other. Either the dies have more to do than the channel: then the last of them begins when the others
- * have their first pages. Or the channel has: then only the last round's program comes after its last transfer. A
- * parity page is a program of its own, and a frontier may have to erase a block for it first.
+ * The dies get equal shares and program them in rounds of one program each; with reclaim groups the dies of one group,
+ * which may have all pages. In a round the channel moves the pages of its dies, one after the other. If the dies are
+ * slower than the channel, the last die begins when the others have their first pages. If the channel is slower, only
+ * the last round's program comes after the channel's last transfer. A parity page is a program of its own. A frontier
+ * may have to erase each block that it opens, and one for parity pages.
  */
 static uint64_t needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct ftl_save_most most = t->save_most(t, c, g);
-	uint64_t shot = geo_shot_pages(g), at_once = (uint64_t)most.planes * geo_dies(g);
+	uint64_t of_channel = geo_dies_per_channel(g), dies = greater(geo_dies(g) / ftl_groups(c), 1);
+	uint64_t shot = geo_shot_pages(g), at_once = most.planes * dies;
 	uint64_t rounds = div_up(div_up(most.pages, shot), at_once);
 	uint64_t bus_bytes = (uint64_t)g->page_bytes + (c->timing.oob_off_bus ? 0 : g->oob_bytes);
 	uint64_t page_ns = c->timing.cmd_ns + div_up(bus_bytes * c->timing.bus_ps_per_byte, 1000);
-	uint64_t die_ns = most.planes * shot * page_ns, channel_ns = geo_dies_per_channel(g) * die_ns;
+	uint64_t die_ns = most.planes * shot * page_ns;
+	uint64_t channel_ns = (of_channel < dies ? of_channel : dies) * die_ns;
 	uint64_t program_ns = slowest_program_ns(c, g), erase_ns = c->timing.erase_ns[0];
-	uint64_t parity = front_parity_most(most.policy, c, g, div_up(rounds * most.planes, most.fronts));
+	uint64_t share = div_up(rounds * most.planes, most.fronts);
+	uint64_t parity = front_parity_most(most.policy, c, g, share);
+	uint64_t opened = share < most.blocks ? share :
+			  most.blocks + (share - most.blocks) * shot / g->pages_per_block;
 	uint64_t dies_ns = rounds * (die_ns + program_ns) + channel_ns - die_ns;
 	uint64_t needed = greater(erase_ns, program_ns) + greater(dies_ns, rounds * channel_ns + program_ns);
 
-	if (parity)
-		needed += most.fronts * (parity * (page_ns + program_ns) + erase_ns);
-	return needed;
+	return needed + most.fronts * (parity * (page_ns + program_ns) + (opened + !!parity) * erase_ns);
 }
 
 const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)

@@ -15,9 +15,9 @@
  * torn, hence no pages of its word line either (paired_loss).
  *
  * The capacitors' energy is a time, hold_up_ns, because the array has exact times. 0: as long as the four steps take.
- * Otherwise the array loses its power when that time is over, whatever is left to do. A time in which a die may not
- * end its command and get and program its share of the buffer, with parity pages, is refused. What GC, failing blocks
- * or reads that complete partial writes take beyond that is measured (slate_power.h), not refused.
+ * Otherwise the array loses its power when that time is over, whatever is left to do. The time is refused if a die may
+ * need longer to end its command, receive its share of the buffer and program it, with parity pages. GC, failing blocks
+ * and reads that complete partial writes may take more time, which is measured (slate_power.h) and not checked.
  *
  * The save takes NAND time and no time of the host.
  */

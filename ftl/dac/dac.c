@@ -222,7 +222,7 @@ static uint32_t pool_of(const struct ftl_config *c, const struct nand_geometry *
 	return c->buffer_units ? c->buffer_units : slots_of(g) * dac_entries_max(g->page_bytes) + 1;
 }
 
-/* Without buffer_units units are packed into the slots, a page each; the one in the engine may need another page. */
+/* Without buffer_units, units are packed into a page for each slot; the unit in the engine may need another page. */
 static struct ftl_save_most save_most(const struct ftl_ops *t, const struct ftl_config *c,
 				      const struct nand_geometry *g)
 {
@@ -231,6 +231,7 @@ static struct ftl_save_most save_most(const struct ftl_ops *t, const struct ftl_
 		.pages = c->buffer_units ? c->buffer_units : slots_of(g) + 1,
 		.planes = 1,
 		.fronts = 1,
+		.blocks = front_host_blocks(fronts[c->frontiers], c),
 		.policy = fronts[c->frontiers],
 	};
 }

@@ -19,6 +19,7 @@ struct ftl_save_most page_ftl_save_most(const struct ftl_ops *t, const struct ft
 		.pages = c->buffer_units / (g->page_bytes / c->unit_bytes),
 		.planes = c->multiplane ? g->planes_per_die : 1,
 		.fronts = g->planes_per_die,
+		.blocks = front_host_blocks(t->policy, c) + handles_streams(c) - 1 + (c->slc_cache != FTL_SLC_NONE),
 		.policy = t->policy,
 	};
 }

@@ -33,7 +33,7 @@ const char *handles_fault(const struct front_policy *policy, const struct ftl_co
 		return "placement_groups is too much: with placement_handles in each group there must be at most 128";
 	if (geo_dies(g) % ftl_groups(c))
 		return "placement_groups must divide the number of dies: all groups have as many";
-	if (ftl_groups(c) > 1 && c->namespaces > 1)
+	if (ftl_groups(c) > 1 && c->namespaces)
 		return "placement_groups must be 1 with drive.namespaces: a namespace's writes all have one handle";
 	if (policy != &front_page_policy || g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
 		return "placement_handles must be 0: the FTL chooses open blocks by their LSB and MSB pages; set "
@@ -130,7 +130,7 @@ static void count_block(struct page_ftl *f, uint32_t b)
 
 /* ---- groups --------------------------------------------------------------- */
 
-/* Returns how many valid units the group should have at most. W8 says why. */
+/* Returns how many valid units the group should have at most (handles.h, below W8). */
 static uint64_t limit_of(const struct page_ftl *f, uint64_t good_blocks)
 {
 	const struct handles_space *s = &f->handles.space;
@@ -140,7 +140,7 @@ static uint64_t limit_of(const struct page_ftl *f, uint64_t good_blocks)
 	return holds > share ? (share + holds) / 2 : holds;
 }
 
-/* Returns how many valid units the group may yet have. */
+/* Returns how many more valid units the group may have. */
 static uint64_t room_of(const struct page_ftl *f, uint32_t group)
 {
 	uint32_t of_group = f->handles.planes * f->g->blocks_per_plane, from = group * of_group;
@@ -154,7 +154,7 @@ static uint64_t room_of(const struct page_ftl *f, uint32_t group)
 	return limit > valid ? limit - valid : 0;
 }
 
-/* Count the groups' valid units: a full group's pages go to the one with the most room, the first of several. */
+/* Count the groups' valid units. A full group's pages go to the group with the most room, of equal ones the first. */
 static SSD_APART void count_groups(struct page_ftl *f)
 {
 	struct page_handles *h = &f->handles;

@@ -11,9 +11,9 @@
  *       or is the later slot of the same page. The same holds for a version and the bitmap that
  *       trims it, and for a bitmap without the unit's bit and the version that ended the trim. So a write
  *       first closes another handle's open page that has its unit, or any page that has its trim bit. A
- *       trim closes all other pages with units of its region (the units of one bitmap). For when a trimmed
- *       unit is rewritten, the region's bitmap loses its bit. If that bitmap were durable before the
- *       rewritten unit, a mount would find neither the trim nor the rewrite, and return the old data
+ *       trim closes all other pages with units of its region (the units of one bitmap), because the
+ *       region's bitmap loses the bit of a trimmed unit that is rewritten. If that bitmap were durable before
+ *       the rewritten unit, a mount would find neither the trim nor the rewrite, and return the old data
  *   W5  a handle's open page is W_OPEN, is not in the queue, and has room
  *   W6  buf.open is the open page of handle `current`, whose place in open[] is not used
  *
@@ -28,13 +28,13 @@
  * Rounds and reclaim units are those of a handle in one group.
  *
  *   W8  GC copies inside a plane, so data stay in the group that took them. A host page goes to its handle's group
- *       unless that is full (to[]), or has no room and nothing under way there makes any (`anywhere`), or a mount
- *       writes the page
+ *       unless that group is full (to[]), or has no room and no command under way there makes any (`anywhere`), or a
+ *       mount writes the page
  *
  * A group is full if its valid units are at its limit: halfway between its share of the exported units and what it can
- * hold. So a host that gives each group its share always finds it there, and the pages of a host that does not go to
- * the group with the most room, before GC in a full group has to copy nearly all that it collects. The valid units are
- * counted when count_every pages have been issued since the last count.
+ * hold. So a host that writes to each group its share always finds room there. If a host writes more to a group, the
+ * further pages go to the group with the most room, before GC in the full group has to copy nearly all that it
+ * collects. The valid units are counted when count_every pages have been issued since the last count.
  *
  * A reclaim unit is what the host sees of a round: it ends when the host has written as many bytes as a
  * round of blocks has, whether they are on flash or in the buffer, or when the host ends it. Padded pages
@@ -59,10 +59,10 @@ struct handle {
 	uint64_t first_seq;		/* mount: of the pages in open blocks */
 };
 
-struct handles_space {			/* as space.h counts it */
-	uint64_t units;			/* exported and hidden ones */
-	uint64_t block_units;		/* that a block holds for them */
-	uint32_t kept_blocks;		/* of a plane, that hold none */
+struct handles_space {			/* from the functions of space.h */
+	uint64_t units;			/* exported and hidden units */
+	uint64_t block_units;		/* how many of these a block holds */
+	uint32_t kept_blocks;		/* blocks of a plane that hold none of these */
 };
 
 struct page_handles {
@@ -70,7 +70,7 @@ struct page_handles {
 	uint32_t streams;		/* handles of a group */
 	uint32_t groups;
 	uint32_t planes;		/* of a group */
-	uint32_t *to;			/* with several groups: for each, the one that takes its pages */
+	uint32_t *to;			/* with several groups: for each group, the group that takes its pages */
 	uint64_t counted;		/* last sequence issued before the last count of valid units */
 	uint64_t count_every;		/* pages */
 	struct handles_space space;
@@ -122,7 +122,7 @@ void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 bool handles_takes(const struct page_ftl *f, uint32_t plane);
 /* A copy of the stream goes to block b: set its spare area. */
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
-/* A host page of the handle does; it has been mapped. */
+/* A host page of the handle goes to block b, and has been mapped: set its spare area, and count a stray page. */
 void handles_placed(struct page_ftl *f, uint32_t b, uint32_t handle, uint8_t *oob);
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: a page was found */
 void handles_renew(struct page_ftl *f, uint32_t handle);	/* the host ends the handle's reclaim unit early */

@@ -172,8 +172,14 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 	place_pages(f, now_ns);
 	if (f->turn.kick || f->read.waiting.first)
 		begin_kicked(f, now_ns);
-	if (SSD_UNLIKELY(!f->turn.ends.busy) && head_waits(f) && !f->full)
-		fail_waiting(f);
+	if (SSD_UNLIKELY(!f->turn.ends.busy) && head_waits(f) && !f->full) {
+		if (handles_has_groups(&f->handles)) {	/* a collector may have begun to wait: leave_group() */
+			place_pages(f, now_ns);
+			begin_kicked(f, now_ns);
+		}
+		if (!f->turn.ends.busy)
+			fail_waiting(f);
+	}
 	if (SSD_UNLIKELY(map_is_lost(f) || map_holds_host(f)))
 		begin_unheld(f, now_ns);
 }

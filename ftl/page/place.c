@@ -366,17 +366,22 @@ static bool die_makes_room(const struct page_ftl *f, uint32_t die)
 }
 
 /*
- * Does the die's GC make room for the head of the queue? It may wait for the head itself, if that is to be issued again
- * (rule 4a), and rests after a loss of power.
+ * Does the plane's GC make room for the head of the queue? Not after a loss of power, when GC rests, nor if the head is
+ * a page that is issued again, because GC may wait for that page (rule 4a). If GC waits although all issued pages are
+ * stable and no map page is on its way, failures have left no free block for its copies.
  */
 static bool gc_makes_room(const struct page_ftl *f, uint32_t plane)
 {
-	return gc_is_awake(&f->plane[plane].gc) && f->buf.page[f->buf.first].seq > f->bt.issued && !f->gc.rests;
+	const struct gc *g = &f->plane[plane].gc;
+	bool goes_on = g->state == GC_ACTIVE || f->bt.stable != f->bt.issued ||
+		       (f->host.c.map_cache_pages && f->turn.ends.busy);
+
+	return gc_is_awake(g) && goes_on && f->buf.page[f->buf.first].seq > f->bt.issued && !f->gc.rests;
 }
 
 /*
- * W8: no die takes the head of the queue. If no plane of its group has room, and nothing under way there makes any, let
- * the head go to any group. Returns true if it may now, and might not before.
+ * No die takes the head of the queue. If no plane of its group has room, and no command under way there makes any, let
+ * the head go to any group. Returns true if this call has allowed that.
  */
 static SSD_APART bool leave_group(struct page_ftl *f)
 {
@@ -387,7 +392,8 @@ static SSD_APART bool leave_group(struct page_ftl *f)
 	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
 		if (!handles_takes(f, plane))
 			continue;
-		plane_changed(f, plane);
+		if (!gc_is_awake(&f->plane[plane].gc))	/* of one that is awake it may kick without end */
+			plane_changed(f, plane);
 		if (die_makes_room(f, geo_die_of_plane(f->g, plane)) || gc_makes_room(f, plane) ||
 		    frontier_has_room(f, plane, FRONT_HOST))
 			return false;

@@ -9,7 +9,7 @@ uint32_t space_bitmaps(const struct ftl_config *c);	/* returns the units that th
 /* Returns the free blocks of a plane that the host may not open, without those for map pages. */
 uint32_t space_urgent_blocks(const struct front_policy *policy, const struct ftl_config *c);
 uint64_t space_units(const struct ftl_config *c, const struct nand_geometry *g);	/* exported and hidden units */
-uint64_t space_block_units(const struct ftl_config *c, const struct nand_geometry *g);	/* of them that a block holds */
+uint64_t space_block_units(const struct ftl_config *c, const struct nand_geometry *g);	/* of these in a block */
 /* Returns the blocks of a plane that hold none of these units: reserves and open blocks. */
 uint32_t space_kept_blocks(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g);

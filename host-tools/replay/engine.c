@@ -266,7 +266,8 @@ static SSD_APART int choose_handle(const struct replay *r, const struct stream *
 		handle = s->number;
 	if (handle && handle >= handles)
 		return -replay_fail(REPLAY_USAGE, "%s, line %llu: a write with placement handle %u, and the drive has "
-				    "%u (ftl.placement_handles): raise that, or give --handles none",
+				    "%u (ftl.placement_handles, in each of ftl.placement_groups): raise that, or give "
+				    "--handles none",
 				    trace_name(s->trace), (unsigned long long)row->line, handle, handles);
 	row->handle = (uint8_t)handle;
 	return 0;

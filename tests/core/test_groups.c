@@ -169,6 +169,44 @@ static void groups_may_change(void)
 	gone();
 }
 
+static uint32_t to_fail;
+
+static enum nand_status fail_in_die_0(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op != NAND_PROGRAM || geo_die_of(&t.c.geo, (pbn_t){ c->ppn.v / PAGES }) || !to_fail)
+		return NAND_OK;
+	to_fail--;
+	return NAND_PROG_FAIL;
+}
+
+/*
+ * Twelve programs of group 0 fail, one after the other, and take the blocks that are kept for GC's copies. Pages go to
+ * group 1 until the host has made a block of group 0 empty; no write fails. The drive has more than twice the blocks
+ * that its 500 units need.
+ */
+static void a_group_without_free_blocks_is_left(void)
+{
+	struct nand_hooks hooks = { .fault = fail_in_die_0 };
+	uint32_t units = 500;
+
+	make_groups(FTL_ISOLATED_INITIALLY);
+	fc.capacity_bytes = (uint64_t)units * UNIT;
+	mount_anew();
+	nand_array_set_hooks(t.a, &hooks);
+	for (uint32_t i = 0; i < 6000; i++) {
+		uint32_t unit = (uint32_t)(rnd(&rng) % units);
+
+		if (i == 3000)
+			to_fail = 12;
+		write_units(number(unit % GROUPS, unit % HANDLES), unit, 1, rnd(&rng) % 20 == 0);
+	}
+	EXPECT_EQ(to_fail, 0);
+	EXPECT(f->ops->stats(f)->stray_pages > 12);
+	read_all();
+	gone();
+}
+
 static void bad_groups_are_refused(void)
 {
 	struct ftl_config good;
@@ -182,7 +220,7 @@ static void bad_groups_are_refused(void)
 	refused("buffer_units is too small");
 	fc.buffer_units++;
 	EXPECT(ftl_validate(ftl_list[0], &fc, &t.c.geo, &(const char *){ NULL }) == SSD_OK);
-	fc.namespaces = 2;
+	fc.namespaces = 1;
 	refused("placement_groups must be 1 with drive.namespaces");
 	fc = good;
 	fc.placement_groups = 2;
@@ -201,6 +239,7 @@ int main(void)
 	RUN(a_full_group_gives_way);
 	RUN(groups_take_turns_to_overflow);
 	RUN(groups_may_change);
+	RUN(a_group_without_free_blocks_is_left);
 	RUN(bad_groups_are_refused);
 	return test_result();
 }

@@ -51,6 +51,8 @@ static const struct base {
 		    "geometry.blocks_per_plane=80", "ftl.unit_bytes=512", "ftl.map_cache_pages=4" } },
 	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SSDSIM } },
 	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SAVED } },
+	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", "ftl.placement_handles=2",
+		    "ftl.placement_groups=2", "ftl.buffer_units=16" } },
 	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SHOT, "ftl.buffer_units=16" } },
 	{ "page", { SHAPE, "ftl.type=page", "geometry.blocks_per_plane=24", SHOT, SAVED } },
 	{ "parity", { SHAPE, PAIRS, "ftl.type=parity", SAVED, "geometry.order=fps" } },

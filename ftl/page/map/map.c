@@ -10,7 +10,7 @@
  *   empty -> READY       fetch(): the map page was never written
  *   LOADING -> READY     map_loaded(): the read has ended; ureads that waited go on
  *   LOADING -> LOST      map_arrived(): it could not be read; writes are refused from then on
- *   LOST -> empty        map_loaded(), if no buffer page or collector pins it; one that pins it waits
+ *   LOST -> empty        map_loaded(), if no buffer page or collector pins the frame; a pinned frame stays LOST
  *   READY -> WRITING     map_write()
  *   WRITING -> READY     map_written(): the directory now has the new page
  *   READY -> empty       frame_get(): the oldest clean frame takes another map page

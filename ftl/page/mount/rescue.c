@@ -499,7 +499,7 @@ static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t 
 {
 	if (lpn == f->shape.dead_lpn)
 		mount_fill_dead_list(f, slot_data(f, slot));
-	else if (lpn >= f->shape.lpns)	/* today's trim bits: the new bitmap is later than every unit */
+	else if (lpn >= f->shape.lpns)	/* the present trim bits: the new bitmap is later than every unit */
 		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
 	else {
 		SSD_ASSERT(unit);	/* only the dead list has no unit */
