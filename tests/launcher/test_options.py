@@ -219,7 +219,7 @@ class Arguments(Case):
             (["--job", steering], "on"),
             (["--cmd", script], "on"),
             (["--shell"], "on"),
-            (["--load", "gen:rand4k,n=1"], "logs"),
+            (["--load", "gen:rand4k,foot=1M,n=1"], "logs"),
             (["--job", self.job, "--cut-at", "1s", "--after-cut", script], "on"),
         ):
             some = options.from_arguments(cli.parser().parse_args([str(x) for x in [*line, *words]]))

@@ -31,16 +31,13 @@ def record(n: int) -> bytes:
 class Places(unittest.TestCase):
     """Check images: records 1 and 2 were announced, and record 3 was being written."""
 
-    folder: Path
-
-    @classmethod
-    def setUpClass(cls) -> None:
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        command: list[str | Path] = ["cc", "-o", cls.folder / "records", SOURCE]
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        command: list[str | Path] = ["cc", "-o", self.folder / "records", SOURCE]
         subprocess.run(command, check=True, timeout=60)
-        (cls.folder / "durable").write_text("1\n2\n", encoding="utf-8")
+        (self.folder / "durable").write_text("1\n2\n", encoding="utf-8")
 
     def verdict(self, way: str, *parts: tuple[int, int, int]) -> int:
         """Check an image with parts of records: a record, and its bytes from one to another."""

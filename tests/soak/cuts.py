@@ -161,7 +161,9 @@ def figures(count: Counter[str]) -> list[str]:
 
 def main() -> int:
     """Execute the command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "cuts")
     parser.add_argument("--only", default="")
     parser.add_argument("--table", action="store_true")
