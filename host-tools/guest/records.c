@@ -6,9 +6,8 @@
  *   records check WHERE WAY SEED DURABLE  after it; the file DURABLE has the numbers reported before the cut
  *
  * Record n has 1 to 8 KiB, a function of the seed and n. WHERE is a directory; with atomic and split it may be a block
- * device, or for check an image.
- * After a record's calls have succeeded, "n T\n" is written to REPORT; T is the time-stamp counter, in virtual time the
- * drive's clock in ns. What the calls promise is in cuts/calls.sh.
+ * device, or for check an image. After a record's calls have succeeded, "n T\n" is written to REPORT; T is the
+ * time-stamp counter, in virtual time the drive's clock in ns. What the calls promise is in cuts/calls.sh.
  *
  *   fsync, fdatasync, odsync, osync, dsync   append the record to the file "log" (odsync, osync: a file opened with
  *                             O_DSYNC, O_SYNC; dsync: RWF_DSYNC)
@@ -261,7 +260,7 @@ static int check_files(uint64_t last)
 	return GOOD;
 }
 
-/* Is each sector of the place in the buffer as record n left it, or as the write after it, which was under way? */
+/* Is each sector of the place, read into the buffer, that of record n or that of `next`, whose write was under way? */
 static bool is_between(uint64_t n, uint64_t next)
 {
 	static uint8_t after[ATOM];

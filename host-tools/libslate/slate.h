@@ -111,9 +111,9 @@ void slate_zone_told(struct slate_dev *d, uint32_t zone);	/* with power */
 uint32_t slate_namespaces(const struct slate_dev *d);
 
 /*
- * slate_handles() returns the number of placement handles (ftl_handles()), or 0 if the drive has none, slate_groups()
- * the number of reclaim groups, of which each has as many handles. `handle` must be below the number of all. Without
- * power, all fields of a handle are 0, and renewing it does nothing.
+ * slate_handles() returns the number of placement handles of all reclaim groups (ftl_handles()), or 0 if the drive has
+ * none; slate_groups() returns the number of groups, which have equally many handles. `handle` must be below
+ * slate_handles(). Without power, all fields of a handle are 0, and renewing it does nothing.
  */
 uint32_t slate_handles(const struct slate_dev *d);
 uint32_t slate_groups(const struct slate_dev *d);

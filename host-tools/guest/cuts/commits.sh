@@ -3,8 +3,8 @@
 #
 # commits.sh: SQLite on ext4 with a write-ahead log, and a transaction of 16 rows every 25 ms, so that all levels of
 # "synchronous" have the same load. A transaction is announced when COMMIT has ended, with its time as took_us. The check
-# counts: lost, the announced transactions that are gone (of a damaged database all), and damaged. Its name in the guest
-# says what it does: make, work or check.
+# counts `lost`, the announced transactions that are gone (if the database is damaged, all), and `damaged`, 0 or 1. The
+# script's name in the guest says what it does: make, work or check.
 #
 #: variants SYNC. SYNC: extra full normal off
 #: apps all
