@@ -61,16 +61,16 @@ struct handle {
 
 struct handles_space {			/* from the functions of space.h */
 	uint64_t units;			/* exported and hidden units */
-	uint64_t block_units;		/* how many of these a block holds */
-	uint32_t kept_blocks;		/* blocks of a plane that hold none of these */
+	uint64_t block_units;		/* mapping units that a block holds */
+	uint32_t kept_blocks;		/* blocks of a plane that hold no such unit */
 };
 
 struct page_handles {
-	uint32_t count;			/* handles of all groups; 0: placement is off, other members are unused */
+	uint32_t count;			/* handles of all groups; 0: placement is off, and no other member is used */
 	uint32_t streams;		/* handles of a group */
 	uint32_t groups;
 	uint32_t planes;		/* of a group */
-	uint32_t *to;			/* with several groups: for each group, the group that takes its pages */
+	uint32_t *to;			/* if there are several groups: to[g] takes the pages meant for group g */
 	uint64_t counted;		/* last sequence issued before the last count of valid units */
 	uint64_t count_every;		/* pages */
 	struct handles_space space;

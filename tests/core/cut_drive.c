@@ -478,7 +478,7 @@ static void verify_units(struct drive *d, const struct drive *h)
 static void verify_flushed(const struct drive *d, const struct drive *h)
 {
 	uint32_t kept[MAX_SECTORS] = { 0 };	/* the latest submission of a write or trim that a flush keeps */
-	uint32_t ended[MAX_SECTORS] = { 0 };	/* event that completed the content that was found */
+	uint32_t ended[MAX_SECTORS] = { 0 };	/* the event that completed the write whose content was found */
 
 	for (uint32_t k = 0; k < h->changes; k++) {
 		const struct change *c = &h->history[k];

@@ -7,7 +7,7 @@
 #include "handles_drive.h"
 
 #define GROUPS 2u
-#define GROUP_UNIT (UNIT_BYTES / GROUPS)	/* of a reclaim unit: a block of the one plane */
+#define GROUP_UNIT (UNIT_BYTES / GROUPS)	/* bytes of a reclaim unit: a block of the group's one plane */
 
 static void make_groups(enum ftl_isolation isolation)
 {

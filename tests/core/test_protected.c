@@ -32,7 +32,7 @@ static const char *const shape[] = {
 static struct slate_dev *dev;
 static uint64_t now;
 static char err[SLATE_ERR_BYTES];
-static const char *also[5];	/* further settings of the drive */
+static const char *also[5];	/* settings that a case adds to `shape`; NULL: no more */
 static struct ftl_io ios[IOS];
 static uint32_t told[IOS];	/* number of calls of done() for each I/O */
 static uint8_t buf[IOS][UNIT];
@@ -513,14 +513,14 @@ static void least_energy(void)
 		/* a bus 20 times slower, two rounds of four pages each: the channel has more to do than a die */
 		{ { "geometry.chips_per_channel=4", "timing.bus_ps_per_byte=20000", "ftl.buffer_units=16" },
 		  2000000 + 8 * 168960 + 200000 },
-		/* two planes: two rounds of two pages that one command programs; else four rounds */
+		/* four pages on a die of two planes: a command programs two pages at once, or (multiplane=no) one */
 		{ { "geometry.planes_per_die=2" }, 3000000 + 2 * (2 * 8448 + 200000) },
 		{ { "geometry.planes_per_die=2", "ftl.multiplane=no" }, 3000000 + 4 * (8448 + 200000) },
 		/* a word line of three pages is one program: two of them for six pages */
 		{ { "geometry.bits_per_cell=3", "geometry.one_shot=yes", "geometry.pages_per_block=24",
 		    "ftl.buffer_units=12" },
 		  2000000 + 2 * (3 * 8448 + 200000) },
-		/* two parity pages for four LSB pages, and an erase of a block for them */
+		/* four LSB pages require two parity pages, which may need an erase of their own block first */
 		{ { "geometry.bits_per_cell=2", "geometry.order=fps", "geometry.paired_loss=yes", "ftl.type=parity" },
 		  3000000 + (4 + 2) * (8448 + 200000) },
 		/* without a buffer: the pages of three slots, and one of the unit in the engine */
