@@ -85,13 +85,7 @@ class Study(GuestTest):
         (self.folder / "my.toml").write_text(TEXT, encoding="utf-8")
         (self.folder / "reads.fio").write_text(JOB, encoding="utf-8")
         results = self.folder / "results"
-        done = subprocess.run(
-            [SLATE, "study", "my.toml", "--out", "out"], cwd=self.folder, capture_output=True, text=True, timeout=300,
-            check=False, env={**os.environ, "SLATE_RESULTS": str(results)},
-        )  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        with open(self.folder / "out" / "runs.csv", encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
+        rows = self.rows_of_study(results)
         self.assertEqual([row["depth"] for row in rows], ["1", "4"])
         for row in rows:
             self.assertEqual(float(row["ios"]), 400)
@@ -109,19 +103,23 @@ class Study(GuestTest):
         for name, text in CUTS.items():
             (self.folder / name).write_text(text, encoding="utf-8")
         results = self.folder / "results"
-        done = subprocess.run(
-            [SLATE, "study", "my.toml", "--out", "out"], cwd=self.folder, capture_output=True, text=True, timeout=300,
-            check=False, env={**os.environ, "SLATE_RESULTS": str(results)},
-        )  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        with open(self.folder / "out" / "runs.csv", encoding="utf-8", newline="") as lines:
-            synced, lazy = csv.DictReader(lines)
+        synced, lazy = self.rows_of_study(results)
         self.assertEqual([float(synced[name]) for name in ("good", "gone", "lost")], [3, 0, 0])
         raw = json.loads((results / lazy["result"] / "cuts.json").read_text(encoding="utf-8"))
         self.assertEqual(raw["figures"]["gone"], raw["operations"])  # the kernel wrote none of it yet
         self.assertGreater(min(raw["operations"]), 0)
         self.assertEqual((float(lazy["lost"]), float(lazy["mean, ms"])), (3, 0.007))
         self.assertIn("2 runs (2 work), 2 known, 0 to make", self.run_slate_again(results))
+
+    def rows_of_study(self, results: Path) -> list[dict[str, str]]:
+        """Run my.toml, whose results go to RESULTS; returns the rows of runs.csv."""
+        done = subprocess.run(
+            [SLATE, "study", "my.toml", "--out", "out"], cwd=self.folder, capture_output=True, text=True, timeout=300,
+            check=False, env={**os.environ, "SLATE_RESULTS": str(results)},
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.folder / "out" / "runs.csv", encoding="utf-8", newline="") as lines:
+            return list(csv.DictReader(lines))
 
     def run_slate_again(self, results: object) -> str:
         """Return what the same study has to do now."""
