@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import unittest
+from pathlib import Path
 
 from support import SLATE, GuestTest
 

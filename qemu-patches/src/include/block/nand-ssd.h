@@ -243,7 +243,7 @@ typedef struct NandSsdSizes {           /* bytes */
 #define NAND_SSD_METADATA_MAX 254       /* bytes of 512 */
 
 typedef struct NandSsdPlacement {
-    uint32_t handles;                   /* of each reclaim group; 0: no placement */
+    uint32_t handles;                   /* of each group; 0: no placement */
     uint32_t groups;                    /* reclaim groups */
     bool persistent;                    /* GC keeps them apart, too */
     uint64_t unit_bytes;                /* of a reclaim unit */
