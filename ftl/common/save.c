@@ -34,7 +34,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
  * the last round's program comes after the channel's last transfer. A parity page is a program of its own. A frontier
  * may have to erase each block that it opens, and one for parity pages.
  */
-static uint64_t needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
+uint64_t save_needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct ftl_save_most most = t->save_most(t, c, g);
 	uint64_t of_channel = geo_dies_per_channel(g), dies = greater(geo_dies(g) / ftl_groups(c), 1);
@@ -70,9 +70,9 @@ const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, cons
 		       "buffer_units";
 	if (!c->hold_up_ns)
 		return NULL;
-	if (c->hold_up_ns < needed_ns(t, c, g))
+	if (c->hold_up_ns < save_needed_ns(t, c, g))
 		return "hold_up_ns is too short for the write buffer: a die may take longer to end its longest command "
-		       "and to get and program its share of the buffer; raise hold_up_ns, lower buffer_units, or set "
+		       "and to get and program its share of the buffer; lower buffer_units, or set "
 		       "hold_up_ns to 0";
 	if (g->paired_loss && !g->one_shot && t->not_safe)
 		return "hold_up_ns must be 0 with paired_loss: a program that the capacitors do not finish takes the "

@@ -29,6 +29,9 @@
 /* Returns the first rule for power_protected and hold_up_ns that c breaks, as a sentence, or NULL. c is valid else. */
 const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 
+/* Returns the least hold_up_ns (but 0) that save_fault() accepts for c, whose other values are valid, in ns. */
+uint64_t save_needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
+
 /*
  * The power has failed at now_ns, the time of the last step(); the drive is protected. Do steps 1 to 4 and set *end_ns
  * to the time at which the array loses its power. Returns the pages of the buffer that were not saved.

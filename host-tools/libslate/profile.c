@@ -17,6 +17,7 @@
 #include "closest.h"
 #include "nand_geom.h"
 #include "oob.h"
+#include "save.h"
 
 #define VALUE_BYTES 128		/* a value's text: nine numbers of ten digits and commas */
 
@@ -477,6 +478,15 @@ static void refuse_foreign(struct parse *s)
 	}
 }
 
+/* Write which hold_up_ns would suffice, or that no value of the key does. */
+static void say_needed(const struct profile *p, char *note, size_t room)
+{
+	unsigned long long needed = save_needed_ns(p->ops, &p->ftl, &p->array.geo);
+
+	snprintf(note, room, needed > KNOB_NS_MAX ? ", since raising it cannot help: %llu ns would be needed" :
+		 ", or raise it to %llu or more", needed);
+}
+
 static void derive_capacity(struct parse *s, uint64_t raw)
 {
 	struct profile *p = s->p;
@@ -498,6 +508,8 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 		else if (strstr(why, "capacity"))
 			snprintf(note, sizeof(note), " (exported %llu MiB of %llu MiB raw)",
 				 (unsigned long long)(p->ftl.capacity_bytes >> 20), (unsigned long long)(raw >> 20));
+		else if (!strncmp(why, "hold_up_ns is too short", 23))
+			say_needed(p, note, sizeof(note));
 		blame(s, "ftl", why, note);
 	} else if (!p->ops && p->ftl.capacity_bytes > raw) {
 		complain_of(s, profile_key_find("ftl", "capacity_mib"),

@@ -489,7 +489,7 @@ static void assertion_during_a_save(void)
 static void refusals(void)
 {
 	static const struct { const char *set, *says; } bad[] = {
-		{ "ftl.hold_up_ns=2833791", "hold_up_ns is too short for the write buffer" },
+		{ "ftl.hold_up_ns=2833791", "set hold_up_ns to 0, or raise it to 2833792 or more" },
 		{ "ftl.buffer_units=0", "power_protected must be no with buffer_units = 0" },
 	};
 
@@ -499,6 +499,10 @@ static void refusals(void)
 	}
 	make("ftl.hold_up_ns=2833792");
 	slate_close(dev);
+	also[0] = "timing.erase_ns=1000000000";
+	EXPECT_EQ(open_with("ftl.hold_up_ns=1000000000", NULL), SSD_E_INVAL);
+	EXPECT(strstr(err, ", since raising it cannot help: 2000833792 ns would be needed"));
+	also[0] = NULL;
 }
 
 /*
@@ -537,14 +541,15 @@ static void least_energy(void)
 	};
 
 	for (size_t i = 0; i < sizeof(least) / sizeof(*least); i++) {
-		char set[40];
+		char set[40], says[40];
 
+		snprintf(says, sizeof(says), "or raise it to %u or more", least[i].ns);
 		memcpy(also, least[i].also, sizeof(also));
 		for (uint32_t less = 0; less < 2; less++) {
 			snprintf(set, sizeof(set), "ftl.hold_up_ns=%u", least[i].ns - less);
 			EXPECT_EQ(open_with(set, NULL), less ? SSD_E_INVAL : SSD_OK);
 			if (less)
-				EXPECT(strstr(err, "hold_up_ns is too short for the write buffer"));
+				EXPECT(strstr(err, says));
 			else
 				slate_close(dev);
 		}
