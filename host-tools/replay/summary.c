@@ -2,6 +2,7 @@
 /* summary.c - prints a summary that fits on a screen. The JSON has all numbers. */
 #include "plural.h"
 #include "replay.h"
+#include "slate_power.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -118,6 +119,25 @@ static void print_check(const struct replay *r)
 	       v.wrong, v.unknown);
 }
 
+static void print_cut(const struct replay *r)
+{
+	struct slate_power p;
+	uint64_t programs, erases, saved;
+
+	if (!r->o.cut)
+		return;
+	slate_get_power(r->dev, &p);
+	programs = (uint64_t)p.torn[NAND_PROGRAM] + p.torn[NAND_COPYBACK];
+	erases = p.torn[NAND_ERASE];
+	saved = (uint64_t)p.save.ops[NAND_PROGRAM] + p.save.ops[NAND_COPYBACK];
+	printf("cut    at %" PRIu64 " ns: %" PRIu64 " request%s in flight lost, %" PRIu64 " program%s and %" PRIu64
+	       " erase%s torn", p.cut_ns, r->lost, plural(r->lost), programs, plural(programs), erases, plural(erases));
+	if (p.save.ns)
+		printf("; then %" PRIu64 " page%s saved in %" PRIu64 " ns, %u lost", saved, plural(saved), p.save.ns,
+		       p.save.left_pages);
+	printf("\n");
+}
+
 void summary_print(struct replay *r)
 {
 	const struct account *a = &r->account;
@@ -144,4 +164,5 @@ void summary_print(struct replay *r)
 		print_op(r, op);
 	print_drive(r);
 	print_check(r);
+	print_cut(r);
 }

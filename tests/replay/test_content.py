@@ -86,6 +86,20 @@ class Cut(Case):
             again = self.cut(at_ns)[1].read_bytes()
             self.assertEqual(hashlib.sha256(again).hexdigest(), first)
 
+    def test_the_summary(self) -> None:
+        """It says what the cut took, and what capacitors saved of the six pages of a write.
+
+        A program takes 104,096 ns. At the cut each of two dies executes its first, and is to execute two more.
+        """
+        words = ("--profile", TINY, "--drive", self.folder / "s.slate", "--open", "--cut-at")
+        said = self.call(*words, 5 + 104_096 - 1, self.trace).stdout
+        self.assertIn("\ncut    at 104100 ns: 5 requests in flight lost, 2 programs and 0 erases torn\n", said)
+        trace = self.file("six", "# slate-trace 1\n0 0 write 0 24576\n")
+        saves = ("--profile", TINY, "--set", "ftl.buffer_units=8", "--set", "ftl.power_protected=yes", "--open")
+        said = self.call(*saves, "--drive", self.folder / "p.slate", "--cut-at", 10_000, trace).stdout
+        self.assertIn("\ncut    at 10000 ns: 0 requests in flight lost, 0 programs and 0 erases torn; "
+                      "then 4 pages saved in 302288 ns, 0 lost\n", said)  # fmt: skip
+
     def test_many_in_one_replay(self) -> None:
         """Each copy of the replay leaves what a replay of its own leaves: before, between and after the requests."""
         times = (0, 1500, 50_000, 50_000, 104_101, 10**9)
