@@ -95,7 +95,7 @@ class Point:
 
     @property
     def capacity_mib(self) -> int:
-        """Return the exported capacity, rounded up to MiB."""
+        """Return the exported capacity, rounded to the nearest MiB."""
         return round(self.blocks * self.block_units * UNIT / (1 + self.op_percent / 100) / MIB)
 
     @property
