@@ -2,9 +2,9 @@
 /*
  * oob.h - what the page FTL writes into a page's spare area.
  *
- * Little-endian, 7 + 9 * units bytes, no padding; then a byte for the stream if there are placement
- * handles, and metadata_bytes for each unit (ftl/page/metadata.h). ECC covers the spare area, so it
- * needs no checksum.
+ * Little-endian, 7 + 9 * units bytes, no padding; then HANDLES_OOB_BYTES if there are placement handles
+ * (ftl/page/handles.h), and metadata_bytes for each unit (ftl/page/metadata.h). ECC covers the spare area, so
+ * it needs no checksum.
  *
  *   0  5  order     the log sequence of a host page; a GC page has that of the
  *                   last host page issued before it

@@ -54,6 +54,7 @@ void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_c
 {
 	f->handles.handle = ssd_carve(m, ftl_handles(c), sizeof(*f->handles.handle));
 	f->handles.round = ssd_carve(m, (size_t)c->placement_handles * f->shape.planes, sizeof(*f->handles.round));
+	f->handles.written = ssd_carve(m, c->placement_handles ? f->buf.pages : 0, sizeof(*f->handles.written));
 	if (ftl_groups(c) > 1)
 		f->handles.to = ssd_carve(m, ftl_groups(c), sizeof(*f->handles.to));
 }
@@ -118,16 +119,6 @@ static uint32_t plane_of(const struct page_ftl *f, uint32_t b)
 	return geo_plane_of(f->g, (pbn_t){ b });
 }
 
-/* Count the block's pages as a part of its handle's reclaim unit, and the block as one of the present round. */
-static void count_block(struct page_ftl *f, uint32_t b)
-{
-	const struct blk *k = &f->bt.blk[b];
-	struct handle *h = handle_in(f, plane_of(f, b), k->stream);
-
-	h->written += (uint64_t)k->next_page * f->g->page_bytes;
-	*round_of(f, plane_of(f, b), k->stream) = h->round;
-}
-
 /* ---- groups --------------------------------------------------------------- */
 
 /* Returns how many valid units the group should have at most (handles.h, below W8). */
@@ -186,8 +177,8 @@ bool handles_takes(const struct page_ftl *f, uint32_t plane)
 }
 
 /*
- * Find what is written of the handles' rounds. A full block belongs to the round if pages of it were written after
- * the first page of a block that is still open. Pages that were padded count like others.
+ * Find which planes have opened their blocks of the handles' rounds. A full block belongs to the round if pages of it
+ * were written after the first page of a block that is still open.
  */
 void handles_mounted(struct page_ftl *f)
 {
@@ -209,10 +200,8 @@ void handles_mounted(struct page_ftl *f)
 
 		if ((k->state == BLK_OPEN || k->state == BLK_FULL) && !k->copies && !k->map &&
 		    k->last_order >= handle_in(f, plane_of(f, b), k->stream)->first_seq)
-			count_block(f, b);
+			*round_of(f, plane_of(f, b), k->stream) = handle_in(f, plane_of(f, b), k->stream)->round;
 	}
-	for (uint32_t i = 0; i < h->count; i++)
-		h->handle[i].written %= h->unit_bytes;
 	if (handles_has_groups(h))
 		count_groups(f);
 }
@@ -234,6 +223,7 @@ void handles_began(struct page_ftl *f, uint32_t w)
 {
 	f->buf.page[w].handle = (uint8_t)f->handles.current & 0x7f;
 	f->handles.handle[f->handles.current].last = w;
+	f->handles.written[w] = f->handles.handle[f->handles.current].written;
 }
 
 static void next_unit(struct page_ftl *f, struct handle *h)
@@ -249,10 +239,11 @@ void handles_wrote(struct page_ftl *f, const struct ftl_io *io, uint32_t bytes)
 	if (io->lost)
 		return;
 	h->written += bytes;
-	if (h->written < f->handles.unit_bytes)
-		return;
-	h->written -= f->handles.unit_bytes;
-	next_unit(f, h);
+	if (h->written >= f->handles.unit_bytes) {
+		h->written -= f->handles.unit_bytes;
+		next_unit(f, h);
+	}
+	f->handles.written[f->buf.open] = h->written;
 }
 
 static void close_page(struct page_ftl *f, uint32_t w)
@@ -372,16 +363,33 @@ void handles_end_unit(struct page_ftl *f, uint32_t handle)
 
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
 {
+	uint8_t *p = oob + OOB_BYTES(f->shape.upp);
+
 	f->host.stats.stray_pages += f->bt.blk[b].stream != stream;
-	oob[OOB_BYTES(f->shape.upp)] = (uint8_t)f->bt.blk[b].stream;
+	memset(p, 0, HANDLES_OOB_BYTES);
+	p[0] = f->bt.blk[b].stream;
 }
 
-void handles_placed(struct page_ftl *f, uint32_t b, uint32_t handle, uint8_t *oob)
+static void note_page(struct page_ftl *f, uint32_t handle, uint64_t seq, uint64_t written)
+{
+	struct handle *h = &f->handles.handle[handle];
+
+	if (seq < h->page_seq)
+		return;
+	h->page_seq = seq;
+	h->page_written = written;
+}
+
+void handles_placed(struct page_ftl *f, uint32_t b, uint32_t w, uint8_t *oob)
 {
 	struct page_handles *h = &f->handles;
+	uint32_t handle = f->buf.page[w].handle;
 	uint32_t group = handles_has_groups(h) ? handle / h->streams : 0, stream = handle - group * h->streams;
 
 	handles_took(f, b, stream, oob);
+	oob[OOB_BYTES(f->shape.upp) + 1] = (uint8_t)handle;
+	oob_put5(oob + OOB_BYTES(f->shape.upp) + 2, h->written[w] / FTL_SECTOR_BYTES);
+	note_page(f, handle, f->buf.page[w].seq, h->written[w]);
 	if (!handles_has_groups(h))
 		return;
 	f->host.stats.stray_pages += f->bt.blk[b].stream == stream && group_of_plane(f, plane_of(f, b)) != group;
@@ -389,19 +397,45 @@ void handles_placed(struct page_ftl *f, uint32_t b, uint32_t handle, uint8_t *oo
 		count_groups(f);
 }
 
+/* A mount has found a page of the handle. The drive may have been written with larger units. */
+static void found_page(struct page_ftl *f, uint32_t handle, uint64_t seq, uint64_t sectors)
+{
+	if (handle >= f->handles.count)
+		return;
+	note_page(f, handle, seq, sectors * FTL_SECTOR_BYTES % f->handles.unit_bytes);
+	f->handles.handle[handle].written = f->handles.handle[handle].page_written;
+}
+
 /*
- * Note the handle of a page that a mount has found. A drive may have been written with more handles; blocks of those
- * count as the first one's.
+ * Note the stream and the handle of a page that a mount has found. A drive may have been written with more handles;
+ * blocks of those count as the first one's.
  */
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 {
 	struct oob_head h = oob_get_head(oob);
 	struct blk *k = &f->bt.blk[ppn / f->g->pages_per_block];
-	uint32_t stream = oob[OOB_BYTES(f->shape.upp)];
+	const uint8_t *p = oob + OOB_BYTES(f->shape.upp);
 
-	k->stream = (uint8_t)(stream < f->handles.streams ? stream : 0);
-	if (h.kind == OOB_HOST && !(ppn % f->g->pages_per_block))
+	k->stream = p[0] < f->handles.streams ? p[0] : 0;
+	if (h.kind != OOB_HOST)
+		return;
+	found_page(f, p[1], h.order, oob_get5(p + 2));
+	if (!(ppn % f->g->pages_per_block))
 		k->parity_seq = h.order & OOB_SEQ_LAST;
+}
+
+void handles_save(const struct page_ftl *f, uint8_t *to)
+{
+	for (uint32_t i = 0; i < f->handles.count; i++, to += HANDLES_SAVED) {
+		oob_put5(to, f->handles.handle[i].page_seq);
+		oob_put5(to + 5, f->handles.handle[i].page_written / FTL_SECTOR_BYTES);
+	}
+}
+
+void handles_restore(struct page_ftl *f, const uint8_t *from)
+{
+	for (uint32_t i = 0; i < f->handles.count; i++, from += HANDLES_SAVED)
+		found_page(f, i, oob_get5(from), oob_get5(from + 5));
 }
 
 /* ---- renewal ------------------------------------------------------------- */

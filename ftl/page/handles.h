@@ -40,13 +40,26 @@
  * round of blocks has, whether they are on flash or in the buffer, or when the host ends it. Padded pages
  * take a part of the blocks and not of the unit, and units overwritten in the buffer the reverse, so a
  * unit that the host fills may end within a block. One that the host ends takes its open blocks along: its
- * buffer page is closed, and the last of its pages to be issued (wpage.ends) closes the blocks. A mount counts
- * the pages of the round, padding included.
+ * buffer page is closed, and the last of its pages to be issued (wpage.ends) closes the blocks.
+ *
+ * Each page of the host says how much of its handle's unit was written up to it, wherever the page went. A mount
+ * takes that from the handle's newest page. So a cut undoes an update after which no page of the handle was issued.
+ *
+ * The spare area has HANDLES_OOB_BYTES:
+ *
+ *   0  1  stream of the page's block
+ *   1  1  page of the host: number of its handle
+ *   2  5  page of the host: sectors of the handle's reclaim unit written with this page and those before it
+ *
+ * GC may erase the newest page of a handle, after it has copied what is valid. A mount then finds an older page. A
+ * checkpoint (map/ckpt.c) has the newest of each handle.
  */
 #ifndef SLATE_HANDLES_H
 #define SLATE_HANDLES_H
 
 #include "front.h"
+
+#define HANDLES_OOB_BYTES 7u
 
 struct page_ftl;
 
@@ -55,6 +68,8 @@ struct handle {
 	uint32_t last;			/* buffer page opened last, or NONE; perhaps another's by now */
 	uint32_t round;			/* number of the round */
 	uint64_t written;		/* bytes of the reclaim unit that the host has written */
+	uint64_t page_seq;		/* newest page issued, or found by a mount; 0: none */
+	uint64_t page_written;		/* `written` with that page and those before it */
 	uint64_t units;			/* reclaim units begun after the first */
 	uint64_t first_seq;		/* mount: of the pages in open blocks */
 };
@@ -79,6 +94,7 @@ struct page_handles {
 	uint32_t current;
 	uint64_t unit_bytes;		/* of a reclaim unit */
 	struct handle *handle;
+	uint64_t *written;		/* of each buffer page: `written` of its handle with the page's content */
 	uint32_t *round;		/* of each plane and stream: the round whose block has been opened last */
 };
 
@@ -93,10 +109,10 @@ static inline bool handles_has_groups(const struct page_handles *h)
 	return SSD_UNLIKELY(h->groups > 1);
 }
 
-/* Set the stream in the spare area of a map page. Map pages belong to no handle, and say 0. */
+/* Set the spare area of a map page. Map pages belong to no handle, and say 0. */
 static inline void handles_took_hidden(uint32_t units_per_page, uint8_t *oob)
 {
-	oob[OOB_BYTES(units_per_page)] = 0;
+	memset(oob + OOB_BYTES(units_per_page), 0, HANDLES_OOB_BYTES);
 }
 
 void handles_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c);
@@ -122,10 +138,14 @@ void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 bool handles_takes(const struct page_ftl *f, uint32_t plane);
 /* A copy of the stream goes to block b: set its spare area. */
 void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
-/* A host page of the handle goes to block b, and has been mapped: set its spare area, and count a stray page. */
-void handles_placed(struct page_ftl *f, uint32_t b, uint32_t handle, uint8_t *oob);
+/* The buffer page w goes to block b, and has been mapped: set its spare area, and count a stray page. */
+void handles_placed(struct page_ftl *f, uint32_t b, uint32_t w, uint8_t *oob);
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: a page was found */
 void handles_renew(struct page_ftl *f, uint32_t handle);	/* the host ends the handle's reclaim unit early */
+/* map/ckpt.c: HANDLES_SAVED bytes say of each handle what its newest page does. */
+#define HANDLES_SAVED 10u
+void handles_save(const struct page_ftl *f, uint8_t *to);
+void handles_restore(struct page_ftl *f, const uint8_t *from);
 void handles_check(const struct page_ftl *f);
 
 #endif

@@ -470,14 +470,15 @@ static const char *cache_fault(const struct front_policy *policy, const struct f
 }
 
 /*
- * Returns the size of a page's spare area: the fields of oob.h; with placement handles a byte for the stream of the
- * page's block; the metadata of its units.
+ * Returns the size of a page's spare area: the fields of oob.h; with placement handles those of handles.h; the metadata
+ * of its units.
  */
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes;
 
-	return front_oob_bytes(t->policy, upp) + (c->placement_handles > 0) + upp * c->metadata_bytes;
+	return front_oob_bytes(t->policy, upp) + (c->placement_handles ? HANDLES_OOB_BYTES : 0) +
+	       upp * c->metadata_bytes;
 }
 
 static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,

@@ -166,7 +166,7 @@ static SSD_APART void page_extras(struct page_ftl *f, uint32_t w, uint32_t ppn, 
 	if (f->heat.byte && !again)
 		note_heat(f, w);
 	if (f->handles.count)
-		handles_placed(f, fxp_quotient(f->shape.by_block_pages, ppn), p->handle, oob);
+		handles_placed(f, fxp_quotient(f->shape.by_block_pages, ppn), w, oob);
 	if (SSD_UNLIKELY(p->ends) && !again)
 		handles_end_unit(f, p->handle);
 	if (f->metadata.bytes)

@@ -49,7 +49,7 @@ static inline void mount_anew(void)
 static inline void make_blocks(enum ftl_isolation isolation, uint32_t blocks_per_plane)
 {
 	struct nand_array_config c = {
-		.geo = { DIES, 1, 1, 1, blocks_per_plane, PAGES, PAGE, 64, OOB_BYTES(UPP) + 1, PAGE, 0, 2, 1,
+		.geo = { DIES, 1, 1, 1, blocks_per_plane, PAGES, PAGE, 64, OOB_BYTES(UPP) + 7, PAGE, 0, 2, 1,
 			 .copyback = true },
 		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 

@@ -134,6 +134,46 @@ static void a_full_group_gives_way(void)
 	gone();
 }
 
+/*
+ * As above, page 327 and the later ones go to group 1. They count as the unit of the handle that they name, also after
+ * a mount, and the same handle of group 1 has its own unit. An update ends the former alone.
+ */
+static void a_full_group_has_its_units(void)
+{
+	uint32_t pages = 403;
+
+	make_groups(FTL_ISOLATED_INITIALLY);
+	write_units(number(1, 1), 1100, UPP, false);
+	for (uint32_t i = 0; i < pages; i++)
+		write_units(number(0, 1), i * UPP, UPP, false);
+	flush();
+	EXPECT(f->ops->stats(f)->stray_pages > 70);
+	for (uint32_t life = 0; life < 2; life++) {
+		expect_group(0, 1, PAGES - 3, life ? 0 : pages / PAGES);
+		expect_group(1, 1, PAGES - 1, 0);
+		nand_array_power_cut(t.a, now, 1);
+		nand_array_power_on(t.a);
+		mount_anew();
+	}
+	for (uint32_t units = 0; units < 4; units++) {	/* the last page is full, or waits in the buffer half full */
+		uint64_t left = (PAGES - (units ? 0 : 3)) * PAGE - units * UNIT;
+
+		write_units(number(0, 1), 2 * pages, units, false);
+		EXPECT_EQ(f->ops->renew_handle(f, now, number(0, 1)), left);
+		f->ops->check(f);
+		expect_group(0, 1, PAGES, units + 1);
+		expect_group(1, 1, PAGES - 1, 0);
+		EXPECT_EQ(f->ops->renew_handle(f, now, number(0, 1)), GROUP_UNIT);	/* of an empty unit */
+	}
+	flush();
+	for (uint32_t i = 1; i < PAGES; i++)
+		write_units(number(1, 1), 1100 + i * UPP, UPP, false);
+	expect_group(1, 1, PAGES, 1);
+	expect_group(0, 1, PAGES, 4);
+	read_all();
+	gone();
+}
+
 /* Each group in turn is asked for more than its share, and GC works in both. No data are lost, no write fails. */
 static void groups_take_turns_to_overflow(void)
 {
@@ -237,6 +277,7 @@ int main(void)
 	RUN(data_stay_in_their_group);
 	RUN(each_group_has_its_units);
 	RUN(a_full_group_gives_way);
+	RUN(a_full_group_has_its_units);
 	RUN(groups_take_turns_to_overflow);
 	RUN(groups_may_change);
 	RUN(a_group_without_free_blocks_is_left);

@@ -5,6 +5,7 @@
  */
 #include "controller.h"
 #include "handles_drive.h"
+#include "page_state.h"
 
 #define SECTOR FTL_SECTOR_BYTES
 
@@ -363,6 +364,85 @@ static void a_mount_finds_full_blocks(void)
 	}
 }
 
+static void cut_and_mount(void)
+{
+	nand_array_power_cut(t.a, now, 1);
+	nand_array_power_on(t.a);
+	mount_anew();
+}
+
+/* After a flush and a cut exactly that is left of each unit which was left before, whatever was padded and trimmed. */
+static void a_mount_finds_what_the_host_wrote(void)
+{
+	uint64_t sectors[HANDLES] = { 0 };
+
+	make(FTL_ISOLATED_INITIALLY);
+	for (uint32_t life = 0; life < 40; life++) {
+		for (uint32_t i = 0; i < 1 + life; i++) {
+			uint32_t h = (uint32_t)(rnd(&rng) % HANDLES), count = 1 + (uint32_t)(rnd(&rng) % 12);
+
+			write_sectors(h, (uint32_t)(rnd(&rng) % (i % 2 ? 64 : LPNS)), count);
+			sectors[h] += count;
+			if (rnd(&rng) % 8 == 0)
+				run((struct ftl_io){ .op = FTL_TRIM, .offset = 500 * UNIT, .bytes = 600 * UNIT });
+		}
+		flush();
+		cut_and_mount();
+		for (uint32_t h = 0; h < HANDLES; h++)
+			expect_left(h, UNIT_BYTES - sectors[h] * SECTOR % UNIT_BYTES, 0);
+	}
+	gone();
+}
+
+/* No page says that the host has ended a unit, only the pages that follow. */
+static void a_cut_undoes_an_update_without_writes(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	write_units(1, 0, 5 * UPP, false);
+	flush();
+	EXPECT_EQ(f->ops->renew_handle(f, now, 1), UNIT_BYTES - 5 * PAGE);
+	expect_handle(1, DIES * PAGES, 1);
+	cut_and_mount();
+	expect_handle(1, DIES * PAGES - 5, 0);
+	EXPECT_EQ(f->ops->renew_handle(f, now, 1), UNIT_BYTES - 5 * PAGE);
+	write_units(1, 20, UPP, false);
+	flush();
+	cut_and_mount();
+	expect_handle(1, DIES * PAGES - 1, 0);
+	write_units(1, 30, 1, false);			/* the update closes its page */
+	EXPECT_EQ(f->ops->renew_handle(f, now, 1), UNIT_BYTES - PAGE - UNIT);
+	flush();
+	cut_and_mount();
+	expect_left(1, UNIT_BYTES - PAGE - UNIT, 0);
+	gone();
+}
+
+/*
+ * A checkpoint says what is written of each unit: the mount reads few of the pages that it trusts, here not the newest
+ * ones of handle 2. The map has 9000 entries of 4 bytes, so 18 units, and 8 of them are in memory.
+ */
+static void a_mount_by_a_checkpoint_finds_it(void)
+{
+	uint32_t units = 9000;
+
+	make_blocks(FTL_ISOLATED_INITIALLY, 400);
+	fc.capacity_bytes = (uint64_t)units * UNIT;
+	fc.map_cache_pages = 8;
+	mount_anew();
+	write_units(2, 0, 3 * UPP + 1, false);
+	flush();
+	for (uint32_t i = 0; i < 4000; i++)
+		write_units(i % 2, 100 + (uint32_t)(rnd(&rng) % 4000), UPP, false);
+	flush();
+	cut_and_mount();
+	EXPECT(page_ftl_of(f)->cache.ckpt.held[0] != BLK_NONE);
+	expect_handle(0, DIES * PAGES - 2000 % (DIES * PAGES), 0);
+	expect_handle(1, DIES * PAGES - 2000 % (DIES * PAGES), 0);
+	expect_left(2, UNIT_BYTES - 3 * PAGE - UNIT, 0);
+	read_all();
+	gone();
+}
+
 /* As many handles as a profile may have, each with its blocks, also after a power cut. */
 static void there_are_128_handles(void)
 {
@@ -451,9 +531,9 @@ static void bad_settings_are_refused(void)
 	fc.buffer_units = 1000;
 	refused("placement_handles must be at most 128");
 	fc = good;
-	t.c.geo.oob_bytes = 8 + 9 * UPP - 1;
+	t.c.geo.oob_bytes = 14 + 9 * UPP - 1;
 	refused("oob_bytes is too small for this FTL");
-	EXPECT_EQ(ftl_oob_bytes(ftl_list[0], &fc, &t.c.geo), 8 + 9 * UPP);
+	EXPECT_EQ(ftl_oob_bytes(ftl_list[0], &fc, &t.c.geo), 14 + 9 * UPP);
 	t.c.geo = g;
 	t.c.geo.bits_per_cell = 2;
 	t.c.geo.order = NAND_ORDER_FPS;
@@ -484,6 +564,9 @@ int main(void)
 	RUN(a_handle_is_moved_on);
 	RUN(a_mount_finds_open_blocks);
 	RUN(a_mount_finds_full_blocks);
+	RUN(a_mount_finds_what_the_host_wrote);
+	RUN(a_cut_undoes_an_update_without_writes);
+	RUN(a_mount_by_a_checkpoint_finds_it);
 	RUN(there_are_128_handles);
 	RUN(fewer_handles_find_all_data);
 	RUN(bad_settings_are_refused);

@@ -41,6 +41,7 @@
  *   then for each block: 4 erase count, 4 pages written (bit 31: map pages, bit 30: copies), 5 last order, 5 mark
  *   then 4 for each trim bitmap and the dead list: the unit's address
  *   then for each map page: 4 page number, 5 its sequence
+ *   then for each placement handle, as of t0: 5 sequence of its newest page, 5 what that page says (handles.h)
  *
  * A page of it has 4 magic, 4 index, 5 number of the checkpoint, 3 zero, and then its part of the image.
  */
@@ -72,13 +73,18 @@ uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page)
 	return ckpt_hidden(f, maps_and_list(f)) + (size_t)page * CKPT_MAP_PAGE;
 }
 
-void ckpt_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct nand_geometry *g)
+uint8_t *ckpt_handles(const struct page_ftl *f)
+{
+	return ckpt_map_page(f, f->cache.pages);
+}
+
+void ckpt_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct nand_geometry *g, uint32_t handles)
 {
 	struct page_ckpt *c = &f->cache.ckpt;
 	uint32_t part = g->page_bytes - CKPT_PAGE_HEAD;
 
 	c->bytes = CKPT_HEAD + (uint32_t)geo_blocks(g) * CKPT_BLOCK + maps_and_list(f) * 4 +
-		   f->cache.pages * CKPT_MAP_PAGE;
+		   f->cache.pages * CKPT_MAP_PAGE + handles * HANDLES_SAVED;
 	c->pages = (c->bytes + part - 1) / part;
 	c->blocks = (c->pages + g->pages_per_block - 1) / g->pages_per_block;
 	c->period = (uint64_t)PERIOD * (c->pages + f->cache.frames);
@@ -146,6 +152,7 @@ static void save_blocks(const struct page_ftl *f)
 	}
 	for (uint32_t d = 0; d < f->shape.dies; d++)
 		leave_out_running(f, &f->die[d]);
+	handles_save(f, ckpt_handles(f));
 }
 
 /*

@@ -15,9 +15,10 @@
 #define CKPT_OF_COPIES 0x40000000u
 #define CKPT_PAGES 0x3fffffffu
 
-/* Return the places in the image of a block, of the address of a bitmap or of the dead list, and of a map page. */
+/* Return the places in the image of a block, the address of a bitmap or the dead list, a map page, and the handles. */
 uint8_t *ckpt_block(const struct page_ftl *f, uint32_t b);
 uint8_t *ckpt_hidden(const struct page_ftl *f, uint32_t i);
 uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page);
+uint8_t *ckpt_handles(const struct page_ftl *f);
 
 #endif

@@ -61,7 +61,7 @@ static void lay_out_cache(struct page_ftl *f, struct ssd_arena *m, const struct 
 	k->loads_max = k->frames - map_frames_min(g, upp) + 1;
 	k->host_max = upp + k->loads_max / 2;
 	k->loads_max -= k->loads_max / 2;
-	ckpt_lay_out(f, m, g);
+	ckpt_lay_out(f, m, g, ftl_handles(c));
 }
 
 void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)

@@ -246,6 +246,7 @@ bool ckpt_find(struct page_mount *s)
 		restore_block(s, b);
 	for (uint32_t b = 0; f->handles.count && b < geo_blocks(f->g); b++)
 		find_handle(s, b);
+	handles_restore(f, ckpt_handles(f));
 	restore_directory(s);
 	find_dead_list(s);
 	return true;
