@@ -104,6 +104,10 @@ static const struct kind {
 			       "ftl.superblock_cold=yes", "ftl.superblock_map_parts=2" } },
 	{ "page-shot", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=3",
 			 "geometry.pages_per_block=24", "geometry.one_shot=yes", "geometry.paired_loss=yes" } },
+	{ "handles", { "ftl.type=page", "ftl.buffer_units=16", "geometry.blocks_per_plane=40",
+		       "ftl.placement_handles=3", "ftl.placement_groups=2", "ftl.placement_isolation=persistently" } },
+	{ "handles-map", { "ftl.type=page", "ftl.buffer_units=16", "ftl.placement_handles=2",
+			   "ftl.placement_groups=2", MAP_CACHED } },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
@@ -251,6 +255,8 @@ static bool one_io(struct ftl_io *io)
 	io->fua = io->op == FTL_WRITE && roll() % 16 == 0;
 	io->lost = io->op == FTL_WRITE && roll() % 16 == 0;	/* zones, and parts of units, are refused */
 	io->crossing = (uint8_t)(roll() % 3);
+	if (slate_handles(dev) && io->op == FTL_WRITE)
+		io->handle = (uint8_t)(roll() % slate_handles(dev));
 	if (slate_zones(dev, &zones))
 		zone_io(io, &zones);
 	pending++;
@@ -494,6 +500,19 @@ static void change_setting(void)
 	(void)!slate_set(dev, now_ns, text);
 }
 
+/* Something is left of each handle's reclaim unit, and no more than it holds. End some of them. */
+static void use_handles(void)
+{
+	for (uint32_t i = 0; slate_powered(dev) && i < slate_handles(dev); i++) {
+		struct ftl_handle h = slate_handle(dev, i);
+
+		if (!h.left_bytes || h.left_bytes > h.unit_bytes)
+			fault("what is left of a reclaim unit");
+		if (roll() % 4 == 0 && slate_renew_handle(dev, now_ns, i) != h.left_bytes)
+			fault("what a handle update returns");
+	}
+}
+
 static void use(uint8_t flags)
 {
 	struct slate_order collect = { .command = SLATE_FORCE_GC, .arg = { flags >> 4 } };
@@ -506,6 +525,7 @@ static void use(uint8_t flags)
 	if (flags & 2)
 		read_all();
 	work(8);
+	use_handles();
 	if (flags & 4)
 		(void)!slate_control(dev, now_ns, &collect, &result);
 	if (flags & 4)
@@ -522,6 +542,7 @@ static void use(uint8_t flags)
 	pending = 0;
 	if (slate_power_on(dev, now_ns, err))
 		return;
+	use_handles();
 	work(4);
 	slate_check(dev);
 }

@@ -347,8 +347,11 @@ class Sequence:
         vm.settle()
         vm.qmp("x-nand-ssd-control", node_name="ssd0", command=4)
         if not self.power()["on"]:
-            vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+            with contextlib.suppress(QmpError):  # with a thread it may come back by itself between the two commands
+                vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
         power = self.power()
+        if not power["on"]:
+            raise Broken("the power is off")
         if not self.threaded:
             vm.step(max(1, power.get("ready-ns", 0) - power.get("on-ns", 0)))
             if self.table:
