@@ -64,6 +64,18 @@ class Fdp(GuestTest):
         rows = [struct.unpack_from("<BxH", events, 64 + 64 * i) for i in range(struct.unpack_from("<I", events)[0])]
         self.assertEqual(rows, [(INVALID_PID, 7), (NOT_FULLY_WRITTEN, 1), (NOT_FULLY_WRITTEN, 0)])
 
+    def test_groups(self) -> None:
+        """With two reclaim groups a unit has half the size. Identifiers 0 and 1 are of group 0, and 7 is wrong."""
+        result, found = self.run_work("tools", *TWO, "--set", "ftl.placement_groups=2")
+        steps = dict(line.split() for line in result.text("tools.txt").splitlines())
+        self.assertEqual({name for name, status in steps.items() if status != "0"}, {"update-7", "wrong-group"})
+        self.assertEqual(found, (5 * UNIT, 2 * PAGE, 0))
+        self.assert_true(result, found)
+        unit = RECLAIM_UNIT // 2
+        left = [f": {(unit - written) // LBA}\n" for written in (UNIT, PAGE, 0)]
+        self.assertEqual([result.text("status.txt").count(words) for words in left], [1, 1, 2])
+        self.assertEqual([result.text("status-again.txt").count(words) for words in left], [0, 0, 4])
+
     @unittest.skipUnless(has_fdp(), "the guest's fio has no fdp=1")
     def test_rings_are_never_copied(self) -> None:
         """Each ring is overwritten in the order in which it was written: no unit of its oldest block is valid."""
