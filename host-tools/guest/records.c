@@ -17,6 +17,9 @@
  *   atomic    write 16 KiB with RWF_ATOMIC, O_DIRECT and RWF_DSYNC at one of 64 places of "log", or of the block device
  *   split     the same without RWF_ATOMIC: the write under way at the cut may be there in part
  *
+ * On zonefs (WHERE has seq/0) the first five append record n, of 1 to 4 blocks, to seq/N, N = n mod 4, with O_DIRECT. A
+ * file without room for a record is first truncated to 0, which resets its zone.
+ *
  * Exit status of check: 1 a record that was reported is missing; 2 one is there in part; 4 an error.
  */
 #define _GNU_SOURCE
@@ -39,6 +42,8 @@
 #define SECTOR 512u
 #define PLACES 64u
 #define NAMES 8u
+#define ZONES 4u
+#define BLOCK 4096u
 
 enum { GOOD, LOST, TORN, FAILED = 4 };
 enum way { FSYNC, FDATASYNC, ODSYNC, OSYNC, DSYNC, RENAME, REPLACE, LAZY, ATOMIC, SPLIT, WAYS };
@@ -46,8 +51,11 @@ enum way { FSYNC, FDATASYNC, ODSYNC, OSYNC, DSYNC, RENAME, REPLACE, LAZY, ATOMIC
 static const char *const names[WAYS] = { "fsync", "fdatasync", "odsync", "osync", "dsync", "rename", "replace", "lazy",
 					 "atomic", "split" };
 
+static const int flags[WAYS] = { [ODSYNC] = O_DSYNC, [OSYNC] = O_SYNC, [ATOMIC] = O_DIRECT, [SPLIT] = O_DIRECT };
+
 static uint64_t seed;
 static enum way way;
+static bool zonefs;
 static uint8_t *buf, *want;		/* ATOM bytes, aligned for O_DIRECT */
 
 static void die(const char *what)
@@ -72,6 +80,8 @@ static uint64_t mix(uint64_t z)			/* splitmix64 */
 
 static uint32_t size_of(uint64_t n)
 {
+	if (zonefs)
+		return BLOCK * (1 + (uint32_t)(mix(seed ^ n) % (ATOM / BLOCK)));
 	return way >= ATOMIC ? ATOM : 1024 + (uint32_t)(mix(seed ^ n) % (RECORD_MAX - 1023));
 }
 
@@ -101,13 +111,14 @@ static bool is_folder(const char *where)
 
 static int open_log(const char *where, bool make)
 {
-	static const int flags[WAYS] = { [ODSYNC] = O_DSYNC, [OSYNC] = O_SYNC, [ATOMIC] = O_DIRECT,
-					 [SPLIT] = O_DIRECT };
 	bool device = !is_folder(where);
 	int how, fd;
 
 	if (!device && chdir(where))
 		die(where);
+	zonefs = !device && !access("seq/0", F_OK);
+	if (zonefs && way < RENAME)
+		return -1;
 	how = (make ? O_RDWR | flags[way] : O_RDONLY) | (make && !device ? O_CREAT : 0);
 	fd = open(device ? where : "log", how, 0644);
 	if (fd < 0 && (make || errno != ENOENT))
@@ -137,6 +148,42 @@ static void append(int fd, uint64_t n, uint64_t *end)
 	*end += size_of(n);
 	if ((way == FSYNC && fsync(fd)) || (way == FDATASYNC && fdatasync(fd)))
 		die("fsync");
+}
+
+/* Open the files of zonefs. Returns how many bytes one has room for. */
+static uint64_t open_zones(int fds[ZONES], int how)
+{
+	struct stat st;
+
+	for (uint32_t at = 0; at < ZONES; at++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "seq/%u", at);
+		fds[at] = open(name, how);
+		if (fds[at] < 0)
+			die(name);
+	}
+	if (fstat(fds[0], &st))
+		die("seq/0");
+	return (uint64_t)st.st_blocks * SECTOR;
+}
+
+static void append_zone(uint64_t n)
+{
+	static uint64_t room, ends[ZONES];
+	static int fds[ZONES];
+	uint64_t *end = &ends[n % ZONES];
+	int fd;
+
+	if (!room)
+		room = open_zones(fds, O_RDWR | O_DIRECT | flags[way]);
+	fd = fds[n % ZONES];
+	if (*end + size_of(n) > room) {
+		if (ftruncate(fd, 0))
+			die("truncate");
+		*end = 0;
+	}
+	append(fd, n, end);
 }
 
 static void put_file(uint64_t n)
@@ -178,13 +225,15 @@ static _Noreturn void work(const char *where, const char *report)
 		die(report);
 	if (way >= ATOMIC)
 		make_places(fd, !is_folder(where));
-	else
+	else if (!zonefs)
 		sync_folder();
 	for (uint64_t n = 1;; n++) {
 		int len;
 
 		fill(n, buf);
-		if (way < RENAME)
+		if (zonefs)
+			append_zone(n);
+		else if (way < RENAME)
 			append(fd, n, &end);
 		else if (way < ATOMIC)
 			put_file(n);
@@ -227,6 +276,67 @@ static int check_log(int fd, uint64_t last)
 			return say(LOST, "is not there, and was durable", n);
 		if (!is_record(n, got))
 			return say(TORN, "is not what was written", n);
+	}
+	return GOOD;
+}
+
+/* Check that a file of zonefs has each fourth record from `first` to `last`, then at most a part of record `next`. */
+static int check_zone(int fd, uint64_t first, uint64_t last, uint64_t next)
+{
+	struct stat st;
+	off_t at = 0;
+	size_t more;
+
+	if (fstat(fd, &st))
+		die("seq");
+	for (uint64_t n = first; n <= last; at += size_of(n), n += ZONES) {
+		ssize_t got = pread(fd, buf, size_of(n), at);
+
+		if (got < (ssize_t)size_of(n))
+			return say(LOST, "is not there, and was durable", n);
+		if (!is_record(n, got))
+			return say(TORN, "is not what was written", n);
+	}
+	more = (size_t)(st.st_size - at);
+	if (more > (next ? size_of(next) : 0))
+		return say(TORN, "was the last one, and its file goes on", last);
+	if (!more)
+		return GOOD;
+	fill(next, want);
+	if (pread(fd, buf, more, at) != (ssize_t)more || memcmp(buf, want, more))
+		return say(TORN, "was being written, and is something else", next);
+	return GOOD;
+}
+
+/*
+ * Check that each file of zonefs has the records reported since it last began again. Record last + 1 may be there in
+ * part, and its file may have begun again for it.
+ */
+static int check_zones(uint64_t last)
+{
+	uint64_t first[ZONES] = { 0 }, ends[ZONES] = { 0 }, room;
+	int fds[ZONES];
+
+	room = open_zones(fds, O_RDONLY);
+	for (uint64_t n = 1; n <= last; n++) {
+		uint64_t *end = &ends[n % ZONES];
+
+		if (!first[n % ZONES] || *end + size_of(n) > room) {
+			first[n % ZONES] = n;
+			*end = 0;
+		}
+		*end += size_of(n);
+	}
+	for (uint64_t n = last + 1; n <= last + ZONES; n++) {	/* each file's next record */
+		uint64_t from = first[n % ZONES] ? first[n % ZONES] : n, next = n == last + 1 ? n : 0;
+		bool again = ends[n % ZONES] + size_of(n) > room;
+		int found;
+
+		if (again && next && !check_zone(fds[n % ZONES], n, last, n))
+			continue;
+		found = check_zone(fds[n % ZONES], from, last, again ? 0 : next);
+		if (found)
+			return found;
 	}
 	return GOOD;
 }
@@ -305,6 +415,8 @@ static int check(const char *where, const char *durable)
 	uint64_t last = last_reported(durable);
 	int fd = open_log(where, false);
 
+	if (zonefs && way < RENAME)
+		return check_zones(last);
 	if (way < RENAME)
 		return check_log(fd, last);
 	return way < ATOMIC ? check_files(last) : check_places(fd, last);

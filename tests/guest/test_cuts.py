@@ -283,6 +283,26 @@ class Cuts(GuestTest):
             self.assertEqual((head["fs"], head.get("kernel", "small")), (fs, "small"))
             self.assertGreater(lines[1]["operations"], 100)  # the first comes while the file system is mounted
 
+    def test_zones(self) -> None:
+        """Zonefs on a drive with zones of 1 MiB, whose files begin again; each cut has a guest of its own.
+
+        A drive that ignores flushes loses records.
+        """
+        words = ["--profile", "zns-small", "--ready", "calls:fsync-zonefs"]
+        for setting in ("geometry.pages_per_block=16", "ftl.capacity_mib=64", "ftl.zone_active_max=8",
+                        "ftl.zone_open_max=8"):  # fmt: skip
+            words += ["--set", setting]
+        log, lying = self.folder / "zones.jsonl", self.folder / "lying.jsonl"
+        self.assertIn("2 power cuts: 2 left", self.cuts(*words, "--count", "2", "--seed", "3", "--log", log))
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[1:]]
+        self.assertTrue(all(line["operations"] > 100 for line in lines))
+        at = f"{lines[0]['cut_ns']}ns"
+        again = json.loads(self.cuts(*words, "--seed", "3", "--cut-at", at, "--id", "3:0").partition("}")[0] + "}")
+        for key in ("cut_ns", "operations", "lost_requests", "torn_programs"):
+            self.assertEqual(again[key], lines[0][key], key)
+        out = self.cuts(*words, "--count", "1", "--kind", "lying", "--log", lying, code=1)
+        self.assertIn("  LOST  ", out)
+
     def test_another_log_is_refused(self) -> None:
         log = self.folder / "cuts.jsonl"
         log.write_text('{"something": "else"}\n', encoding="utf-8")

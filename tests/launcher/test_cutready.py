@@ -45,7 +45,7 @@ class Ready(unittest.TestCase):
         for text, kernel, apps in (
             ("calls:fsync-ext4", "small", False), ("calls:odsync-ext4-plain", "small", False),
             ("calls:lazy-xfs", "small", False), ("calls:fsync-f2fs", "small", False),
-            ("calls:rename-btrfs", "debian", True),
+            ("calls:rename-btrfs", "debian", True), ("calls:fsync-zonefs", "debian", True),
             ("calls:fsync-ext4-raid5ppllate", "debian", True),
             ("calls:atomic-raw", "small", False), ("sqlite:wal-full", "debian", True), ("postgres:on", "debian", True),
         ):  # fmt: skip

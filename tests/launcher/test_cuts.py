@@ -296,15 +296,34 @@ class Campaigns(unittest.TestCase):
             (("--cut-at", "1s", "--count", "2"), "--count with --cut-at"),
             (("--cut-at", "1s,2s", "--id", "1:2"), "--id 1:2: --cut-at names 2 time(s), from 1:0 on"),
         ):
-            done = subprocess.run(
-                [ROOT / "host-tools" / "slate", "cuts", *words],
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
-            self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(said, done.stderr)
+            self.refused(words, said)
+
+    def test_refused_on_zones(self) -> None:
+        zones = ("--profile", "zns-small", "--work", SCRIPT, "--check", SCRIPT)
+        for words, said in (
+            ((*zones, "--kind", "subset"), "--kind subset: needs a recording, and of a drive with zones"),
+            ((*zones, "--kind", "vanish"), "--kind vanish: needs a recording"),
+            ((*zones, "--kind", "controller"), "--kind controller: needs a recording"),
+            ((*zones, "--cut-at", "1s", "--take", "1"), "--take: needs a recording"),
+            ((*zones, "--shrink", "--id", "1:0"), "--shrink: needs a recording"),
+            ((*zones, "--check-on-host"), "--check-on-host: needs a recording"),
+            ((*zones, "--age", "2"), "--age 2: a drive with zones cannot be overwritten at random"),
+            ((*zones, "--kernel", "small"), "--kernel small has no zones"),
+            (("--profile", "zns-small"), "--fs ext4: the built-in work needs a drive without zones"),
+        ):
+            self.refused(words, said)
+
+    def refused(self, words: tuple[str, ...], said: str) -> None:
+        """Check that a command is refused with these words."""
+        done = subprocess.run(
+            [ROOT / "host-tools" / "slate", "cuts", *words],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(said, done.stderr)
 
 
 def unflushed(*sizes: tuple[int, int]) -> list[Any]:

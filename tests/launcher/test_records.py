@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test what the check of records.c allows of a write of 16 KiB that was under way: with split any sectors of it."""
+"""Test what the check of records.c allows of a write that was under way: of 16 KiB with split, of a zone's end."""
 
 import struct
 import subprocess
@@ -11,6 +11,7 @@ from support import ROOT
 
 SOURCE = ROOT / "host-tools" / "guest" / "records.c"
 ATOM, PLACES, SEED, MASK = 16384, 64, 9, (1 << 64) - 1
+BLOCK, ZONES, ROOM = 4096, 4, 16 * 4096
 GOOD, LOST, TORN = range(3)
 
 
@@ -22,14 +23,14 @@ def mix(z: int) -> int:
     return z ^ z >> 31
 
 
-def record(n: int) -> bytes:
+def record(n: int, size: int = ATOM) -> bytes:
     """Return record n: its number, and words that follow from it and from the seed."""
-    words = [n, *(mix(SEED + n * 0x10001 + at) for at in range(8, ATOM, 8))]
-    return struct.pack(f"<{ATOM // 8}Q", *words)
+    words = [n, *(mix(SEED + n * 0x10001 + at) for at in range(8, size, 8))]
+    return struct.pack(f"<{size // 8}Q", *words)
 
 
-class Places(unittest.TestCase):
-    """Check images: records 1 and 2 were announced, and record 3 was being written."""
+class Program(unittest.TestCase):
+    """Has the program, in a folder of its own."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -37,7 +38,17 @@ class Places(unittest.TestCase):
         self.folder = Path(folder.name)
         command: list[str | Path] = ["cc", "-o", self.folder / "records", SOURCE]
         subprocess.run(command, check=True, timeout=60)
-        (self.folder / "durable").write_text("1\n2\n", encoding="utf-8")
+
+    def check(self, where: Path, way: str, last: int) -> int:
+        """Check what is left after record `last` was announced."""
+        durable = "".join(f"{n}\n" for n in range(1, last + 1))
+        (self.folder / "durable").write_text(durable, encoding="utf-8")
+        words: list[str | Path] = [self.folder / "records", "check", where, way, str(SEED), self.folder / "durable"]
+        return subprocess.run(words, stdout=subprocess.DEVNULL, check=False, timeout=60).returncode
+
+
+class Places(Program):
+    """Check images: records 1 and 2 were announced, and record 3 was being written."""
 
     def verdict(self, way: str, *parts: tuple[int, int, int]) -> int:
         """Check an image with parts of records: a record, and its bytes from one to another."""
@@ -46,15 +57,7 @@ class Places(unittest.TestCase):
             place = mix(n ^ SEED << 20) % PLACES * ATOM
             image[place + start : place + end] = record(n)[start:end]
         (self.folder / "image").write_bytes(image)
-        words: list[str | Path] = [
-            self.folder / "records",
-            "check",
-            self.folder / "image",
-            way,
-            str(SEED),
-            self.folder / "durable",
-        ]
-        return subprocess.run(words, stdout=subprocess.DEVNULL, check=False, timeout=60).returncode
+        return self.check(self.folder / "image", way, 2)
 
     def test_each(self) -> None:
         one, two = (1, 0, ATOM), (2, 0, ATOM)
@@ -69,6 +72,72 @@ class Places(unittest.TestCase):
             ((two, (3, 0, ATOM)), LOST, LOST),
         ):
             self.assertEqual((self.verdict("split", *parts), self.verdict("atomic", *parts)), (split, atomic), parts)
+
+
+class Zones(Program):
+    """Check folders like those of zonefs: four files that each have room for 16 blocks (stat's blocks say so).
+
+    They are on a tmpfs, because other file systems count blocks of their own.
+    """
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm")
+        self.addCleanup(folder.cleanup)
+        self.zones = Path(folder.name)
+
+    def verdict(self, last: int, files: list[bytes]) -> int:
+        """Check files with this content."""
+        for n, content in enumerate(files):
+            path = self.zones / "seq" / str(n)
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(b"")
+            subprocess.run(["fallocate", "-n", "-l", str(ROOM), path], check=True, timeout=60)
+            with open(path, "r+b") as file:
+                file.write(content)
+            self.assertEqual(path.stat().st_blocks * 512, ROOM)
+        return self.check(self.zones, "fsync", last)
+
+    def size(self, n: int) -> int:
+        return BLOCK * (1 + mix(SEED ^ n) % 4)
+
+    def written(self, last: int) -> list[bytes]:
+        """Return the files after record `last`."""
+        files = [b""] * ZONES
+        for n in range(1, last + 1):
+            old = files[n % ZONES] if len(files[n % ZONES]) + self.size(n) <= ROOM else b""
+            files[n % ZONES] = old + record(n, self.size(n))
+        return files
+
+    def changed(self, last: int, n: int, content: bytes) -> int:
+        """Check the files after record `last`, of which the one of record n has another content."""
+        files = self.written(last)
+        files[n % ZONES] = content
+        return self.verdict(last, files)
+
+    def test_in_a_file(self) -> None:
+        """Record 7 was being written, behind record 3: any of its first bytes may be there, and no others."""
+        files = self.written(6)
+        self.assertEqual(self.verdict(6, files), GOOD)
+        three, seven, six = files[3], record(7, self.size(7)), files[2]
+        for part, verdict in (
+            (three + seven, GOOD), (three + seven[:512], GOOD), (three[:-512], LOST), (b"", LOST),
+            (three + bytes(512), TORN), (three + seven + bytes(512), TORN), (three + seven[512:], TORN),
+            (bytes(512) + three[512:], TORN),
+        ):  # fmt: skip
+            self.assertEqual(self.changed(6, 7, part), verdict, len(part))
+        self.assertEqual(self.changed(6, 6, six + record(10, self.size(10))), TORN, "record 10 waits for record 7")
+
+    def test_a_file_begins_again(self) -> None:
+        """The first record without room: its file is the old one or a part of the new one, and then the new one."""
+        n = next(n for n in range(1, 99) if ROOM > len(self.written(n - 1)[n % ZONES]) > ROOM - self.size(n))
+        old, new = self.written(n - 1)[n % ZONES], record(n, self.size(n))
+        for content, before, after in (
+            (old, GOOD, TORN), (b"", GOOD, LOST), (new[:512], GOOD, LOST), (new, GOOD, GOOD), (old[:-512], LOST, TORN),
+            (old + new[:512], TORN, TORN), (new + bytes(512), TORN, TORN),
+        ):  # fmt: skip
+            self.assertEqual(self.changed(n - 1, n, content), before, (n, len(content)))
+            self.assertEqual(self.changed(n, n, content), after, (n, len(content)))
 
 
 if __name__ == "__main__":

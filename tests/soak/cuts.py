@@ -48,6 +48,8 @@ DRIVES = {
     "pen": ("pen-small", "page_bytes=2048 oob_bytes=160 unit_bytes=2048 pages_per_block=192 capacity_mib=12",
             "--span 10"),
     "ippbe": ("ippbe-small", "blocks_per_plane=64 pages_per_block=32 gc_start_blocks=9 gc_stop_blocks=9", "--span 10"),
+    "zones": ("zns-small", "pages_per_block=16 capacity_mib=64 zone_active_max=8 zone_open_max=8", ""),
+    "zones-16m": ("zns-small", "blocks_per_plane=320 zone_blocks=4 capacity_mib=1024 buffer_units=960", "--span 3"),
     "small-40": ("small", "blocks_per_plane=16 capacity_mib=40", ""),
     "small-128": ("small", "blocks_per_plane=36 capacity_mib=120", ""),
     "small-200": ("small", "blocks_per_plane=60 capacity_mib=200", ""),
@@ -85,7 +87,7 @@ class Row:
 def rows() -> list[Row]:
     """Return all campaigns. Most are checked here, without a boot, and have 256 cuts of a recording."""
     here, one = "--check-on-host", "--per-boot 1"  # no two devices of a boot may have the same identifiers
-    drives = [name for name in DRIVES if not name.startswith("small-")]
+    drives = [name for name in DRIVES if not name.startswith(("small-", "zones"))]
     found = [Row(f"calls:{work}", drive, 256, options=here)
              for work in ("split-raw", "fsync-ext4") for drive in drives]  # fmt: skip
     found.append(Row("calls:atomic-raw", "capacitors", 256, options=here))
@@ -103,7 +105,9 @@ def rows() -> list[Row]:
     for fs, drive in (("xfs", "small-40"), ("f2fs", "small-128")):
         found += [Row(work, drive, 64) for work in (fs, f"calls:fdatasync-{fs}", f"calls:rename-{fs}")]
     found += [Row(f"fio:{rw}", "small", 64) for rw in ("write", "randwrite")]
-    found += [Row("calls:fsync-btrfs", "small-128", 16, options=one)]
+    found += [Row("calls:fsync-btrfs", "small-128", 16, options=one),
+              Row("calls:fsync-btrfs1", "zones-16m", 16, options=one)]  # fmt: skip
+    found += [Row(f"calls:{way}-zonefs", "zones", 16) for way in ("fsync", "dsync")]
     found += [Row(f"calls:fsync-ext4-{layer}", "small-128", 16)
               for layer in ("crypt", "raid1", "raid5", "raid5ppl", "bcache")]  # fmt: skip
     found += [Row("calls:fsync-ext4", "small", 32, options=f"--kind {kind}")

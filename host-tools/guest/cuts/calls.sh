@@ -5,9 +5,9 @@
 # name in the guest says what it does: make, work or check.
 #
 #: variants WAY-FS or WAY-FS-LAYER. WAY: fsync fdatasync odsync osync dsync rename replace lazy atomic split;
-#: variants FS: ext4 xfs f2fs btrfs, or raw (the device itself: atomic and split);
+#: variants FS: ext4 xfs f2fs btrfs btrfs1 zonefs, or raw (the device itself: atomic and split);
 #: variants LAYER: plain raid1 raid5 raid5ppl raid5late raid5ppllate crypt bcache
-#: apps btrfs raid crypt bcache
+#: apps btrfs zonefs raid crypt bcache
 #: host -ext4 -raw
 #
 # What is promised (fsync(2), open(2), pwritev2(2), rename(2)):
@@ -16,10 +16,16 @@
 #   fdatasync, odsync, dsync   the data are, and the metadata that are needed to read them
 #   rename                with an fsync of the file before, and of the directory after it, the new file is there
 #   replace               with an fsync of the file before it: the old or the new file is there, whole, at any time
-#   lazy                  nothing. ext4 promises with auto_da_alloc (Documentation/admin-guide/ext4.rst) what replace does
+#   lazy                  nothing. ext4 says what replace promises (auto_da_alloc, Documentation/admin-guide/ext4.rst), but
+#                         keeps it on Linux 6.12 with the mount option dioread_lock alone
 #   atomic                of each write all is there or nothing (RWF_ATOMIC), and all once it has ended (RWF_DSYNC). Its
 #                         16 KiB need a drive with capacitors (--set ftl.power_protected=yes), and files Linux 6.13
 #   split                 the latter alone
+#
+# btrfs1 has one copy of the metadata, btrfs two (DUP, mkfs's default). On zones, Linux 6.12 refuses to mount a DUP block
+# group whose two zones have different write pointers, as a cut may leave them. zonefs needs a drive with zones, and has
+# the ways fsync, fdatasync, odsync, osync and dsync: a file's size is its zone's write pointer, truncation to 0 resets
+# the zone, and fsync reports the data that the zone does not keep (Documentation/filesystems/zonefs.rst).
 #
 # raid1, raid5: md over two or three slices of the drive, 32 MiB each, so all members
 # lose their power at once. late: the check finds the array without its first member, which is lost with the power. md(4)
@@ -35,6 +41,8 @@ key=5a1e5a1e000040008000000000000004$(printf '%096d' 4) # 512 bits
 IFS=- read -r way fs layer <<END
 $CUTS_VARIANT
 END
+copies=dup
+[ "$fs" != btrfs1 ] || fs=btrfs copies=single
 layer=${layer:-plain} slices=$((65536 + 8192)) # sectors of a member
 export DM_DISABLE_UDEV=1
 
@@ -154,7 +162,8 @@ make_fs()
 {
 	case $fs in
 	raw) ;;
-	btrfs) quietly in-apps mkfs.btrfs -q -f -K -U $uuid "$dev" ;;
+	btrfs) quietly in-apps mkfs.btrfs -q -f -K -U $uuid -m $copies "$dev" ;;
+	zonefs) quietly in-apps mkzonefs -f "$dev" ;;
 	*) slate-fs make "$fs" "$dev" $uuid ;;
 	esac || die "mkfs of $fs"
 }
@@ -170,7 +179,7 @@ mount_fs()
 is_clean()
 {
 	case $fs in
-	raw) ;;
+	raw | zonefs) ;; # zonefs has no structure but the zones
 	btrfs)
 		in-apps btrfs device scan --forget # the next drive has the same identifiers
 		in-apps btrfs check --readonly "$dev" 2>&1

@@ -92,6 +92,11 @@ class Campaign:
     job_start_ns: int = 0
 
     @property
+    def zones(self) -> bool:
+        """Has the drive zones? Then no recording can be made of its requests, so QEMU makes each cut."""
+        return self.base.setting("ftl.type") == "zns"
+
+    @property
     def group(self) -> int:
         """Return how many cuts a recording has."""
         return GROUP_ON_HOST if self.workload.on_host else GROUP
@@ -144,15 +149,10 @@ class Campaign:
         seed = self.seed_of(group)
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
-        copy_sparse(self.origin, drive)
-        options = self.options("work", drive, {}, CUTS_SEED=seed)
-        found = boot(dataclasses.replace(options, record_content=trace), self.folder, last.plan)
-        keep_console(self.folder, "work")
-        if found.reason != CUT:
-            raise MachineError(
-                f"cut {last.id}: the guest ended by itself before it (reason: {found.reason}){found.last_words()}"
-            )
+        found = self.cut(seed, last, drive, None if self.zones else trace)
         work = Recorded(seed, trace, found.results)
+        if self.zones:
+            return work
         copy, power = self.replay(work, last, "last")
         keys = ("cut-ns", "lost-requests", "torn-programs", "torn-erases")
         if any(power[key] != found.power[key] for key in keys) or not same_drives(copy, drive):
@@ -162,6 +162,18 @@ class Campaign:
                 f"report it; {paths.short(self.folder)} has both drives if --keep is given",
             )
         return work
+
+    def cut(self, seed: int, moment: Moment, drive: Path, trace: Path | None = None) -> Boot:
+        """Copy the first drive, and run the guest on the copy up to a cut, which QEMU makes. trace: its recording."""
+        copy_sparse(self.origin, drive)
+        options = self.options("work", drive, {}, CUTS_SEED=seed)
+        found = boot(dataclasses.replace(options, record_content=trace), self.folder, moment.plan)
+        keep_console(self.folder, "work")
+        if found.reason != CUT:
+            raise MachineError(
+                f"cut {moment.id}: the guest ended by itself before it (reason: {found.reason}){found.last_words()}"
+            )
+        return found
 
     def replay(self, work: Recorded, moment: Moment, name: str, *more: str) -> tuple[Path, Json]:
         """Copy the first drive, and cut the copy. Returns it with the replay's account of the cut."""

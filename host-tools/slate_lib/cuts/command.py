@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .. import command, guests, paths
+from .. import command, guests, ownkernel, paths
 from ..commands import SET, Option
 from ..drives import check_profile
 from ..errors import JOB_FAILED, OK, SlateError, quoted
@@ -110,12 +110,19 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
         settings=args.set,
         timeout=number("timeout", args.timeout, 1, 1e7, float),
     )
+    zones = base.setting("ftl.type") == "zns"
+    if zones:
+        check_zones(args, kind)
     work = workload.from_arguments(args)
+    if zones:
+        set_zones(base, args, work)
     base.mem = APPS_MEM_MIN if work.apps else 400 << 20
     base.apps = work.apps
     args.kernel = args.kernel or work.kernel
     set_kernel(base, args)
     work.check_kernel(base.own_kernel)
+    if zones and base.own_kernel:
+        ownkernel.check_zones(base.own_kernel)
     if base.kernel == "small" and not paths.KERNELS["small"].exists():
         raise SlateError(
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
@@ -123,6 +130,31 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     command.check_built(base)
     return Campaign(base, work, seed, span, folder, folder / "origin.slate", at, kind, tuple(words),
                     states)  # fmt: skip
+
+
+def check_zones(args: argparse.Namespace, kind: kinds.Kind) -> None:
+    """Refuse what needs a recording: of a drive with zones there is none."""
+    for refused, option in (
+        (kind.choose or kind.twice or kind.lives or kind.replay, "--take" if args.take else f"--kind {args.kind}"),
+        (args.check_on_host, "--check-on-host"),
+        (args.shrink, "--shrink"),
+    ):
+        if refused:
+            raise SlateError(f"{option}: needs a recording, and of a drive with zones (ftl.type = zns) there is none",
+                             "leave it out; the kinds off and lying need none")  # fmt: skip
+
+
+def set_zones(base: RunOptions, args: argparse.Namespace, work: workload.Workload) -> None:
+    """Set what a drive with zones needs: it is empty, and the kernel has zones."""
+    if work.fs:
+        raise SlateError(f"--fs {work.fs}: the built-in work needs a drive without zones",
+                         "use --ready calls:fsync-zonefs or calls:fsync-btrfs, or a work of your own")  # fmt: skip
+    if base.age not in (0, 1):
+        raise SlateError(f"--age {args.age}: a drive with zones cannot be overwritten at random", "leave it out")
+    base.fill = base.age = 0
+    args.kernel = args.kernel or "debian"
+    if args.kernel == "small":
+        raise SlateError("--kernel small has no zones: its guest would not see the drive", "use --kernel debian")
 
 
 def states_of(args: argparse.Namespace) -> int:

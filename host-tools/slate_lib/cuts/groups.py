@@ -4,8 +4,9 @@
 A group is one guest: an aged drive as the work's 'make' left it, and the work, recorded with its content up to the
 group's latest cut, which QEMU makes. Each cut is then made on a copy of that first drive by slate-replay, which replays
 the recording up to the cut's nanosecond of the drive's clock; for the latest cut the two files must be equal, byte for
-byte. Then a guest runs the work's 'check' on the drives, as many in a boot as ROOM has space for, with what the work
-had announced before each cut.
+byte. There is no recording of a drive with zones, so QEMU makes each of its cuts, in a guest of its own. Then a guest
+runs the work's 'check' on the drives, as many in a boot as ROOM has space for, with what the work had announced before
+each cut.
 
 If the user named the times (--cut-at, times.py), they may be relative to an announcement. So the guest runs to the end
 of the span, and its recording tells when the announcement was made.
@@ -33,7 +34,7 @@ def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
         work = campaign.work(number, end)
         times = {index: resolve(campaign.when(index), work.report, end.at_ns) for index in indices}
         wanted = [campaign.moment(*one) for one in times.items()]
-    elif campaign.kind.lives:  # each of its cuts has a guest of its own
+    elif campaign.kind.lives or campaign.zones:  # each of its cuts has a guest of its own
         work = Recorded(campaign.seed_of(number), campaign.folder / "none", b"")
         wanted = [campaign.moment(index) for index in indices]
     else:
@@ -62,6 +63,10 @@ def cut(campaign: Campaign, work: Recorded, moment: Moment, name: str) -> tuple[
     kind, durable = campaign.kind, announced(work.report, moment.at_ns)
     if kind.lives:
         return vanish.cut(campaign, work.seed, moment, name)
+    if campaign.zones:
+        drive = campaign.folder / f"{name}.slate"
+        found = campaign.cut(work.seed, moment, drive)
+        return drive, found.power | {"gc-runs": 0}, announced(found.results, moment.at_ns)
     if not kind.choose:
         return *campaign.replay(work, moment, name, *kind.replay), durable
     _, power = campaign.replay(work, moment, name, "--unflushed", *campaign.lies())
