@@ -148,7 +148,7 @@ def set_zones(base: RunOptions, args: argparse.Namespace, work: workload.Workloa
     """Set what a drive with zones needs: it is empty, and the kernel has zones."""
     if work.fs:
         raise SlateError(f"--fs {work.fs}: the built-in work needs a drive without zones",
-                         "use --ready calls:fsync-zonefs or calls:fsync-btrfs, or a work of your own")  # fmt: skip
+                         "use --ready calls:fsync-zonefs or calls:fsync-btrfs1, or a work of your own")  # fmt: skip
     if base.age not in (0, 1):
         raise SlateError(f"--age {args.age}: a drive with zones cannot be overwritten at random", "leave it out")
     base.fill = base.age = 0
