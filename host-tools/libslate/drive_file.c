@@ -61,6 +61,8 @@ static const struct {
 	{ "ftl.unit_bytes", offsetof(struct profile, ftl.unit_bytes) },
 };
 
+enum { PAGE_BYTES = 6, OOB_KEPT = 8 };	/* places in fields[] */
+
 #define NFIELDS (sizeof(fields) / sizeof(fields[0]))
 
 /* Fill in a head. Fields that are not uint32_t come after the others. */
@@ -332,12 +334,23 @@ static uint64_t payload_bytes(const struct profile *p)
 	return p->array.payload ? geo_pages(&p->array.geo) * p->array.geo.page_bytes : 0;
 }
 
+/* Was the file made before pages of placement handles said how much of a reclaim unit is written? */
+static bool handles_say_less(const struct head *is, const struct head *want, const struct profile *p)
+{
+	return p->ftl.placement_handles && is->field[PAGE_BYTES] == want->field[PAGE_BYTES] &&
+	       is->field[OOB_KEPT] + 6 == want->field[OOB_KEPT];
+}
+
 static int match(const char *path, uint64_t bytes, const struct head *is, const struct profile *p, char *err)
 {
 	struct head want;
 
 	memset(&want, 0, sizeof(want));
 	describe(&want, p);
+	if (handles_say_less(is, &want, p))
+		return fail(err, SSD_E_INVAL, "drive file %s: was made with placement handles by an earlier build, "
+			    "whose spare areas do not say how much of each reclaim unit is written: make the drive "
+			    "anew", path);
 	for (size_t i = 0; i < FIELDS; i++)
 		if (is->field[i] != want.field[i])
 			return fail(err, SSD_E_INVAL, "drive file %s: was made with %s = %u, profile %s "

@@ -394,6 +394,48 @@ static void a_mount_finds_what_the_host_wrote(void)
 	gone();
 }
 
+/* Program the first page of a block as a stranger would: of this stream and handle, with so many sectors written. */
+static void program_page(uint32_t block, uint8_t stream, uint8_t handle, uint64_t sectors)
+{
+	struct oob_head h = { .order = block, .mark = block, .kind = OOB_HOST };
+	uint8_t data[PAGE] = { 0 }, oob[OOB_BYTES(UPP) + 7];
+	struct nand_cmd c;
+
+	oob_put_head(oob, &h);
+	for (uint32_t i = 0; i < UPP; i++)
+		oob_put_unit(oob, i, OOB_NO_LPN, block);
+	oob[OOB_BYTES(UPP)] = stream;
+	oob[OOB_BYTES(UPP) + 1] = handle;
+	oob_put5(oob + OOB_BYTES(UPP) + 2, sectors);
+	nand_fill_program(&c, NAND_SRC_HOST, block * PAGES, oob);
+	c.data = data;
+	nand_submit(t.n, now, &c, 1);
+	SSD_ASSERT(c.status == NAND_OK);
+	now = c.done_ns;
+}
+
+/* Numbers of other drives: a handle that this one lacks is ignored, and of more sectors than a unit has 128 are one. */
+static void a_mount_bears_any_numbers(void)
+{
+	make(FTL_ISOLATED_INITIALLY);
+	program_page(1, 255, 255, 77);
+	program_page(2, 3, HANDLES, 78);
+	program_page(3, 2, 2, ((uint64_t)1 << 40) - 1);
+	mount_anew();
+	f->ops->check(f);
+	expect_handle(0, DIES * PAGES, 0);
+	expect_handle(1, DIES * PAGES, 0);
+	expect_left(2, SECTOR, 0);
+	write_units(2, 0, UPP, false);
+	expect_left(2, UNIT_BYTES - PAGE + SECTOR, 1);
+	flush();
+	cut_and_mount();
+	f->ops->check(f);
+	expect_left(2, UNIT_BYTES - PAGE + SECTOR, 0);
+	read_all();
+	gone();
+}
+
 /* No page says that the host has ended a unit, only the pages that follow. */
 static void a_cut_undoes_an_update_without_writes(void)
 {
@@ -565,6 +607,7 @@ int main(void)
 	RUN(a_mount_finds_open_blocks);
 	RUN(a_mount_finds_full_blocks);
 	RUN(a_mount_finds_what_the_host_wrote);
+	RUN(a_mount_bears_any_numbers);
 	RUN(a_cut_undoes_an_update_without_writes);
 	RUN(a_mount_by_a_checkpoint_finds_it);
 	RUN(there_are_128_handles);

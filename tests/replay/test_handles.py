@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test placement handles in the replayer: what is written apart is not copied."""
 
+import struct
 import unittest
+import zlib
 
 from support import ROOT, Case
 
@@ -9,6 +11,7 @@ SMALL = ROOT / "nand-emu" / "profiles" / "small.ini"
 TWO = ("--set", "ftl.placement_handles=2")
 APART = (*TWO, "--set", "ftl.placement_isolation=persistently")
 PAGE, UNIT = 16384, 4096
+HEAD, OOB_KEPT_AT = 16384, 24 + 4 * 8  # of a drive file (SPEC.md)
 RECLAIM_UNIT = 4 * 64  # pages: a block of each of 4 planes
 
 
@@ -95,6 +98,27 @@ class Handles(Case):
         self.assertNotIn("reclaim_units", found["ftl_counts"])  # 40 pages of each handle, in blocks found open
         done = self.call("--drive", "d.slate", "--profile", SMALL, "gen:seq4k,foot=1MiB", code=2)
         self.assertIn("oob_kept", done.stderr)
+
+    def test_drives_of_earlier_versions_are_refused(self) -> None:
+        """They had one byte for handles in a page's spare area: 7 + 9 * 4 + 1 are kept; now 7 are for handles."""
+        made = ("--profile", SMALL, *TWO, "--set", "ftl.payload=yes")
+        reads = self.native("0 0 read 0 4096")
+        self.call(*made, "--drive", "d.slate", self.native("0 0 write 0 4096 handle=1", "1 0 flush", name="a"))
+        path = self.folder / "d.slate"
+        head = bytearray(HEAD)
+        with open(path, "rb") as file:
+            file.readinto(head)
+        self.assertEqual(struct.unpack_from("<I", head, OOB_KEPT_AT), (7 + 9 * 4 + 7,))
+        struct.pack_into("<I", head, OOB_KEPT_AT, 7 + 9 * 4 + 1)
+        struct.pack_into("<I", head, HEAD - 4, zlib.crc32(head[:-4]))
+        with open(path, "r+b") as file:
+            file.write(head * 2)
+        written = path.stat().st_mtime_ns
+        for words in ((), made, ("--ephemeral",)):
+            done = self.call(*words, "--drive", "d.slate", reads, code=2)
+            self.assertIn("was made with placement handles by an earlier build", done.stderr)
+            self.assertIn(": make the drive anew\n", done.stderr)
+        self.assertEqual(path.stat().st_mtime_ns, written)
 
     def test_refused(self) -> None:
         trace = self.native("0 0 write 0 4096 handle=2")
