@@ -424,7 +424,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	result = load(drive, argv[1], (const char *const *)argv + 2, err);
-	p.array.sums = drive && p.array.payload;	/* a file has checksums of its pages */
+	profile_set_image(&p, drive != NULL);
 	if (!result && drive)
 		result = drive_file_check(drive, &p, err);
 	if (result) {

@@ -121,7 +121,7 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	if (c->status != NAND_OK && c->status != NAND_CORRECTED)
 		return;
 	if (c->oob) {
-		const uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
+		const uint8_t *oob = oob_of(a, c->ppn.v);
 
 		copy_oob(c->oob, oob, g->oob_kept);
 		SSD_PREFETCH(oob + 64);
@@ -142,13 +142,29 @@ static void carry_errors(struct nand_array *a, struct nand_cmd *c)
 	a->carried[c->ppn.v] = (uint8_t)(as_read.raw_bits < 255 ? as_read.raw_bits : 255);
 }
 
+static void store_oob(struct nand_array *a, const struct place *p, const struct nand_cmd *c)
+{
+	uint32_t kept = a->base.geo.oob_kept;
+	const void *from = c->oob || c->op != NAND_COPYBACK ? c->oob : oob_of(a, c->from.v);
+	uint8_t *oob;
+
+	if (SSD_UNLIKELY(!a->oob)) {
+		spares_put(&a->spares, p->block, p->page, from);
+		return;
+	}
+	oob = a->oob + (size_t)c->ppn.v * kept;
+	SSD_PREFETCH(oob + 64);		/* pages that are likely to be accessed next */
+	if (from)
+		copy_oob(oob, from, kept);
+	else
+		memset(oob, 0xff, kept);
+}
+
 static void do_program(struct nand_array *a, const struct place *p, struct nand_cmd *c, bool failed)
 {
 	const struct nand_geometry *g = &a->base.geo;
-	uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
 	uint32_t type = place_type(a, p);
 
-	SSD_PREFETCH(oob + 64);		/* pages that are likely to be accessed next */
 	if (a->energy)
 		count_energy(a, c, type);
 	if (!g->one_shot)
@@ -159,12 +175,7 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	order_advance(a, p);
 	if (a->age && !a->age[p->pb].programmed_ns)
 		a->age[p->pb].programmed_ns = device_age_ns(a) + 1;
-	if (c->oob)
-		copy_oob(oob, c->oob, g->oob_kept);
-	else if (c->op == NAND_COPYBACK)
-		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
-	else
-		memset(oob, 0xff, g->oob_kept);
+	store_oob(a, p, c);
 	if (c->op == NAND_COPYBACK && a->carried)
 		carry_errors(a, c);
 	if (c->op == NAND_COPYBACK)
@@ -570,7 +581,7 @@ static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **d
 	if (k == CELL_LOST || (a->sum && !page_matches(a, p.v, data != NULL)))
 		return NAND_UNCORR;
 	if (oob)
-		*oob = a->oob + (size_t)p.v * n->geo.oob_kept;
+		*oob = oob_of(a, p.v);
 	if (data) {
 		struct place at = place_of(a, p.v);
 

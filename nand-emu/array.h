@@ -16,8 +16,8 @@
  * units (content.c). In a sparse file or lazily mapped memory a unit takes room among the pages only
  * when it is programmed with content that no formula makes.
  *
- * Footprint: a page takes 2 bits and oob_kept bytes (+ 8 for each unit with payload, + 8 with sums, + 1
- * with copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.
+ * Footprint: a page takes 2 bits and oob_kept bytes, or less if spare areas are packed (+ 8 for each unit with payload,
+ * + 8 with sums, + 1 with copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4, packed 132.
  */
 #ifndef SLATE_ARRAY_H
 #define SLATE_ARRAY_H
@@ -34,6 +34,11 @@ struct nand_array_config {
 	bool payload;			/* keep the content of pages */
 	bool sums;			/* keep checksums of content and OOB (cells.c) */
 	bool owners;			/* tell owners apart (nand_cmd.wait_others_ns) */
+	/*
+	 * 0: spare areas are kept byte for byte. Else they are packed (spare.h), which takes less memory and more
+	 * time, and most addresses in them are below this. nand_array_packs() must allow it.
+	 */
+	uint32_t packed_addresses;
 };
 
 /* Calls from the array to its owner. Any pointer may be NULL. */
@@ -70,6 +75,8 @@ struct nand_hooks {
 
 /* Returns SSD_OK, or SSD_E_INVAL with *why naming the field, the range and the fix. */
 int nand_array_validate(const struct nand_array_config *c, const char **why) SSD_MUST_CHECK;
+/* Can this array's spare areas be packed? */
+bool nand_array_packs(const struct nand_array_config *c);
 /* These functions return the bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
 size_t nand_array_image_bytes(const struct nand_array_config *c);

@@ -10,6 +10,7 @@
  *   timing.c   when the parts of a group happen
  *   cells.c    the state of pages: erases, disturbance
  *   content.c  what a page holds: payload or forms, checksums
+ *   spare.c    spare areas of large drives in memory, packed
  *   physics.c  raw errors, wear and energy
  *   image.c    the layout in memory; validation; copying
  *   image_check.c  checks whether an array can have left an image
@@ -46,6 +47,7 @@
 #include "bus.h"
 #include "fxp.h"
 #include "nand_geom.h"
+#include "spare.h"
 
 enum cell { CELL_ERASED, CELL_GOOD, CELL_LOST, CELL_FORM };
 
@@ -147,7 +149,7 @@ struct nand_array {
 	struct img_age *age;		/* NULL: errors are not modelled */
 	uint8_t *carried;		/* errors carried by copybacks; NULL: no copyback or no errors */
 	uint8_t *cells;			/* enum cell, two bits a page */
-	uint8_t *oob;
+	uint8_t *oob;			/* NULL: spare areas are packed, in `spares` */
 	uint8_t *old_fill;		/* with payload: byte of each FORM page in a file of format 2, else unused */
 	struct img_sum *sum;		/* NULL: no checksums */
 	uint8_t *payload;		/* NULL: no payload */
@@ -157,6 +159,7 @@ struct nand_array {
 	struct busy *bus_busy, *die_busy;
 	uint8_t *reg;			/* page registers, a page for each plane */
 	uint64_t *reg_form;		/* forms of the registers' units */
+	struct spares spares;
 };
 
 struct place {				/* location of a page */
@@ -240,6 +243,17 @@ static inline bool cell_readable(enum cell k)
 static inline uint8_t *page_payload(const struct nand_array *a, uint32_t ppn)
 {
 	return a->payload + (size_t)ppn * a->base.geo.page_bytes;
+}
+
+/* Returns a page's spare area, valid until the next call. */
+static inline const void *oob_of(struct nand_array *a, uint32_t ppn)
+{
+	uint32_t block;
+
+	if (SSD_LIKELY(a->oob != NULL))
+		return a->oob + (size_t)ppn * a->base.geo.oob_kept;
+	block = fxp_quotient(a->by_block_pages, ppn);
+	return spares_get(&a->spares, block, ppn - block * a->by_block_pages.d);
 }
 
 /* Mark an erased page as programmed. */

@@ -57,6 +57,8 @@ void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n)
 	a->stats.programmed_pages -= wipe_cells(a, ppn, n);
 	if (a->carried)
 		memset(a->carried + ppn, 0, n);
+	if (SSD_UNLIKELY(!a->oob) && n == a->by_block_pages.d)
+		spares_drop(&a->spares, fxp_quotient(a->by_block_pages, ppn), 0);
 	if (give_back)
 		a->hooks.discard(a->hooks.opaque,
 				 (uint64_t)(page_payload(a, ppn) - (uint8_t *)a->head),

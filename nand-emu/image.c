@@ -165,6 +165,33 @@ static uint32_t unit_bytes(const struct nand_geometry *g)
 	return power < 4096 ? power : 4096;
 }
 
+bool nand_array_packs(const struct nand_array_config *c)
+{
+	const struct nand_geometry *g = &c->geo;
+
+	return g->order == NAND_ORDER_ASCENDING && !g->pb_levels && !c->sums &&
+	       g->oob_kept > SPARE_HEAD_BYTES && !((g->oob_kept - SPARE_HEAD_BYTES) % SPARE_UNIT_BYTES) &&
+	       g->oob_kept <= SPARE_BYTES(SPARE_UNITS_MAX);
+}
+
+static void lay_out_spares(struct nand_array *a, struct ssd_arena *m, const struct nand_array_config *c)
+{
+	const struct nand_geometry *g = &c->geo;
+	uint32_t units = (g->oob_kept - SPARE_HEAD_BYTES) / SPARE_UNIT_BYTES;
+	struct spares *k = &a->spares;
+
+	a->oob = part(m, c->packed_addresses ? 0 : geo_pages(g), g->oob_kept);
+	if (!c->packed_addresses)
+		return;
+	SSD_ASSERT(nand_array_packs(c));
+	a->oob = NULL;
+	spares_begin(k, geo_blocks(g), g->pages_per_block, units, c->packed_addresses);
+	k->pool = part(m, 1, sizeof(*k->pool));
+	k->stream = part(m, geo_blocks(g), sizeof(*k->stream));
+	k->link = part(m, k->cells, sizeof(*k->link));
+	k->cell = part(m, k->cells, SPARE_CELL_BYTES);
+}
+
 /* Lay out the image's tables before the payload; if m->base is NULL, only measure them. */
 static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 			   const struct nand_array_config *c)
@@ -181,7 +208,7 @@ static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 	a->age = part(m, errors ? pbs : 0, sizeof(*a->age));
 	a->carried = part(m, errors && g->copyback ? geo_pages(g) : 0, 1);
 	a->cells = part(m, cell_bytes(g), 1);
-	a->oob = part(m, geo_pages(g), g->oob_kept);
+	lay_out_spares(a, m, c);
 	a->old_fill = part(m, c->payload ? geo_pages(g) : 0, 1);
 	a->sum = part(m, c->payload && c->sums ? geo_pages(g) : 0, sizeof(*a->sum));
 	part(m, 0, 1);
@@ -376,7 +403,10 @@ static void copy_tables(struct nand_array *dst, const struct nand_array *src)
 	if (src->carried)
 		memcpy(dst->carried, src->carried, pages);
 	memcpy(dst->cells, src->cells, cell_bytes(g));
-	memcpy(dst->oob, src->oob, pages * g->oob_kept);
+	if (src->oob)
+		memcpy(dst->oob, src->oob, pages * g->oob_kept);
+	else
+		spares_copy(&dst->spares, &src->spares, geo_blocks(g));
 	if (src->sum)
 		memcpy(dst->sum, src->sum, pages * sizeof(*dst->sum));
 }

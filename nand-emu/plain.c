@@ -84,7 +84,7 @@ static inline void read_page(struct nand_array *a, uint64_t now_ns, struct nand_
 	a->stats.read_bytes += a->page_bus_bytes;
 	a->stats.user_read_bytes[c->source] += a->base.geo.page_bytes;
 	if (c->oob) {
-		const uint8_t *oob = a->oob + (size_t)c->ppn.v * kept;
+		const uint8_t *oob = oob_of(a, c->ppn.v);
 
 		move_oob(c->oob, oob, kept);
 		SSD_PREFETCH(oob + 64);
@@ -180,14 +180,17 @@ static inline void store_flights(struct nand_array *a, struct img_die *d, struct
 
 static inline void program_page(struct nand_array *a, const struct nand_cmd *c, uint32_t block)
 {
-	uint32_t ppn = c->ppn.v, kept = a->base.geo.oob_kept;
-	uint8_t *oob = a->oob + (size_t)ppn * kept;
+	uint32_t ppn = c->ppn.v, kept = a->base.geo.oob_kept, page = ppn - block * a->by_block_pages.d;
+	uint8_t *oob = a->oob ? a->oob + (size_t)ppn * kept : NULL;
 
-	SSD_PREFETCH(oob + 64);		/* pages that are likely to be accessed next */
+	if (SSD_LIKELY(oob))
+		SSD_PREFETCH(oob + 64);	/* pages that are likely to be accessed next */
 	if (a->by_types.d > 1)
 		a->stats.lower_reads += type_of(a, ppn);
-	a->pb[block].next = ppn - block * a->by_block_pages.d + 1;
-	if (c->oob)
+	a->pb[block].next = page + 1;
+	if (SSD_UNLIKELY(!a->oob))
+		spares_put(&a->spares, block, page, c->oob);
+	else if (c->oob)
 		move_oob(oob, c->oob, kept);
 	else
 		memset(oob, 0xff, kept);

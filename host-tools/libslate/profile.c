@@ -19,6 +19,9 @@
 #include "oob.h"
 #include "save.h"
 
+#define PACKED_FROM_BYTES (256u << 20)	/* of spare areas that are not packed, in all */
+#define PACKED_BLOCK_BYTES 4096u	/* and of a block, which takes 644 bytes or more if they are packed */
+
 #define VALUE_BYTES 128		/* a value's text: nine numbers of ten digits and commas */
 
 const char *const profile_no_ftl[] = { "none", NULL };
@@ -628,6 +631,18 @@ static void derive(struct parse *s)
 	p->array.owners = p->ftl.namespaces > 1;
 	if (!s->result && nand_array_validate(&p->array, &why))
 		blame(s, "geometry", why, "");
+}
+
+void profile_set_image(struct profile *p, bool in_file)
+{
+	const struct nand_geometry *g = &p->array.geo;
+	bool in_order = !p->ftl.map_cache_pages && !p->ftl.placement_handles && !p->ftl.metadata_bytes;
+
+	p->array.sums = in_file && p->array.payload;
+	if (!in_file && in_order && p->ftl.unit_bytes && nand_array_packs(&p->array) &&
+	    g->pages_per_block * g->oob_kept >= PACKED_BLOCK_BYTES &&
+	    (uint64_t)geo_pages(g) * g->oob_kept >= PACKED_FROM_BYTES)
+		p->array.packed_addresses = (uint32_t)(p->ftl.capacity_bytes / p->ftl.unit_bytes);
 }
 
 int profile_load(struct profile *p, const char *path, const char *const *overrides,

@@ -46,6 +46,11 @@ struct profile {
 extern const char *const profile_no_ftl[];
 
 /*
+ * Set what depends on where the image is. In a file it has checksums. In memory, spare areas of a large drive are
+ * packed (spare.h), unless reads of the host need them, in any order; those of a small drive are not worth the time.
+ */
+void profile_set_image(struct profile *p, bool in_file);
+/*
  * Load a profile and overrides. Returns 0, or a negative ssd_err with a sentence in err. path NULL: the overrides
  * contain all settings, as profile_print() writes them.
  */

@@ -479,7 +479,7 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	d->power.on = true;
 	d->power.planned_ns = d->cut_ns = d->series_ns = d->after_mark_ns = UINT64_MAX;
 	result = load_profile(d, o, err);
-	d->profile.array.sums = o->backing && d->profile.array.payload;
+	profile_set_image(&d->profile, o->backing != NULL);
 	if (!result)
 		result = need_ftl(&d->profile, err);
 	if (!result)

@@ -22,6 +22,7 @@
 	.planes_per_die = planes, .blocks_per_plane = blocks, .pages_per_block = pages
 #define PAGE(bytes, word) .page_bytes = bytes, .oob_bytes = 60, .oob_kept = 16, .ecc_word_bytes = word
 #define CALM .disturb_tolerance = 255
+#define PACKED .payload = true, .packed_addresses = 1000, .physics = { CALM }
 #define ERRORS .rber_on = true, .eps_log2 = -12 * 65536, .alpha_log2 = -12 * 65536,        \
 	.k = 65536, .m = 32768, .n = 65536, .p = 32768, .q = 65536,                        \
 	.ecc_bits = 9, .relocate_bits = 4, .retries_max = 3, .retry_permille = 500
@@ -139,6 +140,17 @@ static const struct {
 		.payload = true, .physics = { CALM }, .geo = {
 		GEO(1, 1, 1, 2, 4, 10), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 2,
 		.order = NAND_ORDER_FPS, .copyback = true, .paired_loss = true } } },
+	{ "packed", { TIMES(FAST_BUS), PACKED, .geo = {
+		GEO(1, 2, 1, 2, 4, 40), PAGE(1024, 512), .erase_group_max = 1, .bits_per_cell = 1,
+		.order = NAND_ORDER_ASCENDING, .copyback = true } } },
+	{ "packed, 5 units", { TIMES(FAST_BUS), PACKED, .geo = {
+		GEO(1, 2, 1, 1, 4, 12), .page_bytes = 1024, .oob_bytes = 60, .oob_kept = 52,
+		.ecc_word_bytes = 512, .erase_group_max = 1, .bits_per_cell = 3,
+		.order = NAND_ORDER_ASCENDING, .one_shot = true, .paired_loss = true } } },
+	{ "packed, slc mode", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = SLOW_BUS, SLC_TIMES, CELLS }, PACKED,
+		.geo = {
+		GEO(1, 1, 1, 2, 4, 12), PAGE(512, 512), .erase_group_max = 2, .bits_per_cell = 3,
+		.order = NAND_ORDER_ASCENDING, .copyback = true, .paired_loss = true } } },
 };
 
 uint32_t storm_configs(void)
@@ -154,7 +166,7 @@ const char *storm_config(uint32_t i, struct nand_array_config *c)
 	};
 
 	*c = table[i].c;
-	c->sums = i % 3 != 0;
+	c->sums = i % 3 != 0 && !c->packed_addresses;
 	c->energy = energy;
 	return table[i].name;
 }
@@ -196,6 +208,8 @@ bool storm_from_bytes(struct storm *s, struct dice *dice)
 
 	storm_config(dice_draw(dice, storm_configs()), &c);
 	storm_vary(dice, &c);
+	if (!nand_array_packs(&c))
+		c.packed_addresses = 0;
 	if (nand_array_validate(&c, &why))
 		return false;
 	storm_make(s, &c, dice);
