@@ -36,20 +36,23 @@ static uint32_t stream_of(const struct page_ftl *f, uint32_t plane, enum frontie
 }
 
 /* Placement handles: may the plane open the handle's next block? A page to be issued again does not wait. */
-static inline bool is_in_turn(const struct page_ftl *f, uint32_t plane, enum frontier which, uint32_t reserve)
+static inline bool is_in_turn(const struct page_ftl *f, uint32_t plane, enum frontier which, uint32_t reserve,
+			      uint32_t stream)
 {
-	return !f->handles.count || which != FRONT_HOST || reserve < f->gc.urgent_blocks || handles_in_turn(f, plane);
+	return !f->handles.count || which != FRONT_HOST || reserve < f->gc.urgent_blocks ||
+	       handles_in_turn(f, plane, stream);
 }
 
 /* Ask the policy (front.h) for the slot of the plane's next page of this kind. Returns NONE if there is none. */
 static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = frontier_reserve(f, which);
+	uint32_t stream = stream_of(f, plane, which);
 	bool copy = which == FRONT_GC, apart = f->handles.count;
-	struct front_ask q = { .who = which, .may_open = free > reserve && is_in_turn(f, plane, which, reserve),
+	struct front_ask q = { .who = which, .may_open = free > reserve && is_in_turn(f, plane, which, reserve, stream),
 			       .mounting = f->gc.hold,
 			       .plenty = free > f->gc.urgent_blocks || (copy && apart),
-			       .stream = stream_of(f, plane, which),
+			       .stream = stream,
 			       .mixes = !apart || copy || reserve < f->gc.urgent_blocks,
 			       .idle = copy && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];

@@ -223,7 +223,6 @@ void handles_began(struct page_ftl *f, uint32_t w)
 {
 	f->buf.page[w].handle = (uint8_t)f->handles.current & 0x7f;
 	f->handles.handle[f->handles.current].last = w;
-	f->handles.written[w] = f->handles.handle[f->handles.current].written;
 }
 
 static void next_unit(struct page_ftl *f, struct handle *h)
@@ -239,11 +238,10 @@ void handles_wrote(struct page_ftl *f, const struct ftl_io *io, uint32_t bytes)
 	if (io->lost)
 		return;
 	h->written += bytes;
-	if (h->written >= f->handles.unit_bytes) {
-		h->written -= f->handles.unit_bytes;
-		next_unit(f, h);
-	}
-	f->handles.written[f->buf.open] = h->written;
+	if (h->written < f->handles.unit_bytes)
+		return;
+	h->written -= f->handles.unit_bytes;
+	next_unit(f, h);
 }
 
 static void close_page(struct page_ftl *f, uint32_t w)
@@ -307,12 +305,15 @@ uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier 
 	return handles_has_groups(&f->handles) ? f->buf.page[w].handle % f->handles.streams : f->buf.page[w].handle;
 }
 
-bool handles_in_turn(const struct page_ftl *f, uint32_t plane)
+bool handles_in_turn(const struct page_ftl *f, uint32_t plane, uint32_t stream)
 {
-	uint32_t stream = handles_stream(f, plane, FRONT_HOST), from = group_of_plane(f, plane) * f->handles.planes;
-	uint32_t round = handle_in(f, plane, stream)->round;
+	uint32_t from, round;
 
-	if (open_block(f, plane, stream) != BLK_NONE || *round_of(f, plane, stream) != round)
+	if (open_block(f, plane, stream) != BLK_NONE)
+		return true;
+	from = group_of_plane(f, plane) * f->handles.planes;
+	round = handle_in(f, plane, stream)->round;
+	if (*round_of(f, plane, stream) != round)
 		return true;
 	for (uint32_t p = from; p < from + f->handles.planes; p++)
 		if (open_block(f, p, stream) != BLK_NONE || (*round_of(f, p, stream) != round &&

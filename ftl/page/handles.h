@@ -94,7 +94,7 @@ struct page_handles {
 	uint32_t current;
 	uint64_t unit_bytes;		/* of a reclaim unit */
 	struct handle *handle;
-	uint64_t *written;		/* of each buffer page: `written` of its handle with the page's content */
+	uint64_t *written;		/* of each buffer page: `written` of its handle when it was closed */
 	uint32_t *round;		/* of each plane and stream: the round whose block has been opened last */
 };
 
@@ -130,8 +130,8 @@ void handles_close_region(struct page_ftl *f, uint32_t map);
 
 /* place.c, gc.c */
 uint32_t handles_stream(const struct page_ftl *f, uint32_t plane, enum frontier which);
-/* W7: can the plane take the next page: has it an open block for it, or may it open a free one? */
-bool handles_in_turn(const struct page_ftl *f, uint32_t plane);
+/* W7: can the plane take the next page, of this stream: has it an open block for it, or may it open a free one? */
+bool handles_in_turn(const struct page_ftl *f, uint32_t plane, uint32_t stream);
 void handles_end_unit(struct page_ftl *f, uint32_t handle);	/* its open blocks take no more pages */
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 /* May the plane take the head of the queue (W8)? Asked if there are several groups. */

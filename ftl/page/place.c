@@ -91,7 +91,8 @@ static SSD_APART bool waits_for_turn(const struct page_ftl *f, uint32_t die)
 	uint32_t first = die * f->g->planes_per_die;
 
 	for (uint32_t plane = first; plane < first + f->g->planes_per_die; plane++)
-		if (frontier_may_open(f, plane, FRONT_HOST) && !handles_in_turn(f, plane))
+		if (frontier_may_open(f, plane, FRONT_HOST) &&
+		    !handles_in_turn(f, plane, handles_stream(f, plane, FRONT_HOST)))
 			return true;
 	return false;
 }

@@ -12,6 +12,7 @@ SSD_APART void queue_append(struct page_ftl *f, uint32_t w)
 	queue_join(f, w);
 	p->next = NONE;
 	p->seq = f->log.next_seq++;
+	f->handles.written[w] = f->handles.handle[p->handle].written;
 	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
 	if (!p->handle)		/* trims are in pages of handle 0 */
 		map_trim_closed(f, p->seq);

@@ -31,7 +31,7 @@ static inline void queue_take(struct page_ftl *f)
 		f->buf.open = NONE;
 }
 
-void queue_append(struct page_ftl *f, uint32_t w);	/* give page w the next sequence, and append it */
+void queue_append(struct page_ftl *f, uint32_t w);	/* with handles: give page w the next sequence, append it */
 /* The program of page w failed: put the page back by its sequence, so before all pages that were never issued. */
 void queue_again(struct page_ftl *f, uint32_t w);
 
