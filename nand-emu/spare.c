@@ -87,7 +87,7 @@ static void cut_back(const struct spares *k, struct spare_stream *s, struct spar
 	s->seen = (struct spare_at){ 0 };
 }
 
-/* ---- bits ------------------------------------------------------------------------ */
+/* ---- bits of a record ------------------------------------------------------------------------ */
 
 #define RECORD_WORDS 34u	/* a record is shorter, whatever it holds */
 

@@ -74,17 +74,20 @@ struct spares {
 	uint8_t held[SPARE_BYTES(SPARE_UNITS_MAX)];
 };
 
-/* Returns the number of cells that always suffice. */
+/* Returns how many cells suffice for the blocks, whatever bytes their spare areas have. */
 uint32_t spares_cells(uint64_t blocks, uint32_t block_pages, uint32_t units);
 /* Set the fields that do not point into the image. addresses: most addresses are below this. */
 void spares_begin(struct spares *k, uint64_t blocks, uint32_t block_pages, uint32_t units, uint32_t addresses);
-/* Keep a page's spare area; NULL: FFh. What the block had for this page and those behind it is forgotten. */
+/*
+ * Store the spare area of a page that is programmed; oob NULL: all its bytes are FFh. The spare areas that the block
+ * had for this page and later ones are forgotten.
+ */
 void spares_put(struct spares *k, uint32_t block, uint32_t page, const void *oob);
 /* Returns a page's spare area, valid until the next call. A page without one has FFh. */
 const void *spares_get(struct spares *k, uint32_t block, uint32_t page);
-/* Forget the pages of a block from this one on. */
+/* Forget the spare areas of this page and all later ones of its block. */
 void spares_drop(struct spares *k, uint32_t block, uint32_t page);
-/* Make the streams of `to` equal to those of `from`. */
+/* Copy all streams, so that `to` has the same spare areas as `from`. Both were begun with the same numbers. */
 void spares_copy(struct spares *to, const struct spares *from, uint64_t blocks);
 
 #endif

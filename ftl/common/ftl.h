@@ -194,7 +194,7 @@ struct ftl_save_most {
 	uint32_t planes;	/* of a die that one command programs */
 	uint32_t fronts;	/* frontiers of a die */
 	uint32_t blocks;	/* open blocks of a frontier that the host's pages may go to */
-	const struct front_policy *policy;	/* of the frontiers; its parity pages are programmed besides `pages` */
+	const struct front_policy *policy;	/* of the frontiers: how many parity pages come beside `pages` */
 };
 
 enum ftl_zone_state {

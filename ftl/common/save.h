@@ -29,7 +29,7 @@
 /* Returns the first rule for power_protected and hold_up_ns that c breaks, as a sentence, or NULL. c is valid else. */
 const char *save_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 
-/* Returns the least hold_up_ns (but 0) that save_fault() accepts for c, whose other values are valid, in ns. */
+/* Returns, in ns, the least hold_up_ns above 0 that save_fault() accepts together with c's other values. */
 uint64_t save_needed_ns(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 
 /*

@@ -222,7 +222,10 @@ static uint32_t pool_of(const struct ftl_config *c, const struct nand_geometry *
 	return c->buffer_units ? c->buffer_units : slots_of(g) * dac_entries_max(g->page_bytes) + 1;
 }
 
-/* Without buffer_units, units are packed into a page for each slot; the unit in the engine may need another page. */
+/*
+ * Without buffer_units, each slot collects units for one page, which may be left to program; the unit that the
+ * reduction engine works on may need one more.
+ */
 static struct ftl_save_most save_most(const struct ftl_ops *t, const struct ftl_config *c,
 				      const struct nand_geometry *g)
 {

@@ -42,7 +42,7 @@
  * unit that the host fills may end within a block. One that the host ends takes its open blocks along: its
  * buffer page is closed, and the last of its pages to be issued (wpage.ends) closes the blocks.
  *
- * Each page of the host says how much of its handle's unit was written up to it, wherever the page went. A mount
+ * Each page of the host says how much of its handle's unit was written up to it, also in another group. A mount
  * takes that from the handle's newest page. So a cut undoes an update after which no page of the handle was issued.
  *
  * The spare area has HANDLES_OOB_BYTES:
@@ -81,7 +81,7 @@ struct handles_space {			/* from the functions of space.h */
 };
 
 struct page_handles {
-	uint32_t count;			/* handles of all groups; 0: placement is off, and no other member is used */
+	uint32_t count;			/* handles of all groups; 0: no placement, nothing else here is used */
 	uint32_t streams;		/* handles of a group */
 	uint32_t groups;
 	uint32_t planes;		/* of a group */

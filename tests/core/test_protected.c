@@ -32,7 +32,7 @@ static const char *const shape[] = {
 static struct slate_dev *dev;
 static uint64_t now;
 static char err[SLATE_ERR_BYTES];
-static const char *also[5];	/* settings that a case adds to `shape`; NULL: no more */
+static const char *also[5];	/* further settings of a drive, beside those of `shape`; a NULL ends them */
 static struct ftl_io ios[IOS];
 static uint32_t told[IOS];	/* number of calls of done() for each I/O */
 static uint8_t buf[IOS][UNIT];
@@ -533,7 +533,7 @@ static void least_energy(void)
 		/* four open blocks, each with an LSB page without its parity page: one for each of four pages */
 		{ { "geometry.bits_per_cell=2", "geometry.order=fps", "geometry.paired_loss=yes", "ftl.type=rtf",
 		    "ftl.active_blocks=4" }, 6000000 + (4 + 4) * (8448 + 200000) },
-		/* all twelve pages may be of one of four reclaim groups, of one die; or of one of two groups */
+		/* twelve buffered pages may all be of one reclaim group: it has one die of four, or two */
 		{ { "geometry.chips_per_channel=4", "ftl.placement_handles=1", "ftl.placement_groups=4",
 		    "ftl.buffer_units=24" }, 3000000 + 12 * (8448 + 200000) },
 		{ { "geometry.chips_per_channel=4", "ftl.placement_handles=1", "ftl.placement_groups=2",

@@ -54,7 +54,7 @@ static void records_have_the_bits_of_their_fields(void)
 	EXPECT_EQ(k.stream[0].end.bit, 9 + 3 + 4 + 3 + 4);	/* RUN, + 3, + 1 (folded: 2), address 7 */
 	unit(oob, 0, 7, 5);					/* a sequence above the order */
 	spares_put(&k, 0, 3, oob);
-	EXPECT_EQ(k.stream[0].end.bit, 23 + 4 + 4 + 16 * 8);	/* page 2 was skipped; LITERAL */
+	EXPECT_EQ(k.stream[0].end.bit, 23 + 4 + 4 + 16 * 8);	/* page 2, skipped: 4 bits; page 3, LITERAL */
 	drop_all(&k);
 
 	make(&k, PAGES, 2, 8);
