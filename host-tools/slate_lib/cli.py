@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Any, BinaryIO, cast
 
 from . import age, calibrate, fit, fitsheet, guests, names, options, paths, peers, profiles, reports, runfiles
 from .commands import Command, Option
@@ -186,6 +186,7 @@ def parser(each: Each | None = None) -> Parser:
 
 def _main(argv: list[str]) -> int:
     """Run a command."""
+    _name_output()
     for stream in (sys.stdout, sys.stderr):
         cast(io.TextIOWrapper, stream).reconfigure(errors="replace")
     os.environ.setdefault("SLATE_TABLES", str(paths.TOOLS / "slate_lib" / "tables.py"))  # for the trace library
@@ -213,6 +214,36 @@ def _say_no_more() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _Output(io.FileIO):
+    """Standard output whose errors have its name, as those of files that are opened have theirs."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes, and return how many were written."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+def _name_output() -> None:
+    """Let errors of standard output name it, unless it goes to memory."""
+    old = sys.stdout
+    if not isinstance(old, io.TextIOWrapper):
+        return
+    direct = isinstance(old.buffer, io.FileIO)  # PYTHONUNBUFFERED
+    if direct or type(getattr(old.buffer, "raw", None)) is io.FileIO:
+        old.flush()
+        raw = _Output(old.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            cast(BinaryIO, raw if direct else io.BufferedWriter(raw)),
+            old.encoding,
+            "replace",
+            line_buffering=old.line_buffering,
+            write_through=direct,
+        )
+
+
 def main(argv: list[str]) -> int:
     """Returns the exit code."""
     try:
@@ -223,7 +254,7 @@ def main(argv: list[str]) -> int:
         _say_no_more()
         return OK
     except OSError as error:
+        where = error.filename if isinstance(error.filename, str) else "a file could not be written"
         _say_no_more()
-        where = error.filename if isinstance(error.filename, str) else "standard output"
         print(f"slate: {where}: {_what(error)}\n  fix: {_remedy(error)}", file=sys.stderr)
         return USAGE

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 OK = 0
 JOB_FAILED = 1  # the guest's job ended with an error
@@ -24,6 +26,16 @@ def quoted(lines: Iterable[str], width: int = 160) -> str:
 def plain(text: str) -> str:
     """Return another program's text without control characters, but with its lines."""
     return "\n".join(_CONTROL.sub("", line) for line in text.split("\n"))
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name a file in the errors of writing it: the system's have no name, for instance on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 class SlateError(Exception):

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test the options of power cuts: their meaning, and what is refused."""
 
+import contextlib
+import errno
+import io
 import json
+import os
 import random
 import shlex
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -263,6 +268,37 @@ class Campaigns(unittest.TestCase):
             (("--fs", "ntfs"), "--fs ntfs: not a file system here"),
             (("--check", SCRIPT), "--check without --work"),
             (("--apps",), "--apps without --work"),
+    def test_a_full_disk_is_named(self) -> None:
+        """The errors of writing have no name of their own; what the log has stays."""
+        for write in (logfile.begin, logfile.append):
+            with self.assertRaises(OSError) as raised:
+                write(Path("/dev/full"), {})
+            self.assertEqual((raised.exception.filename, raised.exception.errno), ("/dev/full", errno.ENOSPC))
+        for error, said in (
+            (OSError(errno.ENOSPC, "No space", "/d/log"), "/d/log: no space\n"),
+            (OSError(errno.ENOSPC, "No space"), "a file could not be written: no space\n"),
+        ):
+            with mock.patch.object(cli, "_main", side_effect=error), mock.patch.object(cli, "_say_no_more"):
+                with contextlib.redirect_stderr(io.StringIO()) as told:
+                    self.assertEqual(cli.main([]), 2)
+            self.assertEqual(told.getvalue(), f"slate: {said}  fix: make room there, or write elsewhere\n")
+
+    def test_what_a_killed_campaign_left_is_removed(self) -> None:
+        """Its folder has no lock. A folder in use stays, and one that may not have its lock yet."""
+        with tempfile.TemporaryDirectory() as top, mock.patch.object(tempfile, "tempdir", top):
+            with files.work_folder() as used:
+                left, young, other = (Path(top) / f"{name}1" for name in (files.PREFIX, f"{files.PREFIX}y", "other-"))
+                for path in (left, young, other):
+                    path.mkdir()
+                    (path / "cut0.slate").touch()
+                old = time.time() - files.NEW_SECONDS - 1
+                for path in (left, other, used):
+                    os.utime(path, (old, old))
+                with files.work_folder() as second:
+                    self.assertEqual({path.name for path in Path(top).iterdir()},
+                                     {path.name for path in (used, second, young, other)})  # fmt: skip
+            self.assertEqual({path.name for path in Path(top).iterdir()}, {young.name, other.name})
+
             (("--work", SCRIPT), "--work without --check"),
             (("--work", SCRIPT, "--check", SCRIPT, "--fs", "xfs"), "--fs with --work"),
             (("--work", "nothere.sh", "--check", SCRIPT), "--work nothere.sh: No such file or directory"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .. import command, paths
 from ..boot import Boot, boot
-from ..errors import MachineError, plain
+from ..errors import MachineError, naming, plain
 from ..options import RunOptions
 from ..powercut import CUT, ENDED, Plan
 from ..shape import Json
@@ -115,8 +115,9 @@ class Campaign:
     def prepare(self) -> None:
         """Make the drive with which every cut begins."""
         self.base.root = self.folder / "root"
-        self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
-        found = boot(self.options("make", self.origin, {}), self.folder)
+        with naming(self.folder):
+            self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
+            found = boot(self.options("make", self.origin, {}), self.folder)
         files_of(found, "while the drive was prepared")
         start = _JOB_START.search(found.console)
         if not start:

@@ -12,24 +12,23 @@ The log has a line of JSON for each cut. A run that was stopped goes on after th
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import re
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from .. import command, guests, ownkernel, paths
 from ..commands import SET, Option
 from ..drives import check_profile
-from ..errors import JOB_FAILED, OK, SlateError, quoted
+from ..errors import JOB_FAILED, OK, SlateError, naming, quoted
 from ..options import APPS_MEM_MIN, RunOptions, set_kernel
 from ..shape import Json
 from ..values import check_settings, number, share
 from . import counts, explain, groups, kinds, logfile, report, shrink, survey, times, workload
 from .campaign import Campaign, header
-from .files import GROUP
+from .files import GROUP, work_folder
 
 _ID = re.compile(r"(\d+):(\d+)")
 
@@ -174,9 +173,9 @@ def one(args: argparse.Namespace) -> int:
     args.seed, index, named = match[1], int(match[2]), len(times_of(args))
     if named > 1 and index >= named:
         raise SlateError(f"--id {args.id}: --cut-at names {named} time(s), from {args.seed}:0 on", "name one of these")
-    folder = Path(args.keep) if args.keep else Path(tempfile.mkdtemp(prefix="slate-cuts-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
+    with contextlib.ExitStack() as stack:
+        folder = Path(args.keep) if args.keep else stack.enter_context(work_folder())
+        folder.mkdir(parents=True, exist_ok=True)
         campaign = campaign_of(args, folder)
         campaign.prepare()
         if args.shrink:
@@ -184,10 +183,7 @@ def one(args: argparse.Namespace) -> int:
             if account:
                 keep_account(log_of(args), header(campaign), account)
             return explained(account, args.id)
-        (line,) = groups.group(campaign, index // campaign.group, range(index, index + 1))
-    finally:
-        if not args.keep:
-            shutil.rmtree(folder, ignore_errors=True)
+        (line,) = groups.lines(campaign, index, index + 1)
     said = line.pop("said")
     print(json.dumps(line, indent=1))
     print(said, end="")
@@ -238,14 +234,13 @@ def many(args: argparse.Namespace) -> int:
     if args.cut_at and args.count:
         raise SlateError("--count with --cut-at: there are as many cuts as times", "leave --count out")
     count = count_of(args)
-    with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
-        campaign = campaign_of(args, Path(folder))
+    with work_folder() as folder:
+        campaign = campaign_of(args, folder)
         count = len(campaign.at) or count
         log = log_of(args)
         cuts = logfile.read_log(log, header(campaign))
         if not cuts:
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.write_text(json.dumps(header(campaign)) + "\n", encoding="utf-8")
+            logfile.begin(log, header(campaign))
         elif len(cuts) < count:
             print(f"cuts      {len(cuts)} are in {paths.short(log)} already")
         if len(cuts) < count:
@@ -258,7 +253,8 @@ def many(args: argparse.Namespace) -> int:
                 break
     print(logfile.summary(cuts[:count], campaign.kind), end="")
     if args.json:
-        Path(args.json).write_text(json.dumps(counts.result(cuts[:count]), indent=1) + "\n", encoding="utf-8")
+        with naming(Path(args.json)):
+            Path(args.json).write_text(json.dumps(counts.result(cuts[:count]), indent=1) + "\n", encoding="utf-8")
         return OK
     return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
 

@@ -3,8 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import shutil
 import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from .. import paths
@@ -17,6 +24,33 @@ BY_CLOCK = ("--ephemeral", "--open", "--cuts", "/dev/null")
 GROUP_ON_HOST = 256  # cuts of a recording, if no boot checks them
 ROOM = 5 << 30  # bytes of drive files at once
 EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
+
+PREFIX = "slate-campaign-"  # of folders with drives
+NEW_SECONDS = 60  # a folder so young may not have its lock yet
+
+
+@contextlib.contextmanager
+def work_folder() -> Iterator[Path]:
+    """Make a folder for drives, and remove it at the end; and before, those of campaigns that were killed.
+
+    A campaign locks its folder, so a folder without a lock is left over.
+    """
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError), _locked(path):  # OSError: it is in use, another user's, or gone
+            if time.time() - path.stat().st_mtime > NEW_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as name, _locked(Path(name)):
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(held)
 
 
 def content_of(drive: Path) -> Path:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..errors import naming
 from ..shape import Json
 from . import onhost, states, vanish
 from .campaign import Campaign, Moment, Recorded
@@ -55,7 +56,8 @@ def lines(campaign: Campaign, begin: int, end: int) -> Iterator[Json]:
     """Return the log's lines for these cuts."""
     for number in range(begin // campaign.group, (end + campaign.group - 1) // campaign.group):
         first = number * campaign.group
-        yield from group(campaign, number, range(max(begin, first), min(end, first + campaign.group)))
+        with naming(campaign.folder):
+            yield from group(campaign, number, range(max(begin, first), min(end, first + campaign.group)))
 
 
 def cut(campaign: Campaign, work: Recorded, moment: Moment, name: str) -> tuple[Path, Json, list[bytes]]:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from .. import shape, units
-from ..errors import SlateError
+from ..errors import SlateError, naming
 from ..shape import Json
 from . import kinds
 
@@ -91,9 +91,16 @@ def _facts(head: Json) -> Json:
     return {key: value for key, value in head.items() if key != "repeat"}
 
 
+def begin(path: Path, head: Json) -> None:
+    """Begin a log."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with naming(path):
+        path.write_text(json.dumps(head) + "\n", encoding="utf-8")
+
+
 def append(path: Path, line: Json) -> None:
     """Append a line."""
-    with open(path, "a", encoding="utf-8") as log:
+    with naming(path), open(path, "a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from ..drives import check_profile
 from ..errors import OK, SlateError
 from ..shape import Json
 from ..values import check_settings, number
-from .files import replayed
+from .files import replayed, work_folder
 
 CLASSES = ("none", "all", "prefix", "prefix, and part of the next", "other")
 
@@ -74,8 +73,8 @@ def run(args: argparse.Namespace, states: int = 1) -> int:
     if not Path(args.survey).is_file():
         raise SlateError(f"--survey {args.survey}: no such file", "name a recording (slate run --record-content FILE)")
     sets = [word for setting in args.set for word in ("--set", setting)]
-    with tempfile.TemporaryDirectory(prefix="slate-survey-") as folder:
-        drive = Path(folder) / "drive.slate"
+    with work_folder() as folder:
+        drive = folder / "drive.slate"
         replayed("--survey", "--profile", profile, *sets, "--set", "ftl.payload=yes", "--drive", drive, "--fill", "100",
                  "--age", args.age, "--limit", "1", "gen:rand4k,foot=4KiB,n=1,read=1000")  # fmt: skip
         whole = replayed("--survey", "--drive", drive, "--ephemeral", "--open", args.survey)
