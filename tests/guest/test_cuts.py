@@ -202,6 +202,11 @@ class Cuts(GuestTest):
         self.assertEqual([line["cut_ns"] - lines[0]["cut_ns"] for line in lines], [0, -1, 1])
         again = json.loads(self.cuts(*found, *marks, "--id", "1:1").partition("}")[0] + "}")
         self.assertEqual((again["cut_ns"], again["operations"]), (lines[1]["cut_ns"], 2))
+        ends, ended = ("--span", "0.1", "--cut-at", "flush:3..4,flush:3-1ns"), self.folder / "ends.jsonl"
+        self.assertIn("3 power cuts: 3 left", self.cuts(*found, *ends, "--log", ended))
+        lines = [json.loads(line) for line in ended.read_text(encoding="utf-8").splitlines()[1:]]
+        self.assertEqual([line["operations"] for line in lines], [2, 3, 2], "a block is announced after its flush")
+        self.assertEqual(lines[2]["cut_ns"], lines[0]["cut_ns"] - 1)
         lazy = self.scripts(work=work.replace("conv=fsync", ""), check=check)
         words = ("--count", "1", "--span", "0.1", "--log", self.folder / "lazy.jsonl")
         self.assertIn("  LOST  ", self.cuts(*lazy, *words, code=1))

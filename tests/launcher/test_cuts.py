@@ -148,6 +148,27 @@ class Campaigns(unittest.TestCase):
         self.assertEqual(times.announced(said, 29), [b"w0 1\n", b"w1 1\n"])
         self.assertEqual(times.announced(b"", 100), [])
 
+    def test_ends_of_requests(self) -> None:
+        """A request that has not ended has no latency. The third flush is the third to end."""
+        rows = [{"op": op, "submit_ns": str(at), "latency_ns": latency} for op, at, latency in (
+            ("write", 0, "9"), ("flush", 10, "30"), ("flush", 11, "5"), ("flush", 20, "40"), ("trim", 50, ""),
+        )]  # fmt: skip
+        ended = times.ends(rows)
+        self.assertEqual(ended, {"write": [9], "flush": [16, 40, 60]})
+        for text, at_ns in (("flush:1", [16]), ("flush:2..3-1ns", [39, 59]), ("write:1+0.5us", [509])):
+            found = times.parse(text, 2)
+            self.assertEqual([times.resolve(when, b"", 1000, ended) for when in found], at_ns)
+            again = times.parse(",".join(map(str, found)), 2)
+            self.assertEqual(again, found, "a log's head and a message repeat it")
+        for text, why in (
+            ("flush:3", "only 2 flushes had ended by 0.000050 ms\n  fix: name an earlier one, or give the work more"),
+            ("write:2", "only 1 write had ended by"),
+            ("trim:1", "only 0 trims had ended by"),
+            ("flush:2+11ns", "flush 2 came at 0.000040 ms, so the cut is at 0.000051 ms, and the work ran from 0 to"),
+        ):
+            with self.assertRaisesRegex(SlateError, why):
+                times.resolve(times.parse(text, 1)[0], b"", 50, ended)
+
     def test_times_of_cuts(self) -> None:
         """A time is the drive's, or relative to the first announcement of exactly these words."""
         said = b"row 1 1000\nrow 2 2000\nrow 1 3000\nrow 3"
@@ -247,27 +268,6 @@ class Campaigns(unittest.TestCase):
                     logfile.read_log(log, head)
                 self.assertEqual(log.read_text(encoding="utf-8"), other)
 
-    def test_summary(self) -> None:
-        line = {"operations": 5, "lost_requests": 1, "torn_programs": 2}
-        text = logfile.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
-        self.assertIn("2 power cuts: 1 left everything that was announced as durable", text)
-        self.assertIn("not so: 1:1", text)
-        self.assertNotIn("show little", text)
-        text = logfile.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
-        self.assertIn("no cut came after an announcement. Give more time to the work (--span SEC)", text)
-
-    def test_refused(self) -> None:
-        for words, said in (
-            (("--id", "seven"), "not SEED:NUMBER"),
-            (("--keep", "x"), "--keep without --id"),
-            (("--id", "1:1", "--stop"), "--stop with --id"),
-            (("--count", "0"), "--count 0: out of range\n  fix: give a number from 1 to 1000000\n"),
-            (("--span", "0"), "--span 0: out of range"),
-            (("--set", "x"), "not SECTION.KEY=VALUE"),
-            (("--profile", "none.ini"), "no such profile"),
-            (("--fs", "ntfs"), "--fs ntfs: not a file system here"),
-            (("--check", SCRIPT), "--check without --work"),
-            (("--apps",), "--apps without --work"),
     def test_a_full_disk_is_named(self) -> None:
         """The errors of writing have no name of their own; what the log has stays."""
         for write in (logfile.begin, logfile.append):
@@ -299,6 +299,27 @@ class Campaigns(unittest.TestCase):
                                      {path.name for path in (used, second, young, other)})  # fmt: skip
             self.assertEqual({path.name for path in Path(top).iterdir()}, {young.name, other.name})
 
+    def test_summary(self) -> None:
+        line = {"operations": 5, "lost_requests": 1, "torn_programs": 2}
+        text = logfile.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
+        self.assertIn("2 power cuts: 1 left everything that was announced as durable", text)
+        self.assertIn("not so: 1:1", text)
+        self.assertNotIn("show little", text)
+        text = logfile.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
+        self.assertIn("no cut came after an announcement. Give more time to the work (--span SEC)", text)
+
+    def test_refused(self) -> None:
+        for words, said in (
+            (("--id", "seven"), "not SEED:NUMBER"),
+            (("--keep", "x"), "--keep without --id"),
+            (("--id", "1:1", "--stop"), "--stop with --id"),
+            (("--count", "0"), "--count 0: out of range\n  fix: give a number from 1 to 1000000\n"),
+            (("--span", "0"), "--span 0: out of range"),
+            (("--set", "x"), "not SECTION.KEY=VALUE"),
+            (("--profile", "none.ini"), "no such profile"),
+            (("--fs", "ntfs"), "--fs ntfs: not a file system here"),
+            (("--check", SCRIPT), "--check without --work"),
+            (("--apps",), "--apps without --work"),
             (("--work", SCRIPT), "--work without --check"),
             (("--work", SCRIPT, "--check", SCRIPT, "--fs", "xfs"), "--fs with --work"),
             (("--work", "nothere.sh", "--check", SCRIPT), "--work nothere.sh: No such file or directory"),
@@ -326,9 +347,14 @@ class Campaigns(unittest.TestCase):
             (("--kind", "pulled"), "--kind pulled: not a kind of cut"),
             (("--cut-at", "1"), "--cut-at 1: not a time in whole nanoseconds"),
             (("--cut-at", "mark7+1ns"), "--cut-at mark7+1ns: not a time in whole nanoseconds\n  fix: write it as 1.5s, "
-             "800ms, 20us or 1500000001ns, or relative to an announcement as mark:WORDS+200us\n"),
+             "800ms, 20us or 1500000001ns, or relative as mark:WORDS+200us or flush:3..7-1ns\n"),
             (("--cut-at", "mark:"), "--cut-at mark:: no announcement is named"),
-            (("--cut-at", ",".join(["1s"] * 65)), "--cut-at: 65 times"),
+            (("--cut-at", ",".join(["1s"] * 65)), "--cut-at: more than 64 times"),
+            (("--cut-at", "flush:1..64,1s"), "--cut-at: more than 64 times"),
+            (("--cut-at", "flush:1..999999999"), "--cut-at: more than 64 times"),
+            (("--cut-at", "flush:0"), "--cut-at flush:0: not a time in whole nanoseconds"),
+            (("--cut-at", "flush:3..2"), "--cut-at flush:3..2: the last comes before the first"),
+            (("--cut-at", "flush:1+2"), "--cut-at flush:1+2: not a time in whole nanoseconds"),
             (("--cut-at", "1s", "--count", "2"), "--count with --cut-at"),
             (("--cut-at", "1s,2s", "--id", "1:2"), "--id 1:2: --cut-at names 2 time(s), from 1:0 on"),
         ):
@@ -343,6 +369,7 @@ class Campaigns(unittest.TestCase):
             ((*zones, "--cut-at", "1s", "--take", "1"), "--take: needs a recording"),
             ((*zones, "--shrink", "--id", "1:0"), "--shrink: needs a recording"),
             ((*zones, "--check-on-host"), "--check-on-host: needs a recording"),
+            ((*zones, "--cut-at", "flush:1"), "--cut-at flush:1: needs a recording"),
             ((*zones, "--age", "2"), "--age 2: a drive with zones cannot be overwritten at random"),
             ((*zones, "--kernel", "small"), "--kernel small has no zones"),
             (("--profile", "zns-small"), "--fs ext4: the built-in work needs a drive without zones"),

@@ -6,6 +6,7 @@ A cut is determined by the profile, the work, the seed and its number.
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import random
 import re
@@ -20,8 +21,8 @@ from ..powercut import CUT, ENDED, Plan
 from ..shape import Json
 from ..work import Script
 from . import counts, kinds, logfile
-from .files import GROUP, GROUP_ON_HOST, content_of, copy_sparse, keep_console, replayed, same_drives
-from .times import When
+from .files import BY_CLOCK, GROUP, GROUP_ON_HOST, content_of, copy_sparse, keep_console, replayed, same_drives
+from .times import When, ends
 from .workload import VERDICTS, Workload, root_of, verdict_of
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
@@ -183,6 +184,15 @@ class Campaign:
         report = replayed(f"cut {moment.id}", "--drive", drive, "--open", "--cut-at", moment.at_ns,
                           "--cut-seed", moment.plan.seed, *more, work.trace)  # fmt: skip
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
+
+    def ended(self, work: Recorded) -> dict[str, list[int]]:
+        """Return when the recording's requests of each kind ended, if --cut-at names any."""
+        if not any(when.op for when in self.at):
+            return {}
+        rows = self.folder / "ended.csv"
+        replayed("--cut-at", "--drive", self.origin, *BY_CLOCK, "--csv", rows, work.trace)
+        with open(rows, encoding="utf-8") as file:
+            return ends(csv.DictReader(file))
 
     def take(self, work: Recorded, moment: Moment, losses: list[kinds.Loss], name: str) -> Path:
         """Copy the first drive, and make it as if, of all requests until the cut, only `losses` had been lost.

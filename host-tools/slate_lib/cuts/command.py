@@ -64,7 +64,8 @@ OPTIONS = (
     Option("--kind", "NAME", "what a cut takes: " + "; ".join(f"{name}: {kind.what}"
            for name, kind in kinds.KINDS.items()), default="off"),
     Option("--cut-at", "T[,T...]", "cut at these times in place of random ones: of the drive's clock, as 1.5s or "
-           "1500000001ns, or relative to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns"),
+           "1500000001ns; relative to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns; or to the ends of "
+           "flushes (writes, trims), as flush:3..7-1ns"),
     Option("--log", "FILE", "a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"),
     Option("--json", "FILE", "then write the campaign's counts to this file; the exit status is 0 also if a cut lost "
            "data"),
@@ -111,7 +112,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     )
     zones = base.setting("ftl.type") == "zns"
     if zones:
-        check_zones(args, kind)
+        check_zones(args, kind, at)
     work = workload.from_arguments(args)
     if zones:
         set_zones(base, args, work)
@@ -131,12 +132,13 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
                     states)  # fmt: skip
 
 
-def check_zones(args: argparse.Namespace, kind: kinds.Kind) -> None:
+def check_zones(args: argparse.Namespace, kind: kinds.Kind, at: tuple[times.When, ...]) -> None:
     """Refuse what needs a recording: of a drive with zones there is none."""
     for refused, option in (
         (kind.choose or kind.twice or kind.lives or kind.replay, "--take" if args.take else f"--kind {args.kind}"),
         (args.check_on_host, "--check-on-host"),
         (args.shrink, "--shrink"),
+        (any(when.op for when in at), f"--cut-at {args.cut_at}"),
     ):
         if refused:
             raise SlateError(f"{option}: needs a recording, and of a drive with zones (ftl.type = zns) there is none",

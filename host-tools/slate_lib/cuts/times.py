@@ -4,32 +4,45 @@
   1.5s              a time, as for 'slate run --cut-at'
   mark:WORDS        when 'slate-mark durable WORDS' announced: the first line with exactly these words
   mark:WORDS+200us  so much later; with -, so much earlier
+  flush:3           when the third flush of the recording ends; also write and trim, and later or earlier as above
+  flush:3..7        each of these
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from .. import units
 from ..errors import SlateError, plain
 
 SHOWN = 5  # announcements in a message
 _TIME = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|ms|s)")
 _DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 _LINE = re.compile(rb"^(.+) (\d+)\r?\n", re.MULTILINE)
-_MARK = re.compile(r"mark:(.+?)(?:([+-])(\d+(?:\.\d+)?(?:ns|us|ms|s)))?")
+_LATER = r"(?:([+-])(\d+(?:\.\d+)?(?:ns|us|ms|s)))?"
+_MARK = re.compile(rf"mark:(.+?){_LATER}")
+_ENDS = re.compile(rf"(flush|write|trim):([1-9]\d{{0,8}})(?:\.\.([1-9]\d{{0,8}}))?{_LATER}")
 
 
 @dataclass(frozen=True)
 class When:
-    """Holds a time. mark: the announcement to which ns is relative; empty: none."""
+    """Holds a time. mark: the announcement to which ns is relative; op, number: the request. Empty: none."""
 
     ns: int
     mark: str = ""
+    op: str = ""
+    number: int = 0
+
+    @property
+    def base(self) -> str:
+        """Return what ns is relative to."""
+        return f"mark:{self.mark}" if self.mark else f"{self.op}:{self.number}" if self.op else ""
 
     def __str__(self) -> str:
-        return f"mark:{self.mark}{self.ns:+d}ns" if self.mark else f"{self.ns}ns"
+        return f"{self.base}{self.ns:+d}ns" if self.base else f"{self.ns}ns"
 
 
 def lines(report: bytes) -> Iterator[tuple[bytes, int]]:
@@ -57,10 +70,20 @@ def parse_time(text: str) -> int:
 
 def parse(text: str, limit: int) -> tuple[When, ...]:
     """Parse the value of --cut-at."""
-    found = tuple(map(_one, text.split(",")))
+    found = tuple(itertools.islice((when for word in text.split(",") for when in _each(word)), limit + 1))
     if len(found) > limit:
-        raise SlateError(f"--cut-at: {len(found)} times", f"give at most {limit}")
+        raise SlateError(f"--cut-at: more than {limit} times", f"give at most {limit}")
     return found
+
+
+def _each(text: str) -> Iterator[When]:
+    if match := _ENDS.fullmatch(text):
+        first, last = int(match[2]), int(match[3] or match[2])
+        if last < first:
+            raise SlateError(f"--cut-at {text}: the last comes before the first", f"write {match[1]}:{last}..{first}")
+        yield from (When(_later(match[4], match[5]), op=match[1], number=at) for at in range(first, last + 1))
+    else:
+        yield _one(text)
 
 
 def _one(text: str) -> When:
@@ -68,33 +91,60 @@ def _one(text: str) -> When:
         try:
             return When(parse_time(text))
         except SlateError as error:
-            fix = f"{error.fix}, or relative to an announcement as mark:WORDS+200us"
+            fix = f"{error.fix}, or relative as mark:WORDS+200us or flush:3..7-1ns"
             raise SlateError(error.message, fix) from None
     match = _MARK.fullmatch(text)
     if not match:
         raise SlateError(f"--cut-at {text}: no announcement is named", "write it as mark:WORDS or mark:WORDS+200us")
-    ns = parse_time(match[3]) if match[3] else 0
-    return When(-ns if match[2] == "-" else ns, match[1])
+    return When(_later(match[2], match[3]), match[1])
 
 
-def resolve(when: When, report: bytes, end_ns: int) -> int:
-    """Return the time on the drive's clock. end_ns: time until which the work ran."""
-    if not when.mark:
+def _later(sign: str | None, time: str | None) -> int:
+    ns = parse_time(time) if time else 0
+    return -ns if sign == "-" else ns
+
+
+def ends(rows: Iterable[dict[str, str]]) -> dict[str, list[int]]:
+    """Return when the requests of each kind ended, in this order, from the rows of slate-replay --csv."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        if row["latency_ns"]:
+            found.setdefault(row["op"], []).append(int(row["submit_ns"]) + int(row["latency_ns"]))
+    return {op: sorted(times) for op, times in found.items()}
+
+
+def resolve(when: When, report: bytes, end_ns: int, ended: Mapping[str, list[int]] | None = None) -> int:
+    """Return the time on the drive's clock. end_ns: time until which the work ran; ended: of its requests."""
+    if not when.base:
         return when.ns
+    base_ns, name = _of_mark(when, report, end_ns) if when.mark else _of_request(when, ended or {}, end_ns)
+    at_ns = base_ns + when.ns
+    if not 0 <= at_ns <= end_ns:
+        raise SlateError(
+            f"--cut-at {when}: {name} came at {_ms(base_ns)}, so the cut is at {_ms(at_ns)}, and the work "
+            f"ran from 0 to {_ms(end_ns)}",
+            "name an earlier time, or give the work more time (--span SEC)" if at_ns > 0 else "name a later time",
+        )
+    return at_ns
+
+
+def _of_mark(when: When, report: bytes, end_ns: int) -> tuple[int, str]:
     found = list(lines(report))
     times = [ns for words, ns in found if words == when.mark.encode()]
     if not times:
         raise SlateError(f"--cut-at {when}: the work did not announce '{when.mark}' by {_ms(end_ns)}; {_told(found)}",
                          "name one of its announcements (a time after it needs a unit: mark:WORDS+200us), or give the "
                          "work more time (--span SEC)")  # fmt: skip
-    at_ns = times[0] + when.ns
-    if not 0 <= at_ns <= end_ns:
-        raise SlateError(
-            f"--cut-at {when}: '{when.mark}' came at {_ms(times[0])}, so the cut is at {_ms(at_ns)}, and the work "
-            f"ran from 0 to {_ms(end_ns)}",
-            "name an earlier time, or give the work more time (--span SEC)" if at_ns > 0 else "name a later time",
-        )
-    return at_ns
+    return times[0], f"'{when.mark}'"
+
+
+def _of_request(when: When, ended: Mapping[str, list[int]], end_ns: int) -> tuple[int, str]:
+    times = [ns for ns in ended.get(when.op, []) if ns <= end_ns]
+    if len(times) < when.number:
+        many = units.many(len(times), when.op, "flushes" if when.op == "flush" else "")
+        raise SlateError(f"--cut-at {when}: only {many} had ended by {_ms(end_ns)}",
+                         "name an earlier one, or give the work more time (--span SEC)")  # fmt: skip
+    return times[when.number - 1], f"{when.op} {when.number}"
 
 
 def _told(found: list[tuple[bytes, int]]) -> str:
