@@ -181,12 +181,13 @@ class Vanish(unittest.TestCase):
             copy = Path(folder) / "copy"
             copy.touch()
             campaign.replay.return_value = copy, {"cut-ns": 500}
+            campaign.boot.return_value = found
             with mock.patch.object(vanish, "copy_sparse"), mock.patch.object(vanish, "keep_console"), mock.patch.object(
                 vanish, "same_drives", return_value=same
-            ), mock.patch.object(vanish, "boot", return_value=found) as boot:
+            ):
                 made = vanish.cut(campaign, 7, Moment("1:0", Plan(at_ns=500, seed=3)), "cut0")
-            self.assertEqual(boot.call_args[0][2], Plan(at_ns=500, seed=3, then="vanish"))
-            self.assertEqual(boot.call_args[0][0].environment, {"CUTS_SEED": 7, "CUTS_LIVES": 7})
+            self.assertEqual(campaign.boot.call_args[0][1], Plan(at_ns=500, seed=3, then="vanish"))
+            self.assertEqual(campaign.boot.call_args[0][0].environment, {"CUTS_SEED": 7, "CUTS_LIVES": 7})
         return made
 
     def test_what_was_announced_afterwards_counts(self) -> None:

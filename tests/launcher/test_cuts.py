@@ -24,7 +24,8 @@ from slate_lib.cuts import campaign as campaigns
 from slate_lib.cuts import command as cuts
 from slate_lib.cuts import explain, files, groups, kinds, logfile, shrink, survey, times, workload
 from slate_lib.cuts.campaign import Campaign, Moment, Recorded, header
-from slate_lib.errors import SlateError
+from slate_lib.errors import MachineError, SlateError
+from slate_lib.options import RunOptions
 from slate_lib.powercut import Plan
 
 SMALL = str(ROOT / "nand-emu" / "profiles" / "small.ini")
@@ -201,9 +202,7 @@ class Campaigns(unittest.TestCase):
         """A check may print what it finds on a drive, and a work may announce it."""
         campaign, files = mock.Mock(), {"check-1.txt": "\x1b[2Jrow\x07 7\r\nis \x9bgone\t!\n\nstatus 1\n"}
         campaign.options.side_effect = lambda *words, **more: parsed()
-        with mock.patch.object(campaigns, "boot"), mock.patch.object(campaigns, "keep_console"), mock.patch.object(
-            campaigns, "files_of", return_value=files
-        ):
+        with mock.patch.object(campaigns, "keep_console"), mock.patch.object(campaigns, "files_of", return_value=files):
             said = Campaign.check(campaign, Recorded(1, Path("t"), b""), [Path("d")], [[]], "")
         self.assertEqual(said, ["row 7\nis gone\t!\n\nstatus 1\n"])
         self.assertEqual(workload.verdict_of(said[0]), "lost")
@@ -282,6 +281,21 @@ class Campaigns(unittest.TestCase):
                 with contextlib.redirect_stderr(io.StringIO()) as told:
                     self.assertEqual(cli.main([]), 2)
             self.assertEqual(told.getvalue(), f"slate: {said}  fix: make room there, or write elsewhere\n")
+
+    def test_a_disk_that_is_nearly_full(self) -> None:
+        """A drive then refuses writes, so what a guest or a replay says of it does not count."""
+        campaign = Campaign(RunOptions(None), mock.Mock(), 1, 10**9, Path("/tmp"), Path("o"))
+        for blocks, status in ((files.SPARE // 512, "good"), (files.SPARE // 512 - 1, "full")):
+            disk = mock.Mock(f_bavail=blocks, f_frsize=512)
+            with mock.patch.object(os, "statvfs", return_value=disk), mock.patch.object(campaigns, "boot") as boot:
+                if status == "good":
+                    self.assertIs(campaign.boot(campaign.base), boot.return_value)
+                    continue
+                with self.assertRaisesRegex(SlateError, "^/tmp: no room: 128 MiB free, 128 MiB needed\n  fix: make"):
+                    campaign.boot(campaign.base)
+                boot.side_effect = MachineError("the guest died")
+                with self.assertRaisesRegex(SlateError, "no room"):
+                    campaign.boot(campaign.base)
 
     def test_what_a_killed_campaign_left_is_removed(self) -> None:
         """Its folder has no lock. A folder in use stays, and one that may not have its lock yet."""

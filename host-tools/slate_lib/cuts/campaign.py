@@ -21,7 +21,17 @@ from ..powercut import CUT, ENDED, Plan
 from ..shape import Json
 from ..work import Script
 from . import counts, kinds, logfile
-from .files import BY_CLOCK, GROUP, GROUP_ON_HOST, content_of, copy_sparse, keep_console, replayed, same_drives
+from .files import (
+    BY_CLOCK,
+    GROUP,
+    GROUP_ON_HOST,
+    content_of,
+    copy_sparse,
+    keep_console,
+    replayed,
+    same_drives,
+    with_room,
+)
 from .times import When, ends
 from .workload import VERDICTS, Workload, root_of, verdict_of
 
@@ -113,12 +123,17 @@ class Campaign:
             environment=self.workload.environment | {key: str(value) for key, value in environment.items()},
         )
 
+    def boot(self, options: RunOptions, plan: Plan | None = None) -> Boot:
+        """Boot a guest."""
+        with with_room(self.folder):
+            return boot(options, self.folder, plan)
+
     def prepare(self) -> None:
         """Make the drive with which every cut begins."""
         self.base.root = self.folder / "root"
         with naming(self.folder):
             self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
-            found = boot(self.options("make", self.origin, {}), self.folder)
+            found = self.boot(self.options("make", self.origin, {}))
         files_of(found, "while the drive was prepared")
         start = _JOB_START.search(found.console)
         if not start:
@@ -169,7 +184,7 @@ class Campaign:
         """Copy the first drive, and run the guest on the copy up to a cut, which QEMU makes. trace: its recording."""
         copy_sparse(self.origin, drive)
         options = self.options("work", drive, {}, CUTS_SEED=seed)
-        found = boot(dataclasses.replace(options, record_content=trace), self.folder, moment.plan)
+        found = self.boot(dataclasses.replace(options, record_content=trace), moment.plan)
         keep_console(self.folder, "work")
         if found.reason != CUT:
             raise MachineError(
@@ -181,8 +196,9 @@ class Campaign:
         """Copy the first drive, and cut the copy. Returns it with the replay's account of the cut."""
         drive = self.folder / f"{name}.slate"
         copy_sparse(self.origin, drive)
-        report = replayed(f"cut {moment.id}", "--drive", drive, "--open", "--cut-at", moment.at_ns,
-                          "--cut-seed", moment.plan.seed, *more, work.trace)  # fmt: skip
+        with with_room(self.folder):
+            report = replayed(f"cut {moment.id}", "--drive", drive, "--open", "--cut-at", moment.at_ns,
+                              "--cut-seed", moment.plan.seed, *more, work.trace)  # fmt: skip
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
 
     def ended(self, work: Recorded) -> dict[str, list[int]]:
@@ -202,8 +218,9 @@ class Campaign:
         drive, lose = self.folder / f"{name}.slate", self.folder / f"{name}.lose"
         copy_sparse(self.origin, drive)
         lose.write_text(kinds.text(losses), encoding="utf-8")
-        replayed(f"cut {moment.id}", "--drive", drive, "--set", "drive.ignore_flush=no", "--closed", 1,
-                 "--until", moment.at_ns, "--lose", lose, work.trace)  # fmt: skip
+        with with_room(self.folder):
+            replayed(f"cut {moment.id}", "--drive", drive, "--set", "drive.ignore_flush=no", "--closed", 1,
+                     "--until", moment.at_ns, "--lose", lose, work.trace)  # fmt: skip
         return drive
 
     def lies(self) -> tuple[str, ...]:
@@ -224,7 +241,7 @@ class Campaign:
             node = {"driver": "nand-ssd", "node-name": f"ssd{at}", "drive-file": str(drive)}
             node |= {"record-content": str(content_of(drive))} if recorded else {}
             options.qemu_args += ["-blockdev", command.keyval(**node), "-device", f"nvme-ns,drive=ssd{at},nsid={at}"]
-        found = boot(options, self.folder)
+        found = self.boot(options)
         keep_console(self.folder, "check")
         said = files_of(found, when)
         return [plain(said.get(f"check-{at}.txt", "the guest did not look at it")) for at in range(1, len(drives) + 1)]

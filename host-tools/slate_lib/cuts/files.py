@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import paths
+from .. import paths, units
 from ..errors import MachineError, SlateError
 from ..shape import Json
 
@@ -26,6 +26,7 @@ ROOM = 5 << 30  # bytes of drive files at once
 EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
 
 PREFIX = "slate-campaign-"  # of folders with drives
+SPARE = 128 << 20  # a drive refuses writes while its disk has too little room: 64 MiB and its buffer at most
 NEW_SECONDS = 60  # a folder so young may not have its lock yet
 
 
@@ -51,6 +52,19 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(held)
+
+
+@contextlib.contextmanager
+def with_room(folder: Path) -> Iterator[None]:
+    """Raise a SlateError if the disk is nearly full after a boot or a replay: its drives may have refused writes."""
+    try:
+        yield
+    finally:
+        disk = os.statvfs(folder)
+        free = disk.f_bavail * disk.f_frsize
+        if free < SPARE:
+            raise SlateError(f"{folder}: no room: {units.size(free)} free, {units.size(SPARE)} needed",
+                             "make room there, or set TMPDIR")  # fmt: skip
 
 
 def content_of(drive: Path) -> Path:

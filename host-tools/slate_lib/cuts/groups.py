@@ -24,7 +24,7 @@ from ..errors import naming
 from ..shape import Json
 from . import onhost, states, vanish
 from .campaign import Campaign, Moment, Recorded
-from .files import BY_CLOCK, content_of, copy_sparse, drives_at_once, replayed
+from .files import BY_CLOCK, content_of, copy_sparse, drives_at_once, replayed, with_room
 from .times import announced, resolve
 
 
@@ -124,7 +124,8 @@ def _cut_check(moment: Moment, drive: Path, before: Path) -> int | None:
     chance = random.Random(f"slate cuts {moment.plan.seed} again")
     write = chance.choice(writes)
     at_ns = int(write["submit_ns"]) + chance.randint(0, int(write["latency_ns"]))
-    replayed(f"cut {moment.id}", "--drive", drive, "--open", "--cut-at", at_ns, "--cut-seed", chance.randrange(1 << 32),
-             trace)  # fmt: skip
+    with with_room(drive.parent):
+        replayed(f"cut {moment.id}", "--drive", drive, "--open", "--cut-at", at_ns,
+                 "--cut-seed", chance.randrange(1 << 32), trace)  # fmt: skip
     trace.unlink()
     return at_ns

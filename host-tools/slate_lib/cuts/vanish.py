@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from ..boot import boot
 from ..errors import MachineError
 from ..powercut import ENDED, THEN
 from ..shape import Json
@@ -32,7 +31,7 @@ def cut(campaign: Campaign, seed: int, moment: Moment, name: str) -> tuple[Path,
     seconds = LIVES + round(campaign.span_ns / 1e9)
     options = campaign.options("work", drive, {}, CUTS_SEED=seed, CUTS_LIVES=seconds)
     plan = dataclasses.replace(moment.plan, then=THEN["vanish"])
-    found = boot(dataclasses.replace(options, record_content=trace), campaign.folder, plan)
+    found = campaign.boot(dataclasses.replace(options, record_content=trace), plan)
     keep_console(campaign.folder, "work")
     if found.reason != ENDED or not found.power["cuts"]:
         when = "after the drive had vanished" if found.power["cuts"] else "before the drive vanished"
