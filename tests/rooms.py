@@ -5,7 +5,8 @@ A folder of ftl/ is an engine, a folder in it a room. An arrow leads from a .c f
 names, itself or by the inline functions of headers that it names. Files that reach each other by arrows are a circle;
 a reader can begin with none of them. An engine may name functions of ftl/common and its own, and the files of a room
 those of rooms on the same floor or below; some files of a room have another floor than the rest (FLOORS). Circles and
-arrows to a higher floor may only get fewer: a change that removes one lowers the number in CIRCLES or UPWARD.
+arrows to a higher floor may only get fewer: a change that removes one lowers the number in CIRCLES or UPWARD. Which map
+a drive has is for the files of its room alone (OF_ONE_ROOM).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ FLOORS = {  # of folders and of single files; other folders have one floor
     "ftl/page/mount": 2,
 }
 UPWARD: dict[str, int] = {}  # engine: arrows to a higher floor; others have none
+OF_ONE_ROOM = {"map_is_cached": "ftl/page/map/"}  # a function, and the folder whose files alone may name it
 SHARED = "ftl/common"
 LABELLED = ("ftl", "nand-emu", "host-tools", "qemu-patches")
 _NOT_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
@@ -142,6 +144,12 @@ def faults(texts: dict[str, str], limits: dict[str, tuple[int, int]], up: dict[s
     return found
 
 
+def outside(texts: dict[str, str], homes: dict[str, str]) -> list[str]:
+    """Return a line for each file that names a function of another room."""
+    return [f"{path}: names {name}(), which is for {home}\n" for name, home in homes.items()
+            for path, text in sorted(texts.items()) if not path.startswith(home) and name in words(text)]  # fmt: skip
+
+
 def labels(text: str) -> Iterable[str]:
     """Return each label that the comments of a file define, as often as they do."""
     yield from (one or two for one, two in _LABEL.findall(text))
@@ -165,4 +173,4 @@ def check(root: Path, files: Iterable[Path]) -> str:
     texts = {path.as_posix(): (root / path).read_text(encoding="utf-8") for path in files
              if path.suffix in (".c", ".h") and path.parts[0] in LABELLED}  # fmt: skip
     rooms = {path: text for path, text in texts.items() if re.fullmatch(r"ftl/\w+/(\w+/)?\w+\.[ch]", path)}
-    return "".join(faults(rooms, CIRCLES, UPWARD) + repeated(texts))
+    return "".join(faults(rooms, CIRCLES, UPWARD) + outside(rooms, OF_ONE_ROOM) + repeated(texts))

@@ -44,16 +44,16 @@ struct spare {
 	const void *oob;
 };
 
-/* Returns whether the unit's page can be read. With a cached map its spare area must name the LPN. */
+/* Returns whether the unit's page can be read. If reads compare the LPN, its spare area must name it. */
 static bool check_oob(const struct page_ftl *f, struct spare *s, uint32_t lpn, uint32_t upn)
 {
-	bool cached = map_is_cached(f);
+	bool names = map_needs_spare(f);
 
 	if (upn / f->shape.upp != s->ppn) {	/* LPNs that follow each other often share a page */
 		s->ppn = upn / f->shape.upp;
-		s->is = f->host.n->ops->peek(f->host.n, (ppn_t){ s->ppn }, NULL, cached ? &s->oob : NULL);
+		s->is = f->host.n->ops->peek(f->host.n, (ppn_t){ s->ppn }, NULL, names ? &s->oob : NULL);
 	}
-	SSD_ASSERT(!cached || s->is != NAND_OK || (oob_get_lpn(s->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn ||
+	SSD_ASSERT(!names || s->is != NAND_OK || (oob_get_lpn(s->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn ||
 		   map_trusts(f, s->ppn));					/* CHK4 */
 	return s->is == NAND_OK;
 }
@@ -269,7 +269,7 @@ void page_ftl_check(const struct ftl *base)
 	uint64_t readable = check_entries(f);
 
 	check_valid(f);
-	if (!map_is_cached(f))
+	if (map_holds_all(f))
 		check_spares(f, readable);
 	check_frontiers(f);
 	check_relocations(f);

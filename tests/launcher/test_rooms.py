@@ -80,6 +80,15 @@ class Rooms(unittest.TestCase):
         (found,) = rooms.faults(texts, {}, {"ftl/page": 1})
         self.assertIn("ftl/page: 2 files in circles with 2 arrows, more than 0 with 0: ", found)
 
+    def test_a_function_of_one_room(self) -> None:
+        """Files of its room may name it, inline functions of headers, and comments."""
+        texts = {"ftl/x/map/a.c": c_file("a", "is_so"), "ftl/x/b.c": "/* is_so() */\n" + c_file("b"),
+                 "ftl/x/map/a.h": "static inline void f(void)\n{\n\tis_so();\n}\n"}  # fmt: skip
+        self.assertEqual(rooms.outside(texts, {"is_so": "ftl/x/map/"}), [])
+        texts["ftl/x/b.c"] = c_file("b", "is_so")
+        self.assertEqual(rooms.outside(texts, {"is_so": "ftl/x/map/"}), [
+            "ftl/x/b.c: names is_so(), which is for ftl/x/map/\n"])  # fmt: skip
+
     def test_labels(self) -> None:
         one = "/*\n *   A1  what holds;\n *   A10 what holds, too;\n * A1 is meant here, A1 there.\n */\n"
         self.assertEqual(rooms.repeated({"a.h": one, "a.c": "/* A1 */\n"}), [])

@@ -12,7 +12,8 @@
  *   GC         map_gc_pin(), map_gc_release(), map_copied()
  *   room       map_reserve_blocks(), map_needs_room(), map_victim(), map_yield()
  *   writing    map_has_writes(), map_write(), map_written()
- *   life       map_lay_out(), map_init(), map_check(); mount/ has the functions of a mount in map_own.h
+ *   life       map_lay_out(), map_init(), map_check(); mount/ has the functions of a mount in map_own.h. The steps of
+ *              a mount differ, so each row of its tables says which map it serves (map_kind())
  */
 #ifndef SLATE_PAGE_MAP_H
 #define SLATE_PAGE_MAP_H
@@ -26,12 +27,26 @@ static inline bool map_is_cached(const struct page_ftl *f)
 	return SSD_UNLIKELY(!f->map.l2p);
 }
 
+/* The kinds of map, as bits: for tables of which some rows serve one kind alone. */
+enum map_kind { MAP_WHOLE = 1, MAP_CACHED = 2, MAP_ANY = MAP_WHOLE | MAP_CACHED };
+
+static inline enum map_kind map_kind(const struct page_ftl *f)
+{
+	return map_is_cached(f) ? MAP_CACHED : MAP_WHOLE;
+}
+
 /* ---- entries ------------------------------------------------------------------ */
 
 uint32_t *map_cached(const struct page_ftl *f, uint32_t lpn);
 bool map_holds_cached(const struct page_ftl *f, uint32_t lpn);
 void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq);
 void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq);
+
+/* Are all entries in memory, at any time? */
+static inline bool map_holds_all(const struct page_ftl *f)
+{
+	return !map_is_cached(f);
+}
 
 /* Is the LPN's entry in memory? */
 static inline bool map_holds(const struct page_ftl *f, uint32_t lpn)

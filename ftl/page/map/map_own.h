@@ -25,9 +25,16 @@ uint32_t map_plane_of(const struct page_ftl *f, uint32_t page);	/* the plane to 
 void map_pump_frames(struct page_ftl *f, uint64_t now_ns);
 
 /* ckpt.c */
+void ckpt_mounted(struct page_ftl *f, bool by_ckpt);
+/* A mount has succeeded. by_ckpt: it trusted a checkpoint. */
+static inline void map_mounted(struct page_ftl *f, bool by_ckpt)
+{
+	if (map_is_cached(f))
+		ckpt_mounted(f, by_ckpt);
+}
+
 void ckpt_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct nand_geometry *g, uint32_t handles);
 void ckpt_init(struct page_ftl *f);
-void ckpt_mounted(struct page_ftl *f, bool by_ckpt);
 void ckpt_pump(struct page_ftl *f);
 void ckpt_frame_written(struct page_ftl *f, struct map_frame *fr);
 bool ckpt_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a page's program on the idle die */

@@ -7,7 +7,8 @@
  * the map page's *tail*. Other map pages, and ones that cannot be read, count as mark 0: their tail is the whole drive.
  * So it does not matter which version of a map page survives, nor in which order they were written.
  *
- *   map_mount_note()     survey: of each map page the newest version and the last page of its tail
+ *   map_mount_begin()    a checkpoint, if there is one. note_page(), which the survey calls: of each map page the newest
+ *                        version and the last page of its tail
  *   map_mount_find()     1  the trim bitmaps, and the dead: blocks that may have them are read again
  *                        2  map pages without a tail: load as many as there are frames, apply trims, count the
  *                           entries as valid, compare with flash; then the next ones
@@ -75,15 +76,13 @@ static void note_map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob
 		*map_entry(f, lpn + u) = ppn * f->shape.upp + u;
 }
 
-void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
+static void note_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
 	struct page_cache *k = &f->cache;
 	struct oob_head h = oob_get_head(oob);
 	uint32_t b = ppn / f->g->pages_per_block;
 
-	if (!map_is_cached(f))
-		return;
 	if (h.order < k->first_order[b])
 		k->first_order[b] = h.order;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
@@ -102,6 +101,13 @@ void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 		else if (place_of(&h) > at->top)
 			at->top = place_of(&h);
 	}
+}
+
+int map_mount_begin(struct page_mount *s)
+{
+	s->note = note_page;
+	s->trusts = s->trusts && ckpt_find(s);
+	return SSD_OK;
 }
 
 /* ---- which blocks and units a pass looks at ------------------------------------------------ */
@@ -141,8 +147,7 @@ static bool takes(const struct page_mount *s, uint32_t lpn, const struct oob_hea
 
 /* ---- loading and comparing ------------------------------------------------------------------ */
 
-/* Returns SSD_E_CORRUPT if a block of parity pages also has mapped pages. */
-static int count_entries(struct page_ftl *f, uint32_t from, uint32_t to)
+int map_mount_count(struct page_ftl *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t lpn = from; lpn < to; lpn++) {
 		uint32_t upn = *map_entry(f, lpn) & ~OOB_LOST;
@@ -265,7 +270,7 @@ static int find_entries(struct page_mount *s, bool tails)
 		for (uint32_t p = from; p < page && !err; p++) {
 			if (!map_holds(f, first_lpn(f, p)) || has_tail(&k->found[p]) != tails)
 				continue;
-			err = count_entries(f, first_lpn(f, p), end_lpn(f, p));
+			err = map_mount_count(f, first_lpn(f, p), end_lpn(f, p));
 			compare(s, p);
 		}
 	}
@@ -273,49 +278,11 @@ static int find_entries(struct page_mount *s, bool tails)
 	return err;
 }
 
-/* With the whole map in memory: find each LPN's version, then apply the trims. */
-static int find_all(struct page_mount *s)
-{
-	int err = mount_versions(s);
-
-	return err ? err : mount_trims(s);
-}
-
-int map_mount_count(struct page_mount *s)
-{
-	struct page_ftl *f = s->f;
-
-	return map_is_cached(f) || !f->host.survey.anything ? SSD_OK : count_entries(f, 0, f->shape.all_lpns);
-}
-
-bool map_mount_trusts(struct page_mount *s)
-{
-	return map_is_cached(s->f) && ckpt_find(s);
-}
-
-bool map_lost_page(const struct page_ftl *f)
-{
-	return map_is_cached(f) && f->cache.lost;
-}
-
-bool map_needs_no_page(const struct page_ftl *f)
-{
-	return !map_is_cached(f);
-}
-
-void map_mounted(const struct page_mount *s)
-{
-	if (map_is_cached(s->f))
-		ckpt_mounted(s->f, s->trusts);
-}
-
 int map_mount_find(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err;
 
-	if (!map_is_cached(f))
-		return find_all(s);
 	f->cache.mounting = true;
 	map_empty(f);
 	s->wants = wants_hidden;
@@ -326,7 +293,7 @@ int map_mount_find(struct page_mount *s)
 	if (!err && s->trusts && !ckpt_confirm(s))
 		err = SSD_E_CORRUPT;
 	if (!err)
-		err = count_entries(f, f->shape.lpns, f->shape.all_lpns);
+		err = map_mount_count(f, f->shape.lpns, f->shape.all_lpns);
 	if (!err)
 		err = find_entries(s, false);
 	if (!err)
@@ -399,8 +366,6 @@ int map_mount_settle(struct page_mount *s)
 	struct page_cache *k = &f->cache;
 	int err = SSD_OK;
 
-	if (!map_is_cached(f))
-		return SSD_OK;
 	f->gc.hold = true;	/* what is not in memory may be stale, so GC cannot work */
 	while (!err && word_next(k->stale, k->pages, 0) < k->pages) {
 		err = step_until(s, all_written);

@@ -101,7 +101,8 @@ static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 	}
 	if (f->handles.count)
 		handles_found(f, ppn, oob);
-	map_mount_note(s, ppn, oob);
+	if (s->note)
+		s->note(s, ppn, oob);
 	if (h.kind == OOB_HOST && h.order > *seen)
 		*seen = h.order;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
@@ -301,12 +302,6 @@ static int find_modes(struct page_mount *s)
 	return s->contradiction ? SSD_E_CORRUPT : SSD_OK;
 }
 
-static int find_checkpoint(struct page_mount *s)
-{
-	s->trusts = s->trusts && map_mount_trusts(s);
-	return SSD_OK;
-}
-
 static int survey(struct page_mount *s)
 {
 	int err;
@@ -331,6 +326,11 @@ static int find_log_end(struct page_mount *s)
 {
 	find_end(s);
 	return SSD_OK;
+}
+
+static int count_valid(struct page_mount *s)
+{
+	return s->f->host.survey.anything ? map_mount_count(s->f, 0, s->f->shape.all_lpns) : SSD_OK;
 }
 
 static int keep_dead(struct page_mount *s)
@@ -382,34 +382,37 @@ static int write_rebuilt(struct page_mount *s)
 struct mount_step {
 	const char *name;
 	int (*run)(struct page_mount *s);
+	enum map_kind maps;
 	bool writes;			/* it programs pages, so a read-only mount leaves it out */
 };
 
 static const struct mount_step steps[] = {
-	{ "modes of blocks", find_modes, false },
-	{ "checkpoint", find_checkpoint, false },
-	{ "survey", survey, false },
-	{ "lost pages", rebuild, false },
-	{ "dead list", load_dead_list, false },
-	{ "end of the log", find_log_end, false },
-	{ "map", map_mount_find, false },
-	{ "dead pages that stay", keep_dead, false },
-	{ "valid units", map_mount_count, false },
-	{ "blocks", sort_blocks, false },
-	{ "new log", begin_log, false },
-	{ "blocks with parity pages", continue_blocks, true },
-	{ "new dead pages", write_dead_list, true },
-	{ "rebuilt pages", write_rebuilt, true },
-	{ "stale map pages", map_mount_settle, true },
+	{ "modes of blocks", find_modes, MAP_ANY, false },
+	{ "checkpoint", map_mount_begin, MAP_CACHED, false },
+	{ "survey", survey, MAP_ANY, false },
+	{ "lost pages", rebuild, MAP_ANY, false },
+	{ "dead list", load_dead_list, MAP_ANY, false },
+	{ "end of the log", find_log_end, MAP_ANY, false },
+	{ "map pages", map_mount_find, MAP_CACHED, false },
+	{ "versions", mount_versions, MAP_WHOLE, false },
+	{ "trims", mount_trims, MAP_WHOLE, false },
+	{ "dead pages that stay", keep_dead, MAP_ANY, false },
+	{ "valid units", count_valid, MAP_WHOLE, false },
+	{ "blocks", sort_blocks, MAP_ANY, false },
+	{ "new log", begin_log, MAP_ANY, false },
+	{ "blocks with parity pages", continue_blocks, MAP_ANY, true },
+	{ "new dead pages", write_dead_list, MAP_ANY, true },
+	{ "rebuilt pages", write_rebuilt, MAP_ANY, true },
+	{ "stale map pages", map_mount_settle, MAP_CACHED, true },
 };
 
-/* Execute the steps in order, until one fails. Returns its error, or SSD_OK. */
+/* Execute the steps of this map in order, until one fails. Returns its error, or SSD_OK. */
 static int run_steps(struct page_mount *s)
 {
 	int err = SSD_OK;
 
 	for (uint32_t i = 0; i < sizeof(steps) / sizeof(*steps) && !err; i++)
-		if (!steps[i].writes || !s->read_only)
+		if ((steps[i].maps & map_kind(s->f)) && (!steps[i].writes || !s->read_only))
 			err = steps[i].run(s);
 	return err;
 }
@@ -436,41 +439,45 @@ static void begin_anew(struct page_ftl *f)
 	survey_begin(&f->host.survey, n, now_ns);
 }
 
+/* Is there no attempt yet? */
 static bool at_first(const struct page_mount *s, int err)
 {
 	return !s->f && !err;
 }
 
-/* Did the attempt that trusts a checkpoint fail, so that the checkpoint may contradict the flash? */
-static bool by_checkpoint_failed(const struct page_mount *s, int err)
+/* Or did the first one trust a checkpoint that may contradict the flash? */
+static bool without_checkpoint(const struct page_mount *s, int err)
 {
-	return err && s->trusts;
+	return at_first(s, err) || (err && s->trusts);
 }
 
 static bool map_page_lost(const struct page_mount *s, int err)
 {
-	return err == SSD_E_NOSPC && map_lost_page(s->f);
+	return err == SSD_E_NOSPC && map_is_lost(s->f);
 }
 
 static bool no_room(const struct page_mount *s, int err)
 {
-	return err == SSD_E_NOSPC && map_needs_no_page(s->f);
+	(void)s;
+	return err == SSD_E_NOSPC;
 }
 
 /*
  * The attempts of a mount. They are made in this order, each if it suits the error of the one before, until one
  * succeeds. One undo serves all steps of an attempt (begin_anew): the memory is as after power-on, and pages that the
- * attempt programmed remain beside the others, where the next attempt finds them.
+ * attempt programmed remain beside the others, where the next attempt finds them. A cached map needs pages that can be
+ * programmed, so it has no read-only attempt.
  */
 static const struct mount_attempt {
 	const char *name;
+	enum map_kind maps;
 	bool (*is_due)(const struct page_mount *s, int err);	/* s, err: the attempt before, and its error */
 	struct page_mount as;
 } attempts[] = {
-	{ "by a checkpoint, if there is one", at_first, { .dead_upn = NONE, .trusts = true } },
-	{ "by all spare areas", by_checkpoint_failed, { .dead_upn = NONE } },
-	{ "without reading lost map pages", map_page_lost, { .dead_upn = NONE, .map_lost = true } },
-	{ "read-only", no_room, { .dead_upn = NONE, .read_only = true } },
+	{ "by a checkpoint, if there is one", MAP_CACHED, at_first, { .dead_upn = NONE, .trusts = true } },
+	{ "by all spare areas", MAP_ANY, without_checkpoint, { .dead_upn = NONE } },
+	{ "without reading lost map pages", MAP_CACHED, map_page_lost, { .dead_upn = NONE, .map_lost = true } },
+	{ "read-only", MAP_WHOLE, no_room, { .dead_upn = NONE, .read_only = true } },
 };
 
 static int try_all(struct page_mount *s, struct page_ftl *f)
@@ -478,7 +485,7 @@ static int try_all(struct page_mount *s, struct page_ftl *f)
 	int err = SSD_OK;
 
 	for (uint32_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
-		if (!attempts[i].is_due(s, err))
+		if (!(attempts[i].maps & map_kind(f)) || !attempts[i].is_due(s, err))
 			continue;
 		if (s->f)
 			begin_anew(f);
@@ -499,7 +506,7 @@ int page_ftl_find(struct ftl *base)
 		return err;
 	f->host.now_ns = f->host.survey.ready_ns;
 	handles_mounted(f);
-	map_mounted(&s);
+	map_mounted(f, s.trusts);
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		gc_wake(f, p);
 	f->turn.changed = true;

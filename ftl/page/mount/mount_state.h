@@ -22,6 +22,7 @@ struct page_mount {
 	uint32_t dead_upn;		/* unit address of the dead list, or NONE */
 	uint64_t dead_seq, dead_order;
 	uint32_t dead_pages;		/* pages after k that are not on the list yet */
+	page_fn *note;			/* called for each sound page of the survey; NULL: not called */
 	bool (*wants)(const struct page_mount *s, uint32_t b);	/* must the pass read block b? NULL: all */
 	/* Cached map: may the pass map a unit of this LPN from a page with this head? NULL: any */
 	bool (*takes)(const struct page_mount *s, uint32_t lpn, const struct oob_head *h);
@@ -63,15 +64,12 @@ static inline bool mount_trusts(const struct page_mount *s, uint32_t b, uint32_t
 bool ckpt_find(struct page_mount *s);			/* find a checkpoint and take from it what is unchanged */
 bool ckpt_confirm(const struct page_mount *s);		/* has the mount found all that the checkpoint names? */
 
-/* map_mount.c */
-void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob);	/* step 1: a page of the log */
-int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 and 4; cached map: also the valid counts */
-bool map_mount_trusts(struct page_mount *s);		/* cached map: find a checkpoint; false: none */
-bool map_lost_page(const struct page_ftl *f);		/* could a page of a cached map not be read? */
-bool map_needs_no_page(const struct page_ftl *f);	/* can the map be used although nothing can be programmed? */
-void map_mounted(const struct page_mount *s);		/* the mount has succeeded */
-int map_mount_count(struct page_mount *s) SSD_MUST_CHECK;	/* valid counts (step 5); cached map: done before */
+/* map_mount.c: steps of the cached map */
+int map_mount_begin(struct page_mount *s) SSD_MUST_CHECK;	/* before the survey; s->trusts: find a checkpoint */
+int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 to 5: entries, trims and valid counts */
 int map_mount_settle(struct page_mount *s) SSD_MUST_CHECK;	/* make the map pages agree with what was found */
+/* Count the entries [from, to) as valid (step 5). Returns SSD_E_CORRUPT if a block of parity pages has mapped ones. */
+int map_mount_count(struct page_ftl *f, uint32_t from, uint32_t to) SSD_MUST_CHECK;
 
 /* A mount calls these functions of rescue.c in this order. */
 void rescue_note_parity(struct page_mount *s, uint32_t ppn, const uint8_t *oob);
