@@ -52,7 +52,7 @@ class Times(unittest.TestCase):
             self.assertEqual(times.parse_time(text), ns, text)
 
     def test_refused(self) -> None:
-        for text in ("", "1", "1.5", "s", "-1s", "1.5ns", "1.0000000001s", "1 s", "1h"):
+        for text in ("", "1", "1.5", "s", "-1s", "1.5ns", "1.0000000001s", "1 s", "1h", f"{'9' * 5000}s"):
             with self.assertRaisesRegex(SlateError, "not a time in whole nanoseconds"):
                 times.parse_time(text)
 
@@ -360,6 +360,8 @@ class Campaigns(unittest.TestCase):
             (("--take", "1", "--cut-at", "1s", "--kind", "torn"), "--take with --kind torn"),
             (("--kind", "pulled"), "--kind pulled: not a kind of cut"),
             (("--cut-at", "1"), "--cut-at 1: not a time in whole nanoseconds"),
+            (("--cut-at", f"{2**60 + 1}ns"), "ns: later than 1152921504606846976 ns, the latest cut"),
+            (("--cut-at", "99999999999s"), "--cut-at 99999999999s: later than"),
             (("--cut-at", "mark7+1ns"), "--cut-at mark7+1ns: not a time in whole nanoseconds\n  fix: write it as 1.5s, "
              "800ms, 20us or 1500000001ns, or relative as mark:WORDS+200us or flush:3..7-1ns\n"),
             (("--cut-at", "mark:"), "--cut-at mark:: no announcement is named"),

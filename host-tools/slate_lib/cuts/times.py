@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from .. import units
 from ..errors import SlateError, plain
 
+LATEST_NS = 1 << 60  # libslate's SLATE_CUT_NS_MAX
 SHOWN = 5  # announcements in a message
-_TIME = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|ms|s)")
+_TIME = re.compile(r"(\d{1,20})(?:\.(\d{1,9}))?(ns|us|ms|s)")
 _DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 _LINE = re.compile(rb"^(.+) (\d+)\r?\n", re.MULTILINE)
 _LATER = r"(?:([+-])(\d+(?:\.\d+)?(?:ns|us|ms|s)))?"
@@ -65,7 +66,10 @@ def parse_time(text: str) -> int:
         raise SlateError(
             f"--cut-at {text}: not a time in whole nanoseconds", "write it as 1.5s, 800ms, 20us or 1500000001ns"
         )
-    return int(match[1] + "0" * digits) + int(fraction.ljust(digits, "0") or 0)
+    ns = int(match[1] + "0" * digits) + int(fraction.ljust(digits, "0") or 0)
+    if ns > LATEST_NS:
+        raise SlateError(f"--cut-at {text}: later than {LATEST_NS} ns, the latest cut", "give an earlier time")
+    return ns
 
 
 def parse(text: str, limit: int) -> tuple[When, ...]:
