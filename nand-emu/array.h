@@ -114,6 +114,12 @@ struct nand_array *nand_array_of(struct nand *n);
  */
 void nand_array_from_outside(struct nand_array *a);
 
+/*
+ * While `suffice` is set, a unit of content whose first two words and whose last one are those of a progression by
+ * FORM_STEP (form.h) is taken for that progression, whatever is between. Reads return all of it.
+ */
+void nand_array_ends_suffice(struct nand_array *a, bool suffice);
+
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 const struct nand_hooks *nand_array_hooks(const struct nand_array *a);
 

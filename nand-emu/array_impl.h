@@ -126,6 +126,7 @@ struct nand_array {
 	bool bads;			/* some block is BLOCK_BAD */
 	bool slcs;			/* the array has SLC mode, or some block is BLOCK_SLC */
 	bool from_outside;		/* set by nand_array_from_outside() */
+	bool ends_suffice;		/* set by nand_array_ends_suffice() */
 
 	uint32_t pages;			/* derived from the geometry: pages of the array, */
 	uint32_t pb_pages;		/* pages of a smallest PB, */

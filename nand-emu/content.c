@@ -16,6 +16,9 @@
  * it into the page register. A page whose units all have a formula is FORM and takes no payload, else it
  * is GOOD. A page becomes LOST by bit flips, which no formula has: all its units are stored then.
  *
+ * The shell may say (nand_array_ends_suffice()) that units of the third form come with their first two words and
+ * their last one alone, as those of preconditioning do: to make and to recognise all bytes would take most of its time.
+ *
  * Cost: 8 bytes a unit; a program reads its data once more, unless its first two words refuse a formula.
  */
 #include "array_impl.h"
@@ -45,7 +48,7 @@ static void reserve(const struct nand_array *a, uint32_t ppn)
 
 /* ---- forms -------------------------------------------------------------------- */
 
-static uint64_t form_of(const uint8_t *data, uint32_t bytes)
+static uint64_t form_of(const uint8_t *data, uint32_t bytes, bool ends)
 {
 	uint64_t first, step;
 
@@ -54,7 +57,7 @@ static uint64_t form_of(const uint8_t *data, uint32_t bytes)
 	step -= first;
 	if (step ? step != FORM_STEP || first <= FORM_BYTES_MAX : first != (first & 255) * EACH_BYTE)
 		return FORM_STORED;
-	if (!form_is(data, bytes, first, step))
+	if (ends && step ? !form_ends_are(data, bytes, first, step) : !form_is(data, bytes, first, step))
 		return FORM_STORED;
 	return step ? first : FORM_ZEROES + (first & 255);
 }
@@ -151,6 +154,11 @@ void page_upgrade(struct nand_array *a, uint32_t ppn)
 		a->sum[ppn].content = sum_of_content(a, ppn);
 }
 
+void nand_array_ends_suffice(struct nand_array *a, bool suffice)
+{
+	a->ends_suffice = suffice;
+}
+
 /* ---- pages -------------------------------------------------------------------- */
 
 /* Store the content first, then the state that makes it valid. */
@@ -162,7 +170,7 @@ void page_store(struct nand_array *a, uint32_t ppn, const void *data)
 	for (uint32_t u = 0; u < a->units; u++) {
 		const uint8_t *unit = data ? (const uint8_t *)data + (size_t)u * a->unit_bytes : NULL;
 
-		form[u] = unit ? form_of(unit, a->unit_bytes) : FORM_ZEROES;
+		form[u] = unit ? form_of(unit, a->unit_bytes, a->ends_suffice) : FORM_ZEROES;
 		if (form[u] != FORM_STORED)
 			continue;
 		if (to == CELL_FORM)

@@ -24,6 +24,25 @@ static inline void form_make(void *to, uint32_t bytes, uint64_t first, uint64_t 
 		*at = want;
 }
 
+/* Make only the ends: the first two words and the last one. */
+static inline void form_make_ends(void *to, uint32_t bytes, uint64_t first, uint64_t step)
+{
+	const uint64_t second = first + step, last = first + (bytes / 8 - 1) * step;
+
+	memcpy(to, &first, 8);
+	memcpy((char *)to + 8, &second, 8);
+	memcpy((char *)to + bytes - 8, &last, 8);
+}
+
+static inline bool form_ends_are(const void *data, uint32_t bytes, uint64_t first, uint64_t step)
+{
+	uint64_t word[2], last;
+
+	memcpy(word, data, 16);
+	memcpy(&last, (const char *)data + bytes - 8, 8);
+	return word[0] == first && word[1] == first + step && last == first + (bytes / 8 - 1) * step;
+}
+
 static inline bool form_is(const void *data, uint32_t bytes, uint64_t first, uint64_t step)
 {
 	form_words want = { first, first + step, first + 2 * step, first + 3 * step };

@@ -53,13 +53,13 @@ static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_kno
 
 /* ---- the types ----------------------------------------------------------- */
 
-#define FTL_OF_POLICY(type, safe, of_type, shot)                                                  \
+#define FTL_OF_POLICY(type, safe, of_type, shot, not_seen)                                        \
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .policy = &front_##type##_policy, .not_safe = safe, .knobs = of_type, \
-		.one_shot = shot, PAGE_FTL_OPS_COMMON,                                          \
+		.one_shot = shot, .unseen = not_seen, PAGE_FTL_OPS_COMMON,                      \
 	}
 
-FTL_OF_POLICY(page, page_not_safe, page_knobs, true);
-FTL_OF_POLICY(parity, NULL, parity_knobs, false);
-FTL_OF_POLICY(rtf, NULL, rtf_knobs, false);
-FTL_OF_POLICY(flex, NULL, flex_knobs, false);
+FTL_OF_POLICY(page, page_not_safe, page_knobs, true, true);
+FTL_OF_POLICY(parity, NULL, parity_knobs, false, false);
+FTL_OF_POLICY(rtf, NULL, rtf_knobs, false, false);
+FTL_OF_POLICY(flex, NULL, flex_knobs, false, false);

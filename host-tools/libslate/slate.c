@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 
 #include "controller.h"
-#include "form.h"
 #include "gc_policy.h"
 #include "nand_geom.h"
 #include "port_user.h"
@@ -149,18 +148,6 @@ static SSD_HOT void on_done(void *opaque, struct ftl_io *io)
 	d->host.done(d->host.opaque, io);
 }
 
-/* Make the content of whole units for preconditioning, a form (nand-emu/content.c) by place and version. */
-static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
-{
-	uint64_t v = offset + (d->own_version << 48);
-
-	if (d->own_zeroes) {
-		memset(buf, 0, len);
-		return;
-	}
-	form_make(buf, (uint32_t)len, mix(&v), FORM_STEP);
-}
-
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
 	struct slate_dev *d = opaque;
@@ -168,7 +155,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 	if (io == d->own_io && d->own_record)
 		slate_record_content(d, at, buf, len);
 	else if (io == d->own_io)
-		own_content(d, io->offset + at, buf, len);
+		slate_own_content(d, io->offset + at, buf, len);
 	else if (!d->content || d->power.cuts || !record_content_copy(d->content, io, at, buf, len))
 		d->host.copy(d->host.opaque, io, at, buf, len);
 }

@@ -93,6 +93,8 @@ struct slate_dev {
 	bool own_done;
 	uint64_t own_version;
 	bool own_zeroes;
+	bool own_ends;			/* only the ends of own content are made (form.h) */
+	uint8_t *own_first, *own_last;	/* lowest and highest place of the write buffer that got such ends; NULL: none */
 	const uint8_t *own_record;	/* content of own_io: SLATE_RECORD_BYTES, then zeroes; NULL: as above */
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
 	void *progress_opaque;
@@ -166,7 +168,10 @@ bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), v
 /* Make an FTL and mount it; its memory must be zeroed. Times are the core's. d->ftl is NULL on failure. */
 int slate_start_ftl(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 const char *slate_mount_fault(const struct slate_dev *d, int result);
-/* slate_fill.c. Run an I/O of the drive's own; returns its status. */
+#define SLATE_OWN_BYTES 4096u	/* of a unit of own content whose ends alone are made */
+/* slate_fill.c. Make the content of whole units for preconditioning, a form (nand-emu/content.c) by place and version. */
+void slate_own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len);
+/* Run an I/O of the drive's own; returns its status. */
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
 typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
 				   unsigned int count);
