@@ -33,6 +33,7 @@ static struct shape { uint32_t channels, planes, blocks, page_bytes, units, fram
 static const struct shape one_die = { 1, 1, BLOCKS, 512, UNITS, 3 };
 static uint32_t gc_start = 3;	/* free blocks of a plane */
 static bool payload = true;
+static uint32_t handles;
 static uint64_t rng;
 static uint32_t pending;
 static enum ssd_err expected = SSD_OK;	/* the status of requests */
@@ -79,7 +80,7 @@ static void make(struct drive *d)
 {
 	struct nand_array_config c = {
 		.geo = { shape.channels, 1, 1, shape.planes, shape.blocks, 8, shape.page_bytes, 64,
-			 OOB_BYTES(shape.page_bytes / 512), 512, 0, 1, 1 },
+			 OOB_BYTES(shape.page_bytes / 512) + (handles ? HANDLES_OOB_BYTES : 0), 512, 0, 1, 1 },
 		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 },
 		.physics.disturb_tolerance = 255,
 		.payload = payload,
@@ -90,6 +91,7 @@ static void make(struct drive *d)
 		.gc_stop_blocks = gc_start + 1, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED, .gc_slice_pages = 1,
 		.payload = payload,
 		.max_unit_reads = 64, .gc_policy = &gc_greedy, .map_cache_pages = shape.frames,
+		.placement_handles = handles, .placement_groups = 1,
 		.buffer_units = 4 * shape.page_bytes / 512, .multiplane = shape.planes > 1, .gc_multiplane = true,
 	};
 	test_array_make(&d->t, &c);
@@ -548,6 +550,52 @@ static void target_out_of_reach(void)
 static const struct shape full_die = { 1, 1, 400, 512, 2900, 12 };
 static const struct shape four_dies = { 4, 1, 100, 512, 2700, 12 };
 
+/* ---- a trim that is written over ---------------------------------------------------------- */
+
+/*
+ * A unit is trimmed while its map page is not in memory, and at once written again, by another handle, whose page then
+ * stays open. The bitmap of the trim is issued, and the map page is loaded for it. By then the unit is not trimmed any
+ * more, but a checkpoint must not name its old version: the mount finds a trim from before the checkpoint, and would
+ * not look whether it is newer than the entry.
+ */
+static void a_trim_that_is_written_over(void)
+{
+	static struct ftl_io trim = { .op = FTL_TRIM, .bytes = 512 };
+	static struct ftl_io again = { .op = FTL_WRITE, .bytes = 512, .handle = 1 };
+	const struct page_ftl *p;
+
+	shape = (struct shape){ 1, 1, 256, 1024, 2560, 5 };	/* ten map pages of 256 entries */
+	handles = 2;
+	make(&first);
+	mount(&first, NEVER);
+	for (uint32_t page = 0; page < 10; page++) {
+		run(&first, FTL_WRITE, page * 256, 2);
+		settle(&first);
+	}
+	EXPECT(!map_holds(page_ftl_of(first.f), 0));
+	pending = 2;
+	first.f->ops->submit(first.f, first.now, &trim);
+	first.f->ops->submit(first.f, first.now, &again);
+	first.next = first.f->ops->step(first.f, first.now);
+	settle(&first);
+	EXPECT(map_holds(page_ftl_of(first.f), 0));
+	ckpt_of(&first)->period = 5;
+	run(&first, FTL_READ, 256, 1);
+	ckpt_of(&first)->period = NEVER;	/* no second one */
+	settle(&first);
+	EXPECT(ckpt_of(&first)->held[0] != BLK_NONE);
+	nand_array_power_cut(first.t.a, first.now, 1);
+	nand_array_power_on(first.t.a);
+	mount(&first, NEVER);
+	p = page_ftl_of(first.f);
+	EXPECT(ckpt_of(&first)->held[0] != BLK_NONE);
+	EXPECT(is_trimmed(p, 0));
+	EXPECT_EQ(entry_of(p, 0), NONE);
+	EXPECT(entry_of(p, 1) != NONE);
+	handles = 0;
+	drop(&first);
+}
+
 /* ---- without payload -------------------------------------------------------------------- */
 
 /* The array keeps no checkpoint, so none is written: all commands are those of a drive without. */
@@ -579,6 +627,7 @@ static void none_without_payload(void)
 int main(void)
 {
 	RUN(reads_by_arithmetic);
+	RUN(a_trim_that_is_written_over);
 	RUN_AS("as without, one die", as_without(&one_die));
 	RUN_AS("as without, two dies", as_without(&two_dies));
 	RUN_AS("as without, planes of two units a page", as_without(&planes));

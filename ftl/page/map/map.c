@@ -143,6 +143,8 @@ void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
 	uint32_t *at = map_cached(f, lpn), upn = *at;
 
+	if (seq && lpn < f->shape.lpns)
+		bit_clear(f->cache.owed, lpn);
 	if (upn == NONE)
 		return;
 	*at = NONE;
@@ -451,21 +453,24 @@ static void clear_due(struct page_ftl *f, uint32_t page)
 
 /*
  * Apply the trims to the map page, which is in memory. They count as one change of the page that
- * was issued last, because all trims have been issued.
+ * was issued last, because all trims have been issued. A unit that was written again since is no longer trimmed, but
+ * while that write is in the buffer, the entry is the one that was trimmed: it is removed all the same, since the
+ * next checkpoint says so (Q5 in ckpt.c).
  */
 static void apply_due(struct page_ftl *f, uint32_t page)
 {
 	struct page_cache *k = &f->cache;
 	uint32_t lpn = page * k->per, end = lpn + k->per < f->shape.lpns ? lpn + k->per : f->shape.lpns;
+	const uint8_t *bits = k->mounting ? f->map.trimmed : k->owed;
 
 	clear_due(f, page);
-	for (lpn = bit_next(f->map.trimmed, lpn, end); lpn < end; lpn = bit_next(f->map.trimmed, lpn + 1, end)) {
-		if (*map_cached(f, lpn) == NONE)
-			continue;
+	for (lpn = bit_next(bits, lpn, end); lpn < end; lpn = bit_next(bits, lpn + 1, end)) {
 		if (!k->mounting) {
-			unit_unmap(f, lpn, f->bt.issued);
+			unit_unmap(f, lpn, f->bt.issued);	/* clears the bit */
 			continue;
 		}
+		if (*map_cached(f, lpn) == NONE)
+			continue;
 		*map_cached(f, lpn) = NONE;	/* a mount: the unit is not valid, and its address may belong to
 						 * another LPN by now */
 		map_changed(f, lpn, 0);
@@ -484,12 +489,18 @@ void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bit
 	while (from < to) {
 		uint32_t page = map_is_cached(f) ? page_of(f, from) : 0;
 		uint32_t end = (page + 1) * per < to ? (page + 1) * per : to;
+		bool here = map_holds(f, from);
 
-		if (!map_holds(f, from))
+		if (!here)
 			map_set_due(f, page);
-		for (uint32_t lpn = from; lpn < end && map_holds(f, from); lpn++)
-			if (bit_get(bits, lpn - base))
+		for (uint32_t lpn = from; lpn < end; lpn++) {
+			if (!bit_get(bits, lpn - base))
+				continue;
+			if (here)
 				unit_unmap(f, lpn, seq);
+			else
+				bit_set(f->cache.owed, lpn);
+		}
 		from = end;
 	}
 }

@@ -53,6 +53,7 @@ static void lay_out_cache(struct page_ftl *f, struct ssd_arena *m, const struct 
 	if (!c->payload)
 		k->store = ssd_carve(m, k->pages, g->page_bytes);
 	k->due = ssd_carve(m, word_count(k->pages), sizeof(*k->due));
+	k->owed = ssd_carve(m, ((uint64_t)f->shape.lpns + 7) / 8 + BIT_NEXT_SPARE, 1);
 	k->stale = ssd_carve(m, word_count(k->pages), sizeof(*k->stale));
 	k->found = ssd_carve(m, k->pages, sizeof(*k->found));
 	k->first_order = ssd_carve(m, geo_blocks(g), sizeof(*k->first_order));
@@ -72,7 +73,7 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 		f->map.l2p = ssd_carve(m, f->shape.all_lpns, sizeof(*f->map.l2p));
 	f->map.valid = ssd_carve(m, (geo_pages(g) * f->shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	f->map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * f->shape.upp, OOB_UNIT_BYTES) : NULL;
-	f->map.trimmed = ssd_carve(m, ((uint64_t)f->shape.lpns + 7) / 8, 1);
+	f->map.trimmed = ssd_carve(m, ((uint64_t)f->shape.lpns + 7) / 8 + (c->map_cache_pages ? BIT_NEXT_SPARE : 0), 1);
 }
 
 uint64_t map_memory_bytes(const struct page_ftl *f)

@@ -111,6 +111,8 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint32_t *hidden;		/* unit address of each hidden LPN: trim bitmap, dead list, map pages */
 	uint8_t *store;			/* array without payload: content of each map page as it was programmed last */
 	uint64_t *due;			/* a bit for each map page with trims that have not been applied to it */
+	uint8_t *owed;			/* a bit for each LPN whose trim was issued while its entry was not in memory,
+					 * until the trim or a later write has changed the entry */
 	uint64_t *stale;		/* mount: a bit for each map page whose content on flash is not up to date */
 	struct map_found *found;	/* mount: of each map page */
 	uint64_t *first_order;		/* mount: lowest order in each block */
