@@ -27,7 +27,12 @@ struct gc_reason {
 	/* Returns the block to collect, or BLK_NONE. The reason must apply. */
 	uint32_t (*victim)(struct page_ftl *f, uint32_t plane);
 	unsigned int wakes;	/* when it wakes a collector: a sum of the bits above */
-	bool last;	/* if it applies without a victim, rows below count only on planes with blocks in SLC mode */
+	/*
+	 * If it applies at gc_start_blocks without a victim, rows below count only on planes with blocks in SLC mode.
+	 * Not so between gc_start_blocks and gc_stop_blocks: a row below wakes the collector there (gc_wake()), which
+	 * must then find that row's victim, or it would sleep and wake for ever.
+	 */
+	bool last;
 	enum gc_why why;	/* the cause under which the collection is counted */
 };
 

@@ -288,7 +288,7 @@ const struct gc_reason *gc_reason(struct page_ftl *f, uint32_t plane, uint32_t f
 		*victim = r->victim(f, plane);
 		if (*victim != BLK_NONE)
 			return r;
-		if (r->last && !f->bt.plane[plane].slc)
+		if (r->last && !f->bt.plane[plane].slc && r->is_wanted(f, plane, f->host.c.gc_start_blocks))
 			return NULL;
 	}
 	return NULL;
