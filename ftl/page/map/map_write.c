@@ -101,6 +101,10 @@ bool map_written(struct page_ftl *f, const struct die *d, uint64_t *mark)
 
 void map_pump_cached(struct page_ftl *f, uint64_t now_ns)
 {
+	bool held = map_holds_host(f);
+
 	map_pump_frames(f, now_ns);
 	ckpt_pump(f);
+	if (held && !map_holds_host(f))	/* no other event may call this function for the host's pages */
+		map_pump_frames(f, now_ns);
 }
