@@ -7,8 +7,8 @@
  * the map page's *tail*. Other map pages, and ones that cannot be read, count as mark 0: their tail is the whole drive.
  * So it does not matter which version of a map page survives, nor in which order they were written.
  *
- *   map_mount_begin()    a checkpoint, if there is one. note_page(), which the survey calls: of each map page the newest
- *                        version and the last page of its tail
+ *   map_mount_begin()    a checkpoint, if there is one. note_page(), which the survey calls: of each map page the
+ *                        newest version and the last page of its tail
  *   map_mount_find()     1  the trim bitmaps, and the dead: blocks that may have them are read again
  *                        2  map pages without a tail: load as many as there are frames, apply trims, count the
  *                           entries as valid, compare with flash; then the next ones
