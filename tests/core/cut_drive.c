@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cut_drive.c - see cut_drive.h */
 #include "cut_drive.h"
+#include "keys_config.h"
 
 struct drive first, second, third;
 uint64_t cuts, by_ckpt;
@@ -136,15 +137,13 @@ static void add_pairs(struct nand_array_config *c, const struct shape *s)
 
 static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 
-void drive_make(struct drive *d, const struct shape *s)
+/* Returns the array of the shape, without the size of a page's spare area. */
+static struct nand_array_config array_of(const struct shape *s)
 {
 	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,
 		.subread_base_ns = 2000, .subread_ns_per_kib = 1000 },
 		.physics.disturb_tolerance = 255 };
-	uint32_t upp = s->g.page_bytes / s->unit;
-	const char *why;
 
-	memset(d, 0, sizeof(*d));
 	add_times(&c.timing, s);
 	add_pairs(&c, s);
 	c.geo.one_shot = s->ways & SHOT;
@@ -157,8 +156,15 @@ void drive_make(struct drive *d, const struct shape *s)
 		c.timing.suspends_max = 2;
 	}
 	c.geo.copyback = s->ways & COPYBACK;
-	d->shape = s;
-	d->fc = (struct ftl_config){
+	c.payload = true;
+	return c;
+}
+
+/* Returns the settings of the shape. */
+static struct ftl_config config_of(const struct shape *s, const struct nand_timing *timing)
+{
+	uint32_t upp = s->g.page_bytes / s->unit;
+	struct ftl_config fc = {
 		.capacity_bytes = (uint64_t)s->units * s->unit, .unit_bytes = s->unit,
 		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = s->ftl ? 4 : 3,
 		.gc_stop_blocks = s->ftl ? 5 : 4, .gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
@@ -173,19 +179,140 @@ void drive_make(struct drive *d, const struct shape *s)
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies, .map_cache_pages = s->map_cache_pages,
-		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
+		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = *timing,
 		.backup_channel = s->ways & NEXT ? FTL_BACKUP_NEXT : FTL_BACKUP_SAME,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : s->ways & RECENT ? FTL_HOT_COLD_RECENCY : 0,
 	};
-	add_front(&d->fc, s);
-	d->fc.power_protected = protect;
+
+	add_front(&fc, s);
+	fc.power_protected = protect;
 	if (s->ways & (SET_ASIDE | SPARE))
-		add_slc_cache(&d->fc, s);
-	d->ops = ftl_of(s);
+		add_slc_cache(&fc, s);
+	return fc;
+}
+
+/* ---- drawn settings ------------------------------------------------------ */
+
+/* Keys that are not drawn. */
+static const char *const fixed[] = {
+	"payload",		/* the host compares what it reads */
+	"unit_bytes",		/* the shapes have units of several sizes */
+	"metadata_bytes",	/* and metadata */
+	"power_protected", "hold_up_ns",	/* test_save.c */
+	NULL
+};
+
+struct draft {			/* a drive whose settings are being drawn */
+	const struct ftl_ops *ops;
+	struct ftl_config c;
+	struct nand_geometry g;
+	size_t most;		/* bytes of memory, because each mount clears them */
+};
+
+static bool accepts(void *drive)
+{
+	struct draft *d = drive;
+	const char *why;
+
+	d->g.oob_kept = ftl_oob_bytes(d->ops, &d->c, &d->g);
+	return d->g.oob_kept <= d->g.oob_bytes && !ftl_validate(d->ops, &d->c, &d->g, &why) &&
+	       controller_footprint(d->ops, &d->c, &d->g) <= d->most;
+}
+
+/* The other FTLs of the shapes, beside page. */
+static const char *const others[] = { "parity", "rtf", "flex" };
+
+#define NOTHERS (sizeof(others) / sizeof(*others))
+_Static_assert(DRAWN == PARTS + NOTHERS, "a number for each part of page's keys, and for each other FTL");
+
+static bool has_key(const struct keys *k, const struct knob *row)
+{
+	for (uint32_t i = 0; i < k->count; i++)
+		if (!strcmp(k->knob[i]->name, row->name))
+			return true;
+	return false;
+}
+
+/* Is the key in the share of this number: a part of page's keys, or those of another FTL that page does not have? */
+static bool is_in_share(const struct keys *k, uint32_t i, uint32_t number)
+{
+	struct keys of_page;
+
+	if (number < PARTS)
+		return i % PARTS == number;
+	keys_of(&of_page, ftl_list[0]);
+	return !has_key(&of_page, k->knob[i]);
+}
+
+/* Draw the drive's settings: each key of the share if one of its values suits the drive, and some others. */
+static uint32_t draw_settings(struct draft *d, uint64_t seed)
+{
+	uint64_t rng = seed;
+	struct keys_into into = { .c = &d->c, .fixed = fixed, .accepts = accepts, .drive = d, .rng = &rng };
+	uint32_t drawn = 0, more = (uint32_t)(rnd(&rng) % 6);
+
+	keys_of(&into.keys, d->ops);
+	for (uint32_t i = 0; i < into.keys.count; i++)
+		if (is_in_share(&into.keys, i, (uint32_t)(seed % DRAWN)))
+			drawn += keys_redraw(&into, i);
+	while (more--)
+		(void)keys_redraw(&into, (uint32_t)(rnd(&rng) % into.keys.count));
+	d->g.oob_kept = ftl_oob_bytes(d->ops, &d->c, &d->g);
+	return drawn;
+}
+
+static struct draft draft_of(const struct shape *s)
+{
+	struct nand_array_config c = array_of(s);
+	struct draft d = { .ops = ftl_of(s), .c = config_of(s, &c.timing), .g = c.geo };
+
+	d.g.oob_kept = ftl_oob_bytes(d.ops, &d.c, &d.g);
+	d.most = 2 * controller_footprint(d.ops, &d.c, &d.g);
+	if (s->draw)
+		(void)draw_settings(&d, s->draw);
+	return d;
+}
+
+void drive_draw(struct shape *to, uint32_t number, uint64_t seed)
+{
+	static char name[32];
+	uint64_t rng = seed * 0x9e3779b97f4a7c15u + number + 1;
+	uint32_t best = 0;
+
+	for (uint32_t tries = 0; tries < 60;) {
+		struct shape s = shapes[rnd(&rng) % (sizeof(shapes) / sizeof(*shapes))];
+		struct draft d;
+		uint32_t drawn;
+
+		if (number < PARTS ? s.ftl != NULL : !s.ftl || strcmp(s.ftl, others[number - PARTS]))
+			continue;
+		d = draft_of(&s);
+		s.draw = rnd(&rng) / DRAWN * DRAWN + number;
+		drawn = draw_settings(&d, s.draw);
+		if (drawn > best || !tries) {
+			best = drawn;
+			*to = s;
+		}
+		tries++;
+	}
+	snprintf(name, sizeof(name), "drawn settings, %u", number);
+	to->drawn_on = to->name;
+	to->name = name;
+}
+
+void drive_make(struct drive *d, const struct shape *s)
+{
+	struct nand_array_config c = array_of(s);
+	struct draft draft = draft_of(s);
+	const char *why;
+
+	memset(d, 0, sizeof(*d));
+	d->shape = s;
+	d->fc = draft.c;
+	d->ops = draft.ops;
 	d->spy = *d->ops;
 	d->spy.submit = handed_over;
-	c.geo.oob_kept = ftl_oob_bytes(d->ops, &d->fc, &c.geo);
-	c.payload = true;
+	c.geo.oob_kept = draft.g.oob_kept;
 	test_array_make(&d->ta, &c);
 	if (ftl_validate(d->ops, &d->fc, &c.geo, &why)) {
 		printf("%s: %s\n", s->name, why);
@@ -195,6 +322,16 @@ void drive_make(struct drive *d, const struct shape *s)
 	d->mem = calloc(1, d->len);
 	d->history = calloc(MAX_HISTORY, sizeof(*d->history));
 	d->base = calloc(MAX_SECTORS, sizeof(*d->base));
+}
+
+void drive_print_drawn(const struct drive *d)
+{
+	struct nand_array_config c = array_of(d->shape);
+	struct ftl_config before = config_of(d->shape, &c.timing);
+
+	printf("# on '%s':", d->shape->drawn_on);
+	keys_print_changes(d->ops, &before, &d->fc);
+	fflush(stdout);
 }
 
 void drive_free(struct drive *d)
@@ -210,7 +347,7 @@ static void hasten_checkpoints(struct drive *d, bool mounted)
 {
 	struct page_ckpt *c = &((struct page_ftl *)(uintptr_t)controller_behind(d->f))->cache.ckpt;
 
-	if (other_ftl || !d->shape->map_cache_pages)
+	if (other_ftl || !d->fc.map_cache_pages)
 		return;
 	c->period = CKPT_PERIOD;
 	by_ckpt += mounted && c->held[0] != BLK_NONE;
@@ -280,6 +417,10 @@ static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 	while (controller_behind(d->f) != f)
 		d = d == &first ? &second : &third;
+	if (!h) {	/* the controller reads ahead */
+		d->ops->submit(f, now_ns, io);
+		return;
+	}
 	h->first = d->changes;
 	remember_io(d, h);
 	h->changes = d->changes;

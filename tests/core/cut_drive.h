@@ -69,6 +69,17 @@ extern bool protect;			/* drives have power-loss protection */
 /* Called when a read has ended; or NULL. */
 extern void (*when_read)(const struct drive *d, const struct host_io *h);
 
+/*
+ * Settings are also drawn from the knob tables of the FTLs (keys_config.h), over those of one of the shapes. Each of
+ * DRAWN numbers has a share of the keys of its own, so that a run of all has changed each key: page's keys have
+ * PARTS, and the keys that only another FTL has, one.
+ */
+#define PARTS 6u
+#define DRAWN 9u
+/* Draw a shape's settings. The same number and seed give the same shape. */
+void drive_draw(struct shape *to, uint32_t number, uint64_t seed);
+void drive_print_drawn(const struct drive *d);
+
 bool is_for(const struct shape *s, const char *name);
 struct nand_hooks hooks_of(const struct drive *d);
 void drive_make(struct drive *d, const struct shape *s);

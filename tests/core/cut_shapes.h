@@ -22,6 +22,8 @@ struct shape {
 	enum ftl_gc_pages copies;
 	const struct gc_policy *policy;	/* NULL: greedy */
 	uint32_t map_cache_pages;
+	uint64_t draw;		/* seed of the settings that are drawn (drive_draw()); 0: none are */
+	const char *drawn_on;	/* name of the shape with the other settings */
 };
 
 enum {

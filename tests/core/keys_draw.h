@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * keys_draw.h - draws values of an FTL's keys from its knob tables: no key has a name here. A drive begins with the
- * settings of a base, which has the abilities that keys need, and some keys get a drawn value, until profile_load()
- * accepts the whole.
+ * settings of a base, which has the abilities that keys need, and some keys get a drawn value.
  */
 #ifndef SLATE_TEST_KEYS_DRAW_H
 #define SLATE_TEST_KEYS_DRAW_H
 
 #include "controller.h"
 #include "gc_policy.h"
-#include "profile_keys.h"
+#include "knob.h"
 #include "test.h"
 
 #define SETTINGS_MAX 64u
@@ -118,26 +117,6 @@ static inline void begin_settings(struct settings *s, const char *const *base)
 			s->type = s->count;
 		snprintf(add_setting(s), SETTING_BYTES, "%s", *base);
 	}
-}
-
-static inline bool is_accepted(const struct settings *s)
-{
-	static struct profile p;
-	char why[SLATE_ERR_BYTES];
-
-	memset(&p, 0, sizeof(p));
-	return !profile_load(&p, NULL, s->list, why);
-}
-
-/* Draw a value for key i and for up to `most` other keys. Returns whether the whole is a drive. */
-static inline bool draw_drive(struct settings *s, const struct keys *k, uint32_t i, uint32_t most, uint64_t *rng)
-{
-	uint32_t others = (uint32_t)(rnd(rng) % (most + 1));
-
-	while (others--)
-		draw_setting(k, (uint32_t)(rnd(rng) % k->count), rng, add_setting(s));
-	draw_setting(k, i, rng, add_setting(s));
-	return is_accepted(s);
 }
 
 #endif

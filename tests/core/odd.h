@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* An ID has these letters in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgvaybho"
+#define ODD_FLAGS "cmfexluskw12prtgvaybhoz"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -49,6 +49,7 @@
  *      several
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  *   o  cells of two to four bits, programs of whole word lines; perhaps torn pages take lower ones along
+ *   z  some keys of the FTL have any values, drawn from its tables (keys_config.h)
  */
 
 /* A run must contain these events to prove something. */
@@ -85,6 +86,7 @@ struct odd {
 	/* the drive */
 	struct nand_array_config ac;
 	struct ftl_config fc;
+	struct ftl_config plain;		/* flag z: before keys were drawn */
 	struct test_array ta;
 	const struct ftl_ops *ops;
 	struct words_only only;		/* the view of the array that the FTL gets */
@@ -160,10 +162,6 @@ void odd_host_copy(struct odd *o, struct ftl_io *io, uint64_t at, void *buf, siz
 void odd_work(struct odd *o, uint32_t requests);
 void odd_drain(struct odd *o);
 void odd_flush(struct odd *o);		/* called after a drain */
-/* odd_keys.c: note the values of the FTL's keys in a drive that was made. */
-void odd_note_keys(const struct odd *o);
-/* Test that each key noted had two values, but for keys that other tests draw, and that each GC policy was used. */
-void odd_keys_are_drawn(void);
 /*
  * Read everything: the content must be a prefix of the history that includes all durable changes.
  */

@@ -4,10 +4,12 @@
  * drawn until validate() accepts them; then commands fail and power is cut as the flags say.
  * Replay: test_odd -r ID (see test_odd.c).
  */
+#include "keys_config.h"
 #include "odd.h"
 
 #define MAX_PAGES 4000u
 #define MAX_ARRAY_BYTES (8u << 20)
+#define MAX_MEMORY (1u << 20)
 
 /* ---- drawing a drive ----------------------------------------------------- */
 
@@ -306,6 +308,34 @@ static uint64_t largest_units(struct odd *o)
 	return low;
 }
 
+/* Is there a capacity for the settings, and is the memory not much, since each mount clears it? */
+static bool accepts(void *drive)
+{
+	struct odd *o = drive;
+	uint64_t most;
+
+	o->ac.geo.oob_kept = ftl_oob_bytes(o->ops, &o->fc, &o->ac.geo);
+	most = largest_units(o);
+	return most && valid(o, most) && controller_footprint(o->ops, &o->fc, &o->ac.geo) < MAX_MEMORY;
+}
+
+/* Draw values of up to twelve keys. A worn drive has no cores, as in draw_config(). */
+static void draw_keys(struct odd *o)
+{
+	static const char *const fixed[] = {
+		"payload", "unit_bytes", "metadata_bytes", "power_protected", "hold_up_ns",	/* as in test_odd.c */
+		"placement_handles", "placement_groups", "map_cache_pages",	/* flags h and y */
+		"cores", NULL
+	};
+	struct keys_into into = { .c = &o->fc, .fixed = fixed, .accepts = accepts, .drive = o, .rng = &o->rng };
+
+	o->plain = o->fc;
+	keys_of(&into.keys, o->ops);
+	for (uint32_t count = 1 + roll(o, 12); count; count--)
+		(void)keys_redraw(&into, roll(o, into.keys.count));
+	o->ac.geo.oob_kept = ftl_oob_bytes(o->ops, &o->fc, &o->ac.geo);
+}
+
 static bool draw_capacity(struct odd *o)
 {
 	uint64_t most = largest_units(o), least = least_units(o);
@@ -353,6 +383,8 @@ static bool draw(struct odd *o)
 		draw_handles(o);
 	if (flag(o, 'o'))
 		draw_shot(o);
+	if (flag(o, 'z'))
+		draw_keys(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 

@@ -15,8 +15,8 @@
  * before the flush was submitted; nothing else is ordered, in one queue or between two. A sector must not hold a write
  * that had completed before another was submitted that such a flush keeps.
  *
- *   test_cut            every shape, OPS operations each
- *   test_cut -n OPS [NAME [SEED]]	only shapes with NAME in theirs
+ *   test_cut            every shape, and shapes with settings drawn from the tables of keys; OPS operations each
+ *   test_cut -n OPS [NAME [SEED]]	only shapes with NAME in theirs; "drawn": with drawn settings
  *   test_cut ID         one cut again; ID is what a failing run prints
  *   test_cut -f FTL ...	the same with an FTL that is not ours: on the shapes with a write buffer, units
  *			of a sector and nothing special
@@ -30,8 +30,18 @@
 #include <unistd.h>
 
 #include "cut_drive.h"
+#include "keys_config.h"
 
 #define WHENS 3
+#define SHAPES (sizeof(shapes) / sizeof(*shapes))
+#define DRAWN_FROM 1000u	/* the number of the first shape with drawn settings */
+
+/* Keys that have one value in all drives of this test, and others elsewhere. */
+static const char *const elsewhere[] = {
+	"payload",		/* test_keys.c: without data there is nothing to compare */
+	"power_protected", "hold_up_ns",	/* test_save.c */
+	NULL
+};
 
 static char id[256];
 static uint64_t carried, carried_of_some;	/* commands with units of drained blocks in hand; of two and more */
@@ -121,8 +131,8 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 	uint64_t command = outer.command++;
 	(void)opaque;
 
-	if (!other_ftl && !(first.shape->ways & (CORES | QUEUES)))	/* otherwise first.f is the controller */
-		count_carried(first.f);
+	if (!other_ftl)
+		count_carried(controller_behind(first.f));
 	if (only.on && command != only.command)
 		return;
 	for (int when = 0; when < WHENS; when++) {
@@ -159,17 +169,44 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 	}
 }
 
+/* The events of a shape, which must have occurred in so many operations. */
+static void check_events(const struct shape *s, const struct ftl_stats *st, bool has_carried, bool has_ckpt)
+{
+	struct nand_stats ns;
+
+	SSD_ASSERT(other_ftl || !(s->ways & CARRIES) || has_carried);
+	SSD_ASSERT(!(s->ways & PAIRS) == !st->second_victims);
+	first.ta.n->ops->get_stats(first.ta.n, &ns);
+	SSD_ASSERT(!(s->ways & SUSPENDS) == !ns.suspends);
+	SSD_ASSERT(other_ftl || !s->map_cache_pages == !has_ckpt);
+	SSD_ASSERT(!(s->ways & QUEUES) == !first.overtakes);
+	SSD_ASSERT(!(s->ways & LEVEL) == !st->wl_runs);
+	SSD_ASSERT(!(s->ways & CORRECTED) == !st->relocations);
+	SSD_ASSERT(!(s->ways & (SET_ASIDE | SPARE)) == !st->slc_pages);
+	SSD_ASSERT(!(s->ways & (FOLDS | SPARE)) || st->slc_erases);
+	SSD_ASSERT(!(s->ways & FOLDS) || st->slc_fold_units);
+}
+
 static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 {
+	struct shape s;
 	struct nand_hooks hooks;
 	const struct ftl_stats *st;
 	uint64_t before = cuts, ckpt_before = by_ckpt, carried_before = carried, began_ns, took_ns;
 
 	snprintf(id, sizeof(id), "%s%s%s%u:%" PRIu64 ":%u", other_ftl ? "-f " : "", other_ftl ? other_ftl : "",
 		 other_ftl ? " " : "", shape, seed, ops);
-	drive_make(&first, &shapes[shape]);
-	drive_make(&second, &shapes[shape]);
-	drive_make(&third, &shapes[shape]);
+	if (shape < DRAWN_FROM)
+		s = shapes[shape];
+	else
+		drive_draw(&s, (shape - DRAWN_FROM) % DRAWN, seed);
+	drive_make(&first, &s);
+	drive_make(&second, &s);
+	drive_make(&third, &s);
+	if (s.draw)
+		drive_print_drawn(&first);
+	if (!other_ftl)
+		keys_note(first.ops, &first.fc);
 	outer = (struct cutter){ .d = &first };
 	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
 	began_ns = test_cpu_ns();
@@ -187,21 +224,8 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	       " units padded (%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs, st->second_victims,
 	       st->wl_runs, st->relocations, by_ckpt - ckpt_before, carried - carried_before, st->gc_pad_units,
 	       test_per_second(cuts - before, took_ns));
-	SSD_ASSERT(ops < 300 || other_ftl || !(shapes[shape].ways & CARRIES) || carried > carried_before);
-	if (ops >= 300) {	/* with so many operations the event must have occurred */
-		struct nand_stats ns;
-
-		SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);
-		first.ta.n->ops->get_stats(first.ta.n, &ns);
-		SSD_ASSERT(!(shapes[shape].ways & SUSPENDS) == !ns.suspends);
-		SSD_ASSERT(other_ftl || !shapes[shape].map_cache_pages == (by_ckpt == ckpt_before));
-		SSD_ASSERT(!(shapes[shape].ways & QUEUES) == !first.overtakes);
-		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
-		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
-		SSD_ASSERT(!(shapes[shape].ways & (SET_ASIDE | SPARE)) == !st->slc_pages);
-		SSD_ASSERT(!(shapes[shape].ways & (FOLDS | SPARE)) || st->slc_erases);
-		SSD_ASSERT(!(shapes[shape].ways & FOLDS) || st->slc_fold_units);
-	}
+	if (ops >= 300 && !s.draw)
+		check_events(&s, st, carried > carried_before, by_ckpt > ckpt_before);
 	drive_free(&first);
 	drive_free(&second);
 	drive_free(&third);
@@ -211,6 +235,7 @@ int main(int argc, char **argv)
 {
 	uint32_t ops = 1000, shape;
 	uint64_t seed;
+	char name[32];
 	int n;
 
 	signal(SIGABRT, on_abort);
@@ -229,9 +254,16 @@ int main(int argc, char **argv)
 	}
 	if (argc >= 3 && !strcmp(argv[1], "-n"))
 		ops = test_times((uint32_t)strtoul(argv[2], NULL, 10));
-	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
+	seed = argc < 5 ? 1 : strtoull(argv[4], NULL, 10);
+	for (shape = 0; shape < SHAPES; shape++)
 		if (is_for(&shapes[shape], argc < 4 ? NULL : argv[3]))
-			RUN_AS(shapes[shape].name, run(shape, argc < 5 ? 1 : strtoull(argv[4], NULL, 10), ops));
+			RUN_AS(shapes[shape].name, run(shape, seed, ops));
+	for (uint32_t i = 0; i < DRAWN && !other_ftl && (argc < 4 || strstr("drawn settings", argv[3])); i++) {
+		snprintf(name, sizeof(name), "drawn settings, %u", i);
+		RUN_AS(name, run(DRAWN_FROM + i, seed, ops - ops / 3));
+	}
+	if (argc < 4 && !other_ftl)
+		RUN_AS("every key and policy is drawn", keys_are_drawn(elsewhere));
 	printf("# all shapes: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time; %" PRIu64
 	       " commands with carried units, %" PRIu64 " of several blocks\n", cuts,
 	       test_per_second(cuts, all_ns), carried, carried_of_some);

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "keys_draw.h"
+#include "profile_keys.h"
 #include "slate_control.h"
 #include "slate_power.h"
 
@@ -118,6 +119,27 @@ static uint32_t units, unit_bytes, busy, zone_now;
 static uint32_t newest[UNITS_MAX], durable[UNITS_MAX];	/* versions; 0: never written, or reset */
 static bool content, failed;		/* content: the drive keeps data; failed: it had a fault */
 static struct request request[IOS];
+
+static bool is_accepted(const struct settings *s)
+{
+	static struct profile p;
+	char why[SLATE_ERR_BYTES];
+
+	memset(&p, 0, sizeof(p));
+	return !profile_load(&p, NULL, s->list, why);
+}
+
+/* Draw a value for key i and for up to `most` other keys. Returns whether the whole is a drive. */
+static bool draw_drive(struct settings *s, const struct keys *k, uint32_t i, uint32_t most, uint64_t *rng)
+{
+	uint32_t others = (uint32_t)(rnd(rng) % (most + 1));
+
+	while (others--)
+		draw_setting(k, (uint32_t)(rnd(rng) % k->count), rng, add_setting(s));
+	draw_setting(k, i, rng, add_setting(s));
+	return is_accepted(s);
+}
+
 static char drive[4096];		/* the profile that was drawn; a failure prints it */
 
 static uint32_t roll(uint32_t n)

@@ -20,6 +20,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "keys_config.h"
 #include "odd.h"
 
 #define LIVES_READ_ONLY 3u	/* mounts of a read-only drive, after which the case ends */
@@ -134,6 +135,17 @@ static const struct combination {
 	{ "one shot, shared frontier, failing, exact", "cmfexgo", 40, 40, MOUNT | WEAR },
 	{ "one shot, failing without cuts", "feo", 20, 4, WEAR },
 	{ "one shot, little between cuts", "cmso", 6, 600, MOUNT | A(PURGES) },
+	{ "any keys", "cmz", 60, 40, MOUNT },
+	{ "any keys, exact, moves, knobs, policies, failing", "cmfexkwvz", 60, 40, MOUNT | WEAR },
+	{ "any keys, one plane", "cmfe1kvz", 40, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR },
+	{ "any keys, parity", "cmfepz", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "any keys, rtf", "cmferz", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "any keys, flex", "cmfetz", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "any keys, cache", "cmfeaz", 40, 40, MOUNT | WEAR },
+	{ "any keys, cached map", "cmfeyz", 20, 40, MOUNT | WEAR },
+	{ "any keys, handles", "cmfehz", 40, 40, MOUNT | WEAR },
+	{ "any keys, one shot", "cmfeoz", 40, 40, MOUNT | WEAR },
+	{ "any keys, failing without cuts", "fekvz", 20, 4, WEAR },
 };
 
 /* These cases are also run, because they rarely occur with the seeds above. */
@@ -146,6 +158,8 @@ static const char *const rare[] = {
 	"cmxulgv:140:40",	/* after a cut in a collection the policy's next victim does not fit */
 	"cmxulgv:75:40",	/* likewise, with three planes of a die and the dead list */
 	"cmxgv:184:40",	/* likewise, with a drive of several units a page */
+	"cmfeyz:4:40",	/* a checkpoint holds the host and is given up, because the drive is worn */
+	"cmewvhyz:139:40",	/* few blocks are free, none can be collected, and a cold one is to be levelled */
 	"fely:12:4",	/* the invariants are checked while a copy of a map page is programmed, which fails */
 };
 
@@ -158,6 +172,14 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"reclaim units", "stray pages", "mounts by a checkpoint",
 };
 
+/* Keys that other tests draw, because this one does not check what they change. */
+static const char *const elsewhere[] = {
+	"metadata_bytes",	/* test_metadata.c */
+	"payload",		/* test_keys.c: without data there is nothing to compare */
+	"power_protected", "hold_up_ns",	/* test_save.c */
+	NULL
+};
+
 static char id[64];
 static struct odd the_odd;
 const struct ftl_ops *odd_other;
@@ -168,7 +190,7 @@ const struct ftl_ops *odd_other;
  */
 static bool is_for_others(const struct combination *c)
 {
-	return !strpbrk(c->flags, "ukwprtgvaho");
+	return !strpbrk(c->flags, "ukwprtgvahoz");
 }
 
 #define ANY_FTLS (A(CUTS) | A(MOUNTS_CUT) | A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(WORN_OUT) | A(GC_RUNS))
@@ -203,6 +225,8 @@ _Noreturn void odd_fail(const struct odd *o, const char *format, ...)
 	       o->fc.unit_bytes, (unsigned int)(o->fc.capacity_bytes / o->fc.unit_bytes),
 	       o->fc.buffer_units, o->fc.gc_urgent_blocks, o->fc.gc_start_blocks,
 	       o->fc.gc_stop_blocks, o->fc.gc_mode == FTL_GC_SLICED ? "sliced" : "blocking");
+	if (flag(o, 'z'))
+		keys_print_changes(o->ops, &o->plain, &o->fc);
 	on_death();
 	_exit(1);
 }
@@ -265,7 +289,7 @@ static void run_case(struct odd *o, const char *flags, uint64_t seed, uint32_t c
 	o->seed = seed;
 	odd_make(o);
 	if (!odd_other)
-		odd_note_keys(o);
+		keys_note(o->ops, &o->fc);
 	requests = draw_requests(o);
 	for (uint32_t i = 0; i <= cycles && lives < LIVES_READ_ONLY; i++) {
 		live(o, i < cycles ? requests : 0);
@@ -339,7 +363,7 @@ static void run_table(uint32_t seeds)
 		sum[ODD_CUTS] += the_odd.event[ODD_CUTS];
 	}
 	if (!odd_other && !seeds)
-		RUN_AS("every key and policy is drawn", odd_keys_are_drawn());
+		RUN_AS("every key and policy is drawn", keys_are_drawn(elsewhere));
 	printf("# all combinations and %zu rare cases: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time\n",
 	       odd_other ? 0 : sizeof(rare) / sizeof(rare[0]), sum[ODD_CUTS],
 	       test_per_second(sum[ODD_CUTS], test_cpu_ns() - began_ns));
