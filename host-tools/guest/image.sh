@@ -32,7 +32,7 @@ openssh-server cloud-init sudo iproute2 netbase e2fsprogs xfsprogs login procps 
 # blktests and xfstests run these programs ('make suites', docs/suites.md). Two libraries have other names since 13.
 FOR_SUITES="acl attr bc bsdextrautils btrfs-progs dmsetup f2fs-tools fdisk file gawk
 ?or(?exact-name(libaio1),?exact-name(libaio1t64)) ?or(?exact-name(libgdbm-compat4),?exact-name(libgdbm-compat4t64))
-libbtrfsutil1 libcap2-bin liburing2 nvme-cli pciutils perl psmisc quota uuid-runtime xfsdump"
+libbtrfsutil1 libcap2-bin liburing2 lvm2 mdadm nvme-cli pciutils perl psmisc quota uuid-runtime xfsdump"
 # The image leaves out documents, and drivers of hardware that QEMU does not emulate. nbd-client's hook would put every
 # network driver into the initramfs.
 LEAVE_OUT="/usr/share/initramfs-tools/*nbd* /usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info/*
@@ -98,6 +98,7 @@ files_after() # DIR
 
 # A guest that runs for minutes does not need these units; cloud-init's later stages have no modules.
 MASKED="apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
+lvm2-monitor.service mdcheck_continue.timer mdcheck_start.timer mdmonitor-oneshot.timer
 systemd-binfmt.service cloud-config.service cloud-final.service"
 # shellcheck disable=SC2016 # for mmdebstrap's shell
 CUSTOMIZE='mkdir -p "$1/etc/apt/sources.list.d"

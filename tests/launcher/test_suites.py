@@ -190,13 +190,18 @@ class Refuses(unittest.TestCase):
                 for mark in suite.marks:
                     (self.folder / mark).unlink()
 
+    def test_no_image_of_another_guest(self) -> None:
+        told = "build/guest/nobody/image/debian.qcow2 is not there: run 'SLATE_GUEST=nobody make guest-image'"
+        with self.assertRaisesRegex(suites.Refused, told):
+            suites.check_image("nobody")
+
     def test_no_image(self) -> None:
         """The message names the image's place, and the target that makes it."""
         kept = suites.IMAGES
         suites.IMAGES = suites.ROOT / "no-image"
         try:
             with self.assertRaisesRegex(suites.Refused, "no-image/debian.qcow2 is not there: run 'make guest-image'"):
-                suites.check_image()
+                suites.check_image(None)
         finally:
             suites.IMAGES = kept
 

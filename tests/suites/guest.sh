@@ -4,7 +4,8 @@
 # guest.sh - run as root in the Debian guest by suites.py: unpack the suite that is in the shared
 # folder, give it the drive, run its ./check, and leave what it said in the shared folder.
 #
-# From the folder: settings (KIND, SERIALS of one or two drives, FS, TESTS, QUICK_S, QUICK), suite.tar, modules/RELEASE.
+# From the folder: settings (KIND, SERIALS of up to four drives, FS, TESTS, QUICK_S, QUICK, FORMAT), suite.tar,
+# modules/RELEASE.
 # Into it: check.txt, results.tar (the suite's own results), dmesg.txt, status (of ./check). Of fio ./check is the
 # program that TESTS names.
 share=/run/share
@@ -25,7 +26,8 @@ find_drive() # SERIAL
 
 blktests()
 {
-	printf '%s\n' "TEST_DEVS=($devs)" "TIMEOUT=$QUICK_S" ${QUICK:+"QUICK_RUN=1"} "OUTPUT=$suite/results" >config
+	printf '%s\n' "TEST_DEVS=($devs)" "TEST_CASE_DEV_ARRAY[md/003]=\"$devs\"" "TIMEOUT=$QUICK_S" \
+		${QUICK:+"QUICK_RUN=1"} "OUTPUT=$suite/results" >config
 	# shellcheck disable=SC2086 # one word per test
 	./check $TESTS
 }
@@ -91,6 +93,8 @@ for serial in $SERIALS; do
 		say "there is no drive with the serial number $serial"
 		exit 1
 	}
+	# shellcheck disable=SC2086 # one word per option
+	[ -z "$FORMAT" ] || nvme format "$dev" $FORMAT --force || exit 1
 	devs="${devs:+$devs }$dev"
 done
 say "$KIND on $devs"
