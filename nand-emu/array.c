@@ -364,8 +364,11 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 		       struct nand_cmd *c, unsigned int count)
 {
 	struct img_die *d = &a->die[at[0].die];
-	uint64_t end_ns = 0, took_ns;
+	uint64_t end_ns = 0, since_ns = now_ns, took_ns;
+	bool beside = die_reads(d, now_ns);
 
+	if (beside)			/* the die is busy anyway until the other reads end */
+		since_ns = d->count ? d->reads_until_ns : d->ready_ns;
 	for (unsigned int i = 0; i < count; i++)
 		find_read_errors(a, &at[i], &c[i]);
 	time_group(a, now_ns, at, c, count, NULL);
@@ -374,10 +377,18 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 		do_read(a, &at[i], &c[i]);
 		if (c[i].done_ns > end_ns)
 			end_ns = c[i].done_ns;
+		if (a->c.timing.plane_reads)
+			a->plane_read_ns[at[i].plane] = c[i].done_ns;
 	}
-	took_ns = end_ns - now_ns;
+	if (end_ns < since_ns)
+		end_ns = since_ns;
+	took_ns = end_ns - since_ns;
 	if (d->count) {			/* there is a group to suspend */
-		took_ns += a->c.timing.resume_ns;
+		if (!beside) {
+			took_ns += a->c.timing.resume_ns;
+			if (a->c.timing.plane_reads)
+				a->suspended_ns[at[0].die] = now_ns + a->c.timing.suspend_ns;
+		}
 		d->ready_ns += took_ns;
 		d->reads_until_ns = end_ns;
 		d->suspends++;
@@ -453,13 +464,13 @@ void nand_array_age(struct nand_array *a, uint64_t ns)
 
 /* ---- the rest of nand_ops ----------------------------------------------- */
 
-static bool array_may_suspend(const struct nand *n, uint64_t now_ns, ppn_t p)
+static bool array_may_interpose(const struct nand *n, uint64_t now_ns, ppn_t p)
 {
 	const struct nand_array *a = array_of(n);
 	const struct place at = place_of(a, p.v);
 	const struct nand_cmd read = { .op = NAND_READ, .ppn = p, .ecc_words = NAND_WHOLE_PAGE };
 
-	return a->powered && a->die[at.die].ready_ns > now_ns && may_suspend(a, now_ns, &at, &read, 1);
+	return a->powered && a->die[at.die].ready_ns > now_ns && may_interpose(a, now_ns, &at, &read, 1);
 }
 
 static uint64_t array_die_ready_ns(const struct nand *n, uint32_t die)
@@ -605,7 +616,7 @@ uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, en
 static const struct nand_ops array_ops = {
 	.submit = array_submit,
 	.die_ready_ns = array_die_ready_ns,
-	.may_suspend = array_may_suspend,
+	.may_interpose = array_may_interpose,
 	.is_bad = array_is_bad,
 	.is_slc = array_is_slc,
 	.mark_bad = array_mark_bad,

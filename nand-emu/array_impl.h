@@ -158,6 +158,8 @@ struct nand_array {
 
 	struct bus *bus;		/* bookings of each channel */
 	struct busy *bus_busy, *die_busy;
+	uint64_t *plane_read_ns;	/* with plane_reads: end of each plane's last read, */
+	uint64_t *suspended_ns;		/* and time at which each die's last suspension lets reads begin */
 	uint8_t *reg;			/* page registers, a page for each plane */
 	uint64_t *reg_form;		/* forms of the registers' units */
 	struct spares spares;
@@ -210,6 +212,12 @@ static inline uint32_t word_line(const struct nand_array *a, const struct place 
 static inline bool programs(const struct nand_cmd *c)
 {
 	return c->op == NAND_PROGRAM || c->op == NAND_COPYBACK;
+}
+
+/* Is a read of the busy or idle die under way, alone or while it suspends a group? */
+static inline bool die_reads(const struct img_die *d, uint64_t now_ns)
+{
+	return now_ns < (d->count ? d->reads_until_ns : d->ready_ns);
 }
 
 /* Returns the number of pages of a block in SLC mode, which has one for each word line. */
@@ -337,9 +345,9 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 }
 
 /* rules.c: the caller has checked the addresses and settled what has ended. */
-/* May these reads suspend the command of the die? */
-bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
-		 const struct nand_cmd *c, unsigned int count);
+/* May these commands begin on a busy die: as reads that suspend its group, or beside other reads? */
+bool may_interpose(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		   const struct nand_cmd *c, unsigned int count);
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 			   const struct nand_cmd *c, unsigned int count);
 

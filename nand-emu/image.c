@@ -111,6 +111,8 @@ static const char *time_fault(const struct nand_array_config *c)
 		return "slc_read_ns and slc_erase_ns must be 0 unless slc_program_ns says that there is an SLC mode";
 	if (t->suspend_ns && t->gc_holds_bus)
 		return "suspend_ns must be 0 if GC holds the bus (ftl.accounting = ssdsim)";
+	if (t->plane_reads && c->geo.planes_per_die < 2)
+		return "plane_reads must be no: a die has one plane; or set geometry.planes_per_die = 2 or more";
 	if (longest_queue_ns(c) > QUEUE_MAX_NS)
 		return "bus_ps_per_byte is too much: the dies of a channel would wait half a day for each "
 		       "other; use a faster bus, fewer dies a channel or smaller pages";
@@ -262,6 +264,8 @@ static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
 	a->bus = ssd_carve(m, g->channels, sizeof(*a->bus));
 	a->bus_busy = ssd_carve(m, g->channels, sizeof(*a->bus_busy));
 	a->die_busy = ssd_carve(m, geo_dies(g), sizeof(*a->die_busy));
+	a->plane_read_ns = ssd_carve(m, c->timing.plane_reads ? geo_planes(g) : 0, sizeof(*a->plane_read_ns));
+	a->suspended_ns = ssd_carve(m, c->timing.plane_reads ? geo_dies(g) : 0, sizeof(*a->suspended_ns));
 	/* a register for each plane, and one for peek */
 	a->reg_form = ssd_carve(m, c->payload ? (geo_planes(g) + 1) * (g->page_bytes / unit_bytes(g)) : 0,
 				sizeof(*a->reg_form));
@@ -426,6 +430,10 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	copy_tables(dst, src);
 	memcpy(dst->bus_busy, src->bus_busy, g->channels * sizeof(*dst->bus_busy));
 	memcpy(dst->die_busy, src->die_busy, geo_dies(g) * sizeof(*dst->die_busy));
+	if (src->c.timing.plane_reads) {
+		memcpy(dst->plane_read_ns, src->plane_read_ns, geo_planes(g) * sizeof(*dst->plane_read_ns));
+		memcpy(dst->suspended_ns, src->suspended_ns, geo_dies(g) * sizeof(*dst->suspended_ns));
+	}
 	for (uint32_t i = 0; i < g->channels; i++) {
 		dst->bus[i].count = src->bus[i].count;
 		dst->bus[i].last_ns = src->bus[i].last_ns;

@@ -66,6 +66,8 @@ static const struct knob timing[] = {
 	T(suspend_ns, 0, KNOB_NS_MAX, "0", "time to suspend a program or erase for a read; 0: no suspension"),
 	T(resume_ns, 0, KNOB_NS_MAX, "0", "time to resume it"),
 	T(suspends_max, 0, 1 << 20, "0", "per command"),
+	{ "plane_reads", KNOB_BOOL, AT(timing.plane_reads), 0, 1, "no",
+	  "a plane of a die may be read while others are being read", knob_no_yes },
 	T(retry_ns, 0, KNOB_NS_MAX, "0", "a read with shifted thresholds"),
 	T(slc_program_ns, 0, KNOB_NS_MAX, "0",
 	  "SLC mode: tPROG of a block programmed with one bit per cell, which has pages_per_block / bits_per_cell "

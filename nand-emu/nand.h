@@ -89,7 +89,7 @@
  *   R6  a group names one die, distinct planes, one operation, programs in one mode;
  *   R7  a sub-page read names existing words, and the device has sub-page
  *       reads. All words (a whole page) and NAND_OOB_ONLY are always allowed;
- *   R8  the die is idle (or suspends, see below) and the array has power;
+ *   R8  the die is idle (or suspends, or reads other planes; see below) and the array has power;
  *   R9  cells whose erase was cut short or failed are erased before they are
  *       programmed;
  *   R10 a copyback stays in one plane, its source is programmed, and the
@@ -105,6 +105,12 @@
  * so does die_ready_ns(). Until the reads have ended, and for a read of what
  * the group works on (an erase's block, a program's word line), R8 holds. The
  * reads' suspend_ns counts as their cell time.
+ *
+ * Independent plane reads (plane_reads). Reads may go to a die that reads, also while it suspends a
+ * command, if each plane that they name has ended its own last read, and not for what a suspended group
+ * works on. Each such call begins by itself: own command cycles, own cell phase. The die is idle when all
+ * reads have ended. While a group is suspended, each such call counts as one suspension more (suspends_max),
+ * takes what is left of suspend_ns, and moves the group's end if it ends after the reads before it.
  *
  * Consequences that are physics, not rules, each off by default:
  *   disturbance  programming cells next to a boundary that a partial erase
@@ -126,8 +132,9 @@
  * erase counts in erase_count_sum only; a torn one nowhere. One-shot programs use
  * each page's own program_nj and read no lower pages. lower_reads counts also when they
  * take no time of their own. A group's die time, and what a suspension adds, is the first
- * command's source's. In a parallel erase the command cycles are those of the
- * first command of each plane; the others wait for them.
+ * command's source's; of reads beside others, what they add to the time that the die is
+ * busy. In a parallel erase the command cycles are those of the first command of each
+ * plane; the others wait for them.
  *
  * Power cut at time T. A command with done_ns <= T is durable. One whose cell
  * phase had not begun by T left no trace. One in between is torn:
@@ -206,6 +213,7 @@ struct nand_timing {			/* ns unless named otherwise */
 	uint32_t suspend_ns;		/* time of a suspension; 0: no suspension */
 	uint32_t resume_ns;
 	uint32_t suspends_max;		/* maximum of suspensions of one command group */
+	bool plane_reads;		/* independent plane reads; needs two planes a die and more */
 	uint32_t retry_ns;		/* time of one more read with shifted thresholds */
 	uint32_t slc_program_ns;	/* t_PROG in SLC mode; 0: the array has no SLC mode. Needs two bits per cell
 					 * and more; excludes one_shot and partial erase */
@@ -317,7 +325,7 @@ struct nand_cmd {
 	uint64_t wait_gc_ns;		/* out: waiting for the bus while any other source held it */
 	uint64_t wait_others_ns;	/* out, if the array tells owners apart: the part of wait_host_ns behind
 					 * transfers with owners, none its own; 0 for a command without owners */
-	uint64_t resumed_done_ns;	/* out, READ: new end of the suspended group; 0: no group was suspended */
+	uint64_t resumed_done_ns;	/* out, READ: new end of the suspended group; 0: no group is suspended */
 };
 
 enum nand_rule {
@@ -348,8 +356,8 @@ struct nand_ops {
 	void (*submit)(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds, unsigned int count);
 	/* Returns when the die's current command ends; a time <= now means idle. */
 	uint64_t (*die_ready_ns)(const struct nand *n, uint32_t die);
-	/* May a read of the page suspend its die's command at now_ns? */
-	bool (*may_suspend)(const struct nand *n, uint64_t now_ns, ppn_t p);
+	/* May a read of the page begin at now_ns although its die is busy, by suspension or beside other reads? */
+	bool (*may_interpose)(const struct nand *n, uint64_t now_ns, ppn_t p);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
 	/* Was the block programmed in SLC mode since its last erase, which may be under way? */
 	bool (*is_slc)(const struct nand *n, pbn_t b);

@@ -4,9 +4,9 @@
  * of one plane or of several planes, in ascending order.
  *
  * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, no command
- * is suspended or holds the bus, no block is in SLC mode, owners are not told apart), and only calls that
- * break no rule, for a die that has no erase to settle. It refuses any other call before it has changed
- * anything, and array.c then executes the call or reports the rule.
+ * is suspended, holds the bus or has a read beside it, no block is in SLC mode, owners are not told
+ * apart), and only calls that break no rule, for a die that has no erase to settle. It refuses any
+ * other call before it has changed anything, and array.c then executes the call or reports the rule.
  *
  * The two ways to execute a command must have equal results: the storm tests compare both with the
  * model, with hooks and without.
@@ -22,7 +22,7 @@ bool plain_possible(const struct nand_array *a)
 	return a->powered && g->order == NAND_ORDER_ASCENDING && !g->one_shot && a->pbs == 1 && !a->slcs &&
 	       !a->age && !a->c.physics.endurance && !a->hooks.fault && !a->hooks.flips &&
 	       !a->hooks.done && !a->c.owners &&
-	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus;
+	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus && !a->c.timing.plane_reads;
 }
 
 /* Is the die free (R8), and is there nothing to settle except a count of flights? */

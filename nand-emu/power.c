@@ -152,6 +152,10 @@ void nand_array_power_on(struct nand_array *a)
 		die_settle(a, i);
 		a->die[i].ready_ns = 0;
 	}
+	for (uint32_t i = 0; a->c.timing.plane_reads && i < geo_planes(g); i++)
+		a->plane_read_ns[i] = 0;
+	for (uint32_t i = 0; a->c.timing.plane_reads && i < geo_dies(g); i++)
+		a->suspended_ns[i] = 0;
 	for (uint32_t i = 0; i < g->channels; i++)
 		bus_clear(&a->bus[i]);
 	a->head->age_ns += a->head->now_ns;

@@ -157,25 +157,44 @@ static inline bool same_cells(const struct nand_array *a, const struct place *p,
 	return word_line(a, p) == word_line(a, &other);
 }
 
-/* May these reads suspend the command of the die? */
-bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
-		 const struct nand_cmd *c, unsigned int count)
+/* Does the die's group that changes cells, if there is one, work on what these commands read? */
+static bool works_on(const struct nand_array *a, const struct place *at, unsigned int count)
 {
 	const struct img_die *d = &a->die[at[0].die];
 	const struct img_flight *f = flights_of(a, at[0].die);
 
-	if (!a->c.timing.suspend_ns || c[0].op != NAND_READ || !d->count ||
-	    d->suspends >= a->c.timing.suspends_max || now_ns < d->cell_start_ns ||
-	    now_ns < d->reads_until_ns)
-		return false;
 	for (uint32_t i = 0; i < d->count; i++) {
 		uint32_t block = fxp_quotient(a->by_block_pages, f[i].ppn);
 
 		for (unsigned int k = 0; k < count; k++)
 			if (at[k].block == block && (d->op == NAND_ERASE || same_cells(a, &at[k], f[i].ppn)))
-				return false;
+				return true;
 	}
+	return false;
+}
+
+/* May reads of these planes begin while the die reads others? */
+static bool planes_free(const struct nand_array *a, uint64_t now_ns, const struct place *at, unsigned int count)
+{
+	if (!a->c.timing.plane_reads)
+		return false;
+	for (unsigned int k = 0; k < count; k++)
+		if (a->plane_read_ns[at[k].plane] > now_ns)
+			return false;
 	return true;
+}
+
+bool may_interpose(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		   const struct nand_cmd *c, unsigned int count)
+{
+	const struct img_die *d = &a->die[at[0].die];
+
+	if (c[0].op != NAND_READ || (die_reads(d, now_ns) && !planes_free(a, now_ns, at, count)))
+		return false;
+	if (!d->count)
+		return true;
+	return a->c.timing.suspend_ns && d->suspends < a->c.timing.suspends_max && now_ns >= d->cell_start_ns &&
+	       !works_on(a, at, count);
 }
 
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
@@ -187,7 +206,7 @@ enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const st
 		r = broken_together(a, at, c, count);
 	if (r != NAND_NRULES)
 		return r;
-	if (a->die[at[0].die].ready_ns > now_ns && !may_suspend(a, now_ns, at, c, count))
+	if (a->die[at[0].die].ready_ns > now_ns && !may_interpose(a, now_ns, at, c, count))
 		return NAND_R8;
 	for (unsigned int i = 0; i < count; i++) {
 		r = broken_alone(a, &at[i], &c[i]);

@@ -153,12 +153,24 @@ static inline uint64_t book(struct bus *bus, uint64_t now_ns, uint64_t at_ns, ui
 	return from + len_ns;
 }
 
+/* Returns how long a read that begins on the die now waits until its group, if it has one, is suspended. */
+static inline uint64_t suspension_ns(const struct nand_array *a, uint64_t now_ns, uint32_t die)
+{
+	const struct img_die *d = &a->die[die];
+
+	if (!d->count)
+		return 0;
+	if (!die_reads(d, now_ns))
+		return a->c.timing.suspend_ns;
+	return a->suspended_ns[die] > now_ns ? a->suspended_ns[die] - now_ns : 0;
+}
+
 static void time_reads(struct nand_array *a, const struct place *at, uint32_t channel,
 		       uint64_t now_ns, struct nand_cmd *c, unsigned int count)
 {
 	struct bus_waits w = { 0, 0 };
 	struct bus *bus = &a->bus[channel];
-	uint64_t suspend_ns = a->die[at[0].die].count ? a->c.timing.suspend_ns : 0;
+	uint64_t suspend_ns = suspension_ns(a, now_ns, at[0].die);
 	uint64_t cell_ns = 0, to = now_ns + suspend_ns;
 	uint32_t cmd_ns = a->c.timing.cmd_ns;
 

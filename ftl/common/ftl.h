@@ -257,6 +257,7 @@ struct ftl_ops {
 	bool word_lines;	/* knows pages that share cells: the orders fps and rps, and paired_loss */
 	bool one_shot;		/* programs whole word lines, if the array does so */
 	bool unseen;		/* stores whole units of 4096 bytes without a look at their content */
+	bool plane_reads;	/* reads planes of a die independently, if the array does so */
 	const void *policy;	/* how this FTL differs from others of its engine, which knows the type */
 	/* The functions below are called by ftl_oob_bytes() to ftl_init(), with this table as `t`. */
 	/* Spare bytes that a page needs, and each mapping unit in it; not used if there is oob_bytes(). */

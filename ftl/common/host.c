@@ -40,8 +40,10 @@ uint32_t ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, cons
 	return t->page_oob_bytes + t->unit_oob_bytes * (g->page_bytes / c->unit_bytes);
 }
 
-static const char *array_fault(const struct ftl_ops *t, const struct nand_geometry *g)
+static const char *array_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g)
 {
+	if (c->timing.plane_reads && !t->plane_reads)
+		return "plane_reads must be no: this FTL reads a die by one command at a time; set type = page";
 	if (g->one_shot && !t->one_shot)
 		return "one_shot must be no: this FTL programs pages singly; set type = page, or describe a word line "
 		       "as bits_per_cell programs of a share of its time each";
@@ -54,7 +56,7 @@ static const char *array_fault(const struct ftl_ops *t, const struct nand_geomet
 int ftl_validate(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g,
 		 const char **why)
 {
-	*why = array_fault(t, g);
+	*why = array_fault(t, c, g);
 	if (!*why)
 		*why = t->fault(t, c, g);
 	if (!*why)

@@ -46,9 +46,9 @@ static uint64_t die_ready_ns(const struct nand *n, uint32_t die)
 	return array_of(n)->ops->die_ready_ns(array_of(n), die);
 }
 
-static bool may_suspend(const struct nand *n, uint64_t now_ns, ppn_t p)
+static bool may_interpose(const struct nand *n, uint64_t now_ns, ppn_t p)
 {
-	return array_of(n)->ops->may_suspend(array_of(n), now_ns, p);
+	return array_of(n)->ops->may_interpose(array_of(n), now_ns, p);
 }
 
 static bool is_bad(const struct nand *n, pbn_t b)
@@ -87,7 +87,7 @@ static enum nand_status peek(const struct nand *n, ppn_t p, const void **data, c
 }
 
 static const struct nand_ops ops = {
-	submit, die_ready_ns, may_suspend, is_bad, is_slc, mark_bad, erase_count, get_stats, reset_stats, peek,
+	submit, die_ready_ns, may_interpose, is_bad, is_slc, mark_bad, erase_count, get_stats, reset_stats, peek,
 };
 
 struct nand *memory_init(struct memory *m, uint32_t mb_s, struct nand *array)

@@ -39,6 +39,31 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 	return false;
 }
 
+bool gc_has_credit(const struct page_ftl *f, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	if (!f->gc.awake || !f->die[die].turn.gc_credit)
+		return false;
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		if (gc_is_awake(&f->plane[first + i].gc))
+			return true;
+	return false;
+}
+
+uint64_t die_next_plane_ns(const struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+	uint64_t next = f->die[die].turn.ready_ns;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++) {
+		uint64_t end = f->plane[first + i].read_end_ns;
+
+		next = end > now_ns && end < next ? end : next;
+	}
+	return next;
+}
+
 static bool relocates(const struct gc *g)
 {
 	return gc_block(g) != BLK_NONE && g->corrected;

@@ -29,6 +29,13 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 
 /* Does the host wait for the die, because GC is blocking and a collector of the die has commands to issue? */
 bool gc_holds_die(const struct page_ftl *f, uint32_t die);
+/*
+ * Returns the time at which one of the die's planes ends a read next, or the end of the die's command if that is
+ * earlier.
+ */
+uint64_t die_next_plane_ns(const struct page_ftl *f, uint64_t now_ns, uint32_t die);
+/* Sliced mode: has the die credit for GC, and a collector that may use it? */
+bool gc_has_credit(const struct page_ftl *f, uint32_t die);
 /* Sliced mode: call when a read, or a program of host pages, is issued on the die. Sets how much GC may do next. */
 void gc_after_read(struct page_ftl *f, uint32_t die);
 void gc_after_program(struct page_ftl *f, uint32_t die);

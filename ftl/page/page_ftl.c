@@ -11,7 +11,8 @@
  *                A program gives GC a credit of gc_slice_pages, a read one of 1 if writes wait for
  *                free blocks. GC also uses the die whenever no I/O waits.
  *
- * A read may also suspend its die's command (`suspend`, see read.c).
+ * A read may also begin on a busy die: it suspends the die's command (`suspend`), or runs beside reads of other
+ * planes (`plane_reads`; see read.c for both).
  *
  * Events of one moment are handled in a fixed order (dies by number), so equal inputs give equal
  * runs.
@@ -705,9 +706,10 @@ void page_ftl_begin(struct ftl *base)
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
 	f->gc.together = c->multiplane && c->gc_multiplane && n->geo.planes_per_die > 1;
-	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
+	f->read.beside = c->timing.plane_reads;
+	f->read.suspends = c->suspend != FTL_SUSPEND_OFF || f->read.beside;
 	f->buf.atomic = page_ftl_atomic_bytes(c, &n->geo) > c->unit_bytes ? page_ftl_atomic_bytes(c, &n->geo) : 0;
-	f->turn.watched = f->read.suspends || c->namespaces > 1;
+	f->turn.watched = c->suspend != FTL_SUSPEND_OFF || c->namespaces > 1;
 	metadata_begin(f);
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;

@@ -35,7 +35,7 @@ void page_ftl_begin(struct ftl *base);
 void page_ftl_plan_idle(struct page_ftl *f);	/* derive gc.idle_blocks and gc.idle_work from idle_gc_permille */
 /* These members of struct ftl_ops are the same for all page FTLs. Their policy is a struct front_policy. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
-	.durability = FTL_PREFIX, .word_lines = true, .writes_lost = true, .loses_sectors = true, \
+	.durability = FTL_PREFIX, .word_lines = true, .plane_reads = true, .writes_lost = true, .loses_sectors = true, \
 	.oob_bytes = page_ftl_oob_bytes, .fault = page_ftl_fault, .kept = page_ftl_kept,    \
 	.atomic_bytes = page_ftl_atomic_bytes,                                              \
 	.lay_out = page_ftl_lay_out, .begin = page_ftl_begin,                               \

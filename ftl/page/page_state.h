@@ -152,6 +152,7 @@ struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	uint32_t relocate;		/* flagged blocks (V1 in level.c) */
 	bool level;			/* the wear must be compared */
+	uint64_t read_end_ns;		/* with plane_reads: end of the plane's last read of the host */
 	struct gc_order order;
 	struct gc gc;
 };
@@ -269,7 +270,8 @@ struct page_read {			/* read.c */
 	uint8_t *oob;			/* NULL: commands need no spare area */
 	bool bare;			/* commands move no content: no payload, and the whole map is in memory */
 	bool by_words;			/* as in struct page_gc */
-	bool suspends;			/* reads of the host suspend some commands */
+	bool suspends;			/* reads of the host may begin on a busy die, by suspension or beside others */
+	bool beside;			/* timing.plane_reads: each plane of a die may have a read of its own */
 };
 
 struct owner_wait {			/* of a uread */

@@ -23,6 +23,11 @@
  * issued, as all reads are. Base reads suspend no command, nor does a read of the host behind a
  * base read in the queue.
  *
+ * Independent plane reads (timing.plane_reads) are the same step, with a read of the host as the
+ * running command: the first read in the queue whose plane is idle begins beside it, and the die is
+ * checked again when one of its planes ends. None begins when the die, if it were idle, would first
+ * take a program or GC, so they starve neither.
+ *
  * The pool of ureads is finite. If it is empty, a large read continues, in order, when ureads are
  * freed. Base reads have their own part of the pool, one uread per slot, so that writes never wait
  * for reads of the host.
@@ -33,7 +38,9 @@
 #include "lost.h"
 #include "map.h"
 #include "page_owners.h"
+#include "place_pages.h"
 #include "read.h"
+#include "ureads.h"
 #include "wbuf.h"
 
 void read_init(struct page_ftl *f)
@@ -422,11 +429,6 @@ void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
 	uread_located(f, now_ns, r);
 }
 
-static inline bool is_map_read(const struct uread *u)
-{
-	return !u->io && u->slot == NONE;
-}
-
 void read_bases_arrived(struct page_ftl *f, struct die *d)
 {
 	while (d->bases != NONE) {
@@ -581,23 +583,6 @@ static inline void deliver(struct page_ftl *f, const struct die *d, const struct
 		read_over(f, u->io);
 }
 
-static uint32_t queue_pop(struct page_ftl *f, struct die *d)
-{
-	uint32_t r = d->first;
-
-	d->first = f->read.unit[r].next;
-	return r;
-}
-
-/* Put a uread back at the head of the queue. */
-static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
-{
-	if (d->first == NONE)
-		d->last = r;
-	f->read.unit[r].next = d->first;
-	d->first = r;
-}
-
 /* Must the uread be read from that page, according to the present map? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
@@ -634,36 +619,6 @@ static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uin
 	}
 }
 
-/* Returns the ECC words with bytes [from, from + len) of a page. */
-static uint32_t words_between(const struct page_ftl *f, uint32_t from, uint32_t len)
-{
-	uint32_t word = f->g->ecc_word_bytes, first = from / word, last = (from + len - 1) / word;
-
-	return (uint32_t)(((uint64_t)1 << (last + 1)) - ((uint64_t)1 << first));
-}
-
-/* Returns the ECC words that a chain of ureads needs from its page. */
-static uint32_t words_of(const struct page_ftl *f, uint32_t r)
-{
-	uint32_t words = 0;
-
-	for (; r != NONE; r = f->read.unit[r].next) {
-		const struct uread *u = &f->read.unit[r];
-		uint32_t unit = (map_upn_of(f, u) & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes;
-
-		if (is_map_read(u))
-			return NAND_WHOLE_PAGE;
-		if (map_upn_of(f, u) & OOB_LOST)	/* the record of lost sectors is in the first one */
-			words |= words_between(f, unit, f->host.c.unit_bytes);
-		if (u->io)
-			words |= words_between(f, unit + u->from, u->bytes);
-		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
-			if (!(f->buf.slot[u->slot].have >> i & 1))
-				words |= words_between(f, unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
-	}
-	return words;
-}
-
 /* Account a command that reads a map page or bases. */
 static SSD_APART void issue_own(struct page_ftl *f, const struct uread *u, struct nand_cmd *c)
 {
@@ -688,12 +643,14 @@ static SSD_ALWAYS void issue(struct page_ftl *f, uint64_t now_ns, struct die *d,
 	else
 		f->read.unit[r].next = NONE;
 	if (f->read.by_words)
-		c->ecc_words = words_of(f, r);
+		c->ecc_words = uread_words(f, r);
 	if (SSD_UNLIKELY(!f->read.unit[r].io))
 		issue_own(f, &f->read.unit[r], c);
 	if (SSD_UNLIKELY(f->extras) && owners_told(f))
 		c->owners = (uint16_t)owners_of_read(f, r);
 	nand_submit(f->host.n, now_ns, c, 1);
+	if (SSD_UNLIKELY(f->read.beside))
+		f->plane[geo_plane_of(f->g, geo_block_of(f->g, c->ppn))].read_end_ns = c->done_ns;
 }
 
 /* Deliver the data that were read. Slots wait for their bases until the command ends. */
@@ -728,7 +685,7 @@ SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	struct nand_cmd c;
 
 	while (upn == NONE && d->first != NONE) {
-		r = queue_pop(f, d);
+		r = uread_pop(f, d);
 		upn = still_here(f, now_ns, die, r);
 	}
 	if (upn == NONE)
@@ -738,57 +695,99 @@ SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->turn.reads_in_row++;
+	/* not beside bases and map pages, because these count as read when the die is idle */
+	if (SSD_UNLIKELY(f->read.beside) && f->read.unit[r].io)
+		d->suspend_at_ns = now_ns;
 	deliver_all(f, d, r, &c);
+	if (SSD_UNLIKELY(f->read.beside))
+		suspend(f, now_ns, die);
 	return true;
 }
 
-/* ---- suspension ---------------------------------------------------------- */
+/* ---- suspension, and reads beside reads ----------------------------------- */
 
 /*
- * Take the next uread of the host and set *upn to its unit. Returns NONE if the queue is empty, or if its first
- * entry reads the rest of a partial write (a base).
+ * Take the first uread of the host that may begin now although the die is busy, and set *upn to its unit. Returns NONE
+ * if there is none before the first base read. Without plane_reads only the head of the queue is looked at.
  */
-static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
+static uint32_t take_interposer(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
 {
 	struct die *d = &f->die[die];
+	uint32_t before = NONE, r = d->first;
 
-	while (d->first != NONE && f->read.unit[d->first].io) {
-		uint32_t r = queue_pop(f, d);
-
+	while (r != NONE && f->read.unit[r].io) {
+		uread_take(f, d, before);
 		*upn = still_here(f, now_ns, die, r);
-		if (*upn != NONE)
+		if (*upn == NONE) {	/* answered, or on another die: begin again, since the queue may differ */
+			before = NONE;
+			r = d->first;
+			continue;
+		}
+		if (f->host.n->ops->may_interpose(f->host.n, now_ns,
+						  (ppn_t){ fxp_quotient(f->shape.by_upp, *upn & ~OOB_LOST) }))
 			return r;
+		uread_put_back(f, d, before, r);
+		if (!f->read.beside)
+			break;
+		before = r;
+		r = f->read.unit[r].next;
 	}
 	return NONE;
 }
 
+/* Would the die, if it were idle, take a program or GC before the next read (page_ftl.c)? */
+static bool others_first(const struct page_ftl *f, uint32_t die)
+{
+	return gc_holds_die(f, die) || gc_has_credit(f, die) ||
+	       (die_reads_enough(&f->die[die].turn, &f->host.c) && (head_waits(f) || map_has_writes(f)));
+}
+
+/* Begin a read on a die that is busy with a command of the host or GC, which it suspends, or with other reads. */
+static void interpose(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r, uint32_t upn)
+{
+	struct die *d = &f->die[die];
+	struct nand_cmd c;
+	uint64_t end;
+
+	issue(f, now_ns, d, r, upn, &c);
+	end = c.done_ns > d->turn.ready_ns ? c.done_ns : d->turn.ready_ns;
+	die_suspended(&d->turn, d->op == DIE_GC, c.resumed_done_ns ? c.resumed_done_ns : end);
+	if (!f->read.beside)
+		d->suspend_at_ns = c.done_ns;
+	if (d->op == DIE_READ) {
+		gc_after_read(f, die);
+		d->turn.reads_in_row++;
+	}
+	deliver_all(f, d, r, &c);
+}
+
 /*
- * Suspend the die's command for the first waiting read, if that is allowed now. If it is allowed
- * only later, set the die's time in turn.ends to that time, so that it is checked again then.
+ * Begin the waiting reads that may begin now although the die is busy: one suspends its command, with plane_reads each
+ * idle plane takes one. If others may begin only later, set the die's time in turn.ends to that time, so that it is
+ * checked again then.
  */
 static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	uint32_t upn = NONE, r = NONE;
-	struct nand_cmd c;
+	uint64_t again;
+	bool stopped = false;
 
 	if (now_ns >= d->turn.ready_ns || d->suspend_at_ns >= d->turn.ready_ns)
 		return;
-	if (now_ns >= d->suspend_at_ns) {
-		r = next_of_host(f, now_ns, die, &upn);
+	while (now_ns >= d->suspend_at_ns && !stopped) {
+		uint32_t upn = NONE, r = NONE;
+
+		stopped = d->op == DIE_READ && others_first(f, die);
+		if (!stopped)
+			r = take_interposer(f, now_ns, die, &upn);
+		if (r == NONE && !f->read.beside)
+			return;
 		if (r == NONE)
-			return;
-		if (!f->host.n->ops->may_suspend(f->host.n, now_ns,
-						 (ppn_t){ fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST) })) {
-			queue_push(f, d, r);
-			return;
-		}
-		issue(f, now_ns, d, r, upn, &c);
-		die_suspended(&d->turn, d->op == DIE_GC, c.resumed_done_ns);
-		d->suspend_at_ns = c.done_ns;
-		deliver_all(f, d, r, &c);
+			break;
+		interpose(f, now_ns, die, r, upn);
 	}
-	die_due_move(&f->turn.ends, die, d->first == NONE ? d->turn.ready_ns : d->suspend_at_ns);
+	again = d->suspend_at_ns > now_ns ? d->suspend_at_ns : die_next_plane_ns(f, now_ns, die);
+	die_due_move(&f->turn.ends, die, d->first == NONE || stopped ? d->turn.ready_ns : again);
 }
 
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)

@@ -135,6 +135,16 @@ static void add_pairs(struct nand_array_config *c, const struct shape *s)
 	c->timing.program_ns[1] = 50000;
 }
 
+static void add_suspension(struct nand_timing *t, const struct shape *s)
+{
+	if (!(s->ways & SUSPENDS))
+		return;
+	t->suspend_ns = 700;
+	t->resume_ns = 300;
+	t->suspends_max = 2;
+	t->plane_reads = s->g.planes_per_die > 1;
+}
+
 static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 
 /* Returns the array of the shape, without the size of a page's spare area. */
@@ -150,11 +160,7 @@ static struct nand_array_config array_of(const struct shape *s)
 	c.geo.paired_loss |= (s->ways & TAKES) > 0;
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
-	if (s->ways & SUSPENDS) {
-		c.timing.suspend_ns = 700;
-		c.timing.resume_ns = 300;
-		c.timing.suspends_max = 2;
-	}
+	add_suspension(&c.timing, s);
 	c.geo.copyback = s->ways & COPYBACK;
 	c.payload = true;
 	return c;

@@ -518,23 +518,6 @@ static void count_parallel_erases(struct naive *n, const struct nand_cmd *c, uns
 			}
 }
 
-static void suspend(struct naive *n, uint64_t now_ns, struct naive_die *d, struct nand_cmd *c,
-		    unsigned int count)
-{
-	struct naive_flight *f = &d->flight;
-	uint64_t before = f->end_ns, cell_start;
-
-	f->suspends++;
-	n->stats.suspends++;
-	f->reads_end_ns = naive_time(n, now_ns, n->c.timing.suspend_ns, c, count, &cell_start);
-	f->end_ns += f->reads_end_ns + n->c.timing.resume_ns - now_ns;
-	d->ready_ns = f->end_ns;
-	d->busy_ns[c[0].source] += f->end_ns - before;
-	n->stats.die_busy_ns[c[0].source] += f->end_ns - before;
-	for (unsigned int i = 0; i < count; i++)
-		c[i].resumed_done_ns = f->end_ns;
-}
-
 static void start(struct naive *n, uint64_t now_ns, struct naive_die *d, struct nand_cmd *c,
 		  unsigned int count)
 {
@@ -545,8 +528,10 @@ static void start(struct naive *n, uint64_t now_ns, struct naive_die *d, struct 
 	n->stats.die_busy_ns[c[0].source] += d->ready_ns - now_ns;
 	for (unsigned int i = 0; i < count; i++)
 		c[i].resumed_done_ns = 0;
-	if (c[0].op == NAND_READ)
+	if (c[0].op == NAND_READ) {
+		naive_note_reads(n, d, c, count);
 		return;
+	}
 	f->op = c[0].op;
 	f->count = count;
 	f->end_ns = d->ready_ns;
@@ -561,9 +546,9 @@ void naive_submit(struct naive *n, uint64_t now_ns, struct nand_cmd *c, const st
 		  const enum nand_status *fault, unsigned int count)
 {
 	struct naive_die *d = &n->die[geo_die_of(&n->c.geo, geo_block_of(&n->c.geo, c[0].ppn))];
-	bool suspends = d->ready_ns > now_ns;
+	bool busy = d->ready_ns > now_ns;
 
-	if (!suspends)
+	if (!busy)
 		forget_saved(&d->flight);
 	for (unsigned int i = 0; i < count; i++) {
 		if (c[i].op == NAND_READ)
@@ -577,8 +562,10 @@ void naive_submit(struct naive *n, uint64_t now_ns, struct nand_cmd *c, const st
 	}
 	if (c[0].op == NAND_ERASE)
 		count_parallel_erases(n, c, count);
-	if (suspends)
-		suspend(n, now_ns, d, c, count);
+	if (busy && d->flight.count)
+		naive_suspend(n, now_ns, d, c, count);
+	else if (busy)
+		naive_read_beside(n, now_ns, d, c, count);
 	else
 		start(n, now_ns, d, c, count);
 	n->commands += count;
@@ -708,6 +695,7 @@ static void cut(struct naive *n, uint64_t at_ns, bool fresh)
 		}
 		forget_saved(f);
 		n->die[i].ready_ns = 0;
+		memset(n->die[i].read_end_ns, 0, sizeof(n->die[i].read_end_ns));
 	}
 	n->powered = false;
 	/* the array may have counted the disturbances of programs that left no trace */
@@ -730,6 +718,7 @@ void naive_power_on(struct naive *n)
 	for (uint32_t i = 0; i < geo_dies(&n->c.geo); i++) {
 		forget_saved(&n->die[i].flight);
 		n->die[i].ready_ns = 0;
+		memset(n->die[i].read_end_ns, 0, sizeof(n->die[i].read_end_ns));
 	}
 	for (uint32_t i = 0; i < n->c.geo.channels; i++)
 		n->channel[i].count = 0;

@@ -61,7 +61,7 @@ struct naive_flight {
 	bool failed[NAND_GROUP_MAX];
 	bool looked_at;			/* a call was refused after the command's end */
 	uint64_t cell_start_ns, end_ns;
-	uint64_t reads_end_ns;		/* end of the reads that suspended it last */
+	uint64_t suspended_ns;		/* end of the suspend_ns of its last suspension */
 	uint32_t suspends;
 	unsigned int saved_count;
 	struct naive_saved saved[NAND_GROUP_MAX];
@@ -70,6 +70,7 @@ struct naive_flight {
 
 struct naive_die {
 	uint64_t ready_ns;
+	uint64_t read_end_ns[NAND_PLANES_MAX];	/* end of each plane's last read */
 	struct naive_flight flight;	/* count 0: no command that changes cells */
 	uint64_t busy_ns[NAND_NSOURCES];
 };
@@ -112,9 +113,10 @@ uint32_t naive_broken(const struct naive *n, uint64_t now_ns, const struct nand_
 		      unsigned int count);
 /* Returns the same for one command alone: R1 to R4, R7, R9, R10. */
 uint32_t naive_broken_alone(const struct naive *n, const struct nand_cmd *c);
-/* May reads suspend the command of c[0]'s busy die now? */
-bool naive_suspends(const struct naive *n, uint64_t now_ns, const struct nand_cmd *c,
-		    unsigned int count);
+/* Returns the end of the reads that the die has begun; 0: it has begun none since power-on. */
+uint64_t naive_reads_end_ns(const struct naive_die *d);
+/* May these commands begin on c[0]'s busy die now, as reads that suspend its group or beside other reads? */
+bool naive_interposes(const struct naive *n, uint64_t now_ns, const struct nand_cmd *c, unsigned int count);
 
 /*
  * Execute a legal call. c: inputs, and receives the outputs; hint: the array's results; fault: the results of its hook.
@@ -178,5 +180,10 @@ uint64_t naive_bytes(const struct nand_array_config *c, const struct nand_cmd *c
  */
 uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struct nand_cmd *c,
 		    unsigned int count, uint64_t *cell_start_ns);
+/* Note the ends of reads, whose times are computed, for their planes. */
+void naive_note_reads(const struct naive *n, struct naive_die *d, const struct nand_cmd *c, unsigned int count);
+/* Compute the times of reads on a busy die: beside reads of other planes, or in a group that they suspend. */
+void naive_read_beside(struct naive *n, uint64_t now_ns, struct naive_die *d, struct nand_cmd *c, unsigned int count);
+void naive_suspend(struct naive *n, uint64_t now_ns, struct naive_die *d, struct nand_cmd *c, unsigned int count);
 
 #endif

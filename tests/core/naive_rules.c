@@ -156,16 +156,30 @@ static bool works_on(const struct naive *n, const struct naive_flight *f, ppn_t 
 	return false;
 }
 
-bool naive_suspends(const struct naive *n, uint64_t now_ns, const struct nand_cmd *c,
-		    unsigned int count)
+uint64_t naive_reads_end_ns(const struct naive_die *d)
 {
-	const struct naive_flight *f = &n->die[die_of(n, c[0].ppn)].flight;
+	uint64_t last = 0;
 
-	if (!n->c.timing.suspend_ns || c[0].op != NAND_READ || !f->count)
+	for (unsigned int i = 0; i < NAND_PLANES_MAX; i++)
+		if (d->read_end_ns[i] > last)
+			last = d->read_end_ns[i];
+	return last;
+}
+
+bool naive_interposes(const struct naive *n, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	const struct naive_die *d = &n->die[die_of(n, c[0].ppn)];
+	const struct naive_flight *f = &d->flight;
+	bool reads = now_ns < naive_reads_end_ns(d), changes = f->count && now_ns < f->end_ns;
+
+	if (c[0].op != NAND_READ || (reads && !n->c.timing.plane_reads))
 		return false;
-	if (now_ns < f->cell_start_ns || now_ns >= f->end_ns)
-		return false;
-	if (f->suspends >= n->c.timing.suspends_max || now_ns < f->reads_end_ns)
+	for (unsigned int i = 0; i < count; i++)
+		if (now_ns < d->read_end_ns[plane_of(n, c[i].ppn) % n->c.geo.planes_per_die])
+			return false;
+	if (!changes)
+		return reads;
+	if (!n->c.timing.suspend_ns || now_ns < f->cell_start_ns || f->suspends >= n->c.timing.suspends_max)
 		return false;
 	for (unsigned int i = 0; i < count; i++)
 		if (works_on(n, f, c[i].ppn))
@@ -297,7 +311,7 @@ uint32_t naive_broken(const struct naive *n, uint64_t now_ns, const struct nand_
 	broken = broken_group(n, c, count);
 	if (broken)
 		return broken;
-	if (n->die[die_of(n, c[0].ppn)].ready_ns > now_ns && !naive_suspends(n, now_ns, c, count))
+	if (n->die[die_of(n, c[0].ppn)].ready_ns > now_ns && !naive_interposes(n, now_ns, c, count))
 		return BIT(NAND_R8);
 	for (unsigned int i = 0; i < count; i++) {
 		broken = naive_broken_alone(n, &c[i]);

@@ -277,3 +277,49 @@ uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struc
 	}
 	return at;
 }
+
+void naive_note_reads(const struct naive *n, struct naive_die *d, const struct nand_cmd *c, unsigned int count)
+{
+	const struct nand_geometry *g = &n->c.geo;
+
+	for (unsigned int i = 0; i < count; i++)
+		d->read_end_ns[geo_plane_of(g, geo_block_of(g, c[i].ppn)) % g->planes_per_die] = c[i].done_ns;
+}
+
+void naive_read_beside(struct naive *n, uint64_t now_ns, struct naive_die *d, struct nand_cmd *c, unsigned int count)
+{
+	uint64_t before = d->ready_ns, cell_start;
+
+	naive_time(n, now_ns, 0, c, count, &cell_start);
+	naive_note_reads(n, d, c, count);
+	d->ready_ns = naive_reads_end_ns(d);
+	d->busy_ns[c[0].source] += d->ready_ns - before;
+	n->stats.die_busy_ns[c[0].source] += d->ready_ns - before;
+	for (unsigned int i = 0; i < count; i++)
+		c[i].resumed_done_ns = 0;
+}
+
+void naive_suspend(struct naive *n, uint64_t now_ns, struct naive_die *d, struct nand_cmd *c,
+		    unsigned int count)
+{
+	struct naive_flight *f = &d->flight;
+	uint64_t before = f->end_ns, reads_end = naive_reads_end_ns(d), cell_start;
+
+	f->suspends++;
+	n->stats.suspends++;
+	if (reads_end > now_ns) {	/* other reads suspend it already */
+		naive_time(n, now_ns, f->suspended_ns > now_ns ? f->suspended_ns - now_ns : 0, c, count, &cell_start);
+		naive_note_reads(n, d, c, count);
+		f->end_ns += naive_reads_end_ns(d) - reads_end;
+	} else {
+		f->suspended_ns = now_ns + n->c.timing.suspend_ns;
+		naive_time(n, now_ns, n->c.timing.suspend_ns, c, count, &cell_start);
+		naive_note_reads(n, d, c, count);
+		f->end_ns += naive_reads_end_ns(d) + n->c.timing.resume_ns - now_ns;
+	}
+	d->ready_ns = f->end_ns;
+	d->busy_ns[c[0].source] += f->end_ns - before;
+	n->stats.die_busy_ns[c[0].source] += f->end_ns - before;
+	for (unsigned int i = 0; i < count; i++)
+		c[i].resumed_done_ns = f->end_ns;
+}

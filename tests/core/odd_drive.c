@@ -270,6 +270,7 @@ static void add_suspension(struct odd *o)
 	t->suspend_ns = 1000;
 	t->resume_ns = o->seed % 5 * 500;
 	t->suspends_max = 1 + (uint32_t)(o->seed % 4);
+	t->plane_reads = o->seed % 2 && o->ops->plane_reads && o->ac.geo.planes_per_die > 1;
 	o->fc.timing = *t;
 	o->fc.suspend = o->seed % 7 ? FTL_SUSPEND_ALL : FTL_SUSPEND_ERASE;
 }

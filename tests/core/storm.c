@@ -70,6 +70,8 @@ static uint64_t moment(struct storm *s)
 	const struct naive_die *d = &m->die[draw(s, geo_dies(&m->c.geo))];
 	const struct naive_flight *f = &d->flight;
 
+	if (!f->count && m->c.timing.plane_reads)
+		return d->read_end_ns[draw(s, m->c.geo.planes_per_die)] + draw(s, 2);
 	if (!f->count)
 		return d->ready_ns + draw(s, 2);
 	switch (draw(s, 8)) {
@@ -79,7 +81,7 @@ static uint64_t moment(struct storm *s)
 	case 3: return f->end_ns - 1;
 	case 4: return f->end_ns;
 	case 5: return f->end_ns + 1;
-	case 6: return f->reads_end_ns;
+	case 6: return naive_reads_end_ns(d);
 	default: return f->cell_start_ns + draw(s, 60000);
 	}
 }
@@ -326,12 +328,12 @@ static enum nand_op random_op(struct storm *s)
 	return NAND_READ;
 }
 
-/* Returns mostly an idle die, sometimes one that may be suspended. */
+/* Returns mostly an idle die, sometimes one that may be suspended or that reads. */
 static uint32_t choose_die(struct storm *s, enum nand_op *op)
 {
 	const struct naive *m = &s->duel.model;
 	uint32_t dies = geo_dies(&m->c.geo), die = draw(s, dies);
-	bool suspend = m->c.timing.suspend_ns && draw(s, 2);
+	bool suspend = m->c.timing.suspend_ns && draw(s, 2), beside = m->c.timing.plane_reads && draw(s, 2);
 
 	for (uint32_t i = 0; i < dies; i++) {
 		uint32_t d = (die + i) % dies;
@@ -342,7 +344,11 @@ static uint32_t choose_die(struct storm *s, enum nand_op *op)
 			*op = NAND_READ;
 			return d;
 		}
-		if (!suspend && m->die[d].ready_ns <= s->duel.now_ns)
+		if (beside && naive_reads_end_ns(&m->die[d]) > s->duel.now_ns && draw(s, 4)) {
+			*op = NAND_READ;
+			return d;
+		}
+		if (!suspend && !beside && m->die[d].ready_ns <= s->duel.now_ns)
 			return d;
 	}
 	if (draw(s, 8))

@@ -151,6 +151,16 @@ static const struct {
 		.geo = {
 		GEO(1, 1, 1, 2, 4, 12), PAGE(512, 512), .erase_group_max = 2, .bits_per_cell = 3,
 		.order = NAND_ORDER_ASCENDING, .copyback = true, .paired_loss = true } } },
+	{ "plane reads", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = SLOW_BUS, .plane_reads = true, CELLS },
+		.owners = true, .payload = true, .physics = { CALM }, .geo = {
+		GEO(1, 2, 1, 4, 4, 6), PAGE(512, 512), .erase_group_max = 2, .bits_per_cell = 3,
+		.order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_DMA, .copyback = true } } },
+	{ "plane reads, suspended", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS, .suspend_ns = 1013,
+			.resume_ns = 2003, .suspends_max = 4, .plane_reads = true, CELLS },
+		.payload = true, .physics = { CALM, ERRORS, .seed = 10, .beta_log2 = NEVER, .gamma_log2 = NEVER },
+		.geo = {
+		GEO(1, 2, 1, 2, 4, 8), PAGE(1024, 256), .erase_group_max = 1, .bits_per_cell = 2,
+		.order = NAND_ORDER_NONE, .subpage = NAND_SUBPAGE_SPREAD } } },
 };
 
 uint32_t storm_configs(void)
@@ -192,6 +202,7 @@ void storm_vary(struct dice *d, struct nand_array_config *c)
 		c->timing.resume_ns = dice_draw(d, 3) * 900;
 		c->timing.suspends_max = dice_draw(d, 4);
 		c->timing.gc_holds_bus = !c->timing.suspend_ns && dice_draw(d, 2);
+		c->timing.plane_reads = c->geo.planes_per_die > 1 && dice_draw(d, 2);
 	}
 	if (what & 64)
 		c->geo.paired_loss = !c->geo.paired_loss;

@@ -164,6 +164,15 @@ static void gc_keys(void)
 	refused("ftl.suspend=erase", "override: ftl.suspend = erase: suspend must be off: the array suspends no "
 		"commands; or set timing.suspend_ns, resume_ns and suspends_max");
 
+	accepted("timing.plane_reads=yes");
+	EXPECT(p.array.timing.plane_reads && p.ftl.timing.plane_reads);
+	accepted(NONE "timing.plane_reads=yes");
+	refused("timing.plane_reads=yes geometry.planes_per_die=1 ftl.capacity_mib=100",
+		"override: timing.plane_reads = yes: plane_reads must be no: a die has one plane; or set "
+		"geometry.planes_per_die = 2 or more");
+	refused("timing.plane_reads=yes ftl.type=dac", "override: timing.plane_reads = yes: plane_reads must be no: "
+		"this FTL reads a die by one command at a time; set type = page");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");

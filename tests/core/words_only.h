@@ -49,9 +49,9 @@ static inline uint64_t words_only_ready(const struct nand *n, uint32_t die)
 	return words_only_of(n)->in->ops->die_ready_ns(words_only_of(n)->in, die);
 }
 
-static inline bool words_only_may_suspend(const struct nand *n, uint64_t now_ns, ppn_t p)
+static inline bool words_only_may_interpose(const struct nand *n, uint64_t now_ns, ppn_t p)
 {
-	return words_only_of(n)->in->ops->may_suspend(words_only_of(n)->in, now_ns, p);
+	return words_only_of(n)->in->ops->may_interpose(words_only_of(n)->in, now_ns, p);
 }
 
 static inline bool words_only_is_bad(const struct nand *n, pbn_t b)
@@ -93,7 +93,7 @@ static inline enum nand_status words_only_peek(const struct nand *n, ppn_t p, co
 static inline struct nand *words_only_make(struct words_only *w, struct nand *in)
 {
 	static const struct nand_ops ops = {
-		words_only_submit, words_only_ready, words_only_may_suspend, words_only_is_bad,
+		words_only_submit, words_only_ready, words_only_may_interpose, words_only_is_bad,
 		words_only_is_slc, words_only_mark_bad,
 		words_only_erases, words_only_get_stats, words_only_reset_stats, words_only_peek };
 

@@ -26,6 +26,7 @@ ABILITIES = {
     "parallel_erase": ("ftl.parallel_erase=yes", "geometry.erase_group_max=2"),
     "power_protected": ("ftl.power_protected=yes",),
     "suspend": ("ftl.suspend=all", "timing.suspend_ns=5000", "timing.resume_ns=5000", "timing.suspends_max=4"),
+    "plane_reads": ("timing.plane_reads=yes",),
     "gc_frontier": ("ftl.gc_frontier=shared",),
     "namespaces": ("drive.namespaces=4",),
     "read_cache_units": ("controller.cores=2", "controller.read_cache_units=512"),
