@@ -143,7 +143,7 @@ void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
 	uint32_t *at = map_cached(f, lpn), upn = *at;
 
-	if (seq && lpn < f->shape.lpns)
+	if (SSD_UNLIKELY(f->cache.due_count) && seq && lpn < f->shape.lpns)
 		bit_clear(f->cache.owed, lpn);
 	if (upn == NONE)
 		return;
@@ -466,7 +466,8 @@ static void apply_due(struct page_ftl *f, uint32_t page)
 	clear_due(f, page);
 	for (lpn = bit_next(bits, lpn, end); lpn < end; lpn = bit_next(bits, lpn + 1, end)) {
 		if (!k->mounting) {
-			unit_unmap(f, lpn, f->bt.issued);	/* clears the bit */
+			bit_clear(k->owed, lpn);
+			unit_unmap(f, lpn, f->bt.issued);
 			continue;
 		}
 		if (*map_cached(f, lpn) == NONE)
