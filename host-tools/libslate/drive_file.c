@@ -54,7 +54,7 @@ static const struct {
 #define GEO(n) { "geometry." #n, offsetof(struct profile, array.geo.n) }
 	GEO(channels), GEO(chips_per_channel), GEO(dies_per_chip), GEO(planes_per_die),
 	GEO(blocks_per_plane), GEO(pages_per_block), GEO(page_bytes), GEO(oob_bytes),
-	{ "geometry.oob_kept (by ftl.type, ftl.placement_handles and ftl.metadata_bytes)",
+	{ "geometry.oob_kept (by ftl.type and ftl.placement_handles)",
 	  offsetof(struct profile, array.geo.oob_kept) },
 	GEO(ecc_word_bytes), GEO(pb_levels), GEO(erase_group_max),
 	GEO(bits_per_cell), GEO(order),
@@ -334,6 +334,22 @@ static uint64_t payload_bytes(const struct profile *p)
 	return p->array.payload ? geo_pages(&p->array.geo) * p->array.geo.page_bytes : 0;
 }
 
+/* Return the number that the settings give KEY ("section.key="), or 0 without such a line. */
+static uint32_t kept_number(const struct head *h, const char *key)
+{
+	const char *line = h->settings, *end = memchr(line, 0, SETTINGS_BYTES);
+	size_t len = strlen(key);
+
+	while (end && line < end) {
+		const char *next = memchr(line, '\n', (size_t)(end - line));
+
+		if (!strncmp(line, key, len))
+			return (uint32_t)strtoul(line + len, NULL, 10);
+		line = next ? next + 1 : end;
+	}
+	return 0;
+}
+
 /* Was the file made before pages of placement handles said how much of a reclaim unit is written? */
 static bool handles_say_less(const struct head *is, const struct head *want, const struct profile *p)
 {
@@ -343,10 +359,16 @@ static bool handles_say_less(const struct head *is, const struct head *want, con
 
 static int match(const char *path, uint64_t bytes, const struct head *is, const struct profile *p, char *err)
 {
+	uint32_t metadata = kept_number(is, "ftl.metadata_bytes=");
 	struct head want;
 
 	memset(&want, 0, sizeof(want));
 	describe(&want, p);
+	/* Handles and metadata may take the same number of spare bytes. */
+	if (metadata != p->ftl.metadata_bytes)
+		return fail(err, SSD_E_INVAL, "drive file %s: was made with ftl.metadata_bytes = %u, profile %s "
+			    "says %u: use the profile that it was made with, or none", path, metadata, p->name,
+			    p->ftl.metadata_bytes);
 	if (handles_say_less(is, &want, p))
 		return fail(err, SSD_E_INVAL, "drive file %s: was made with placement handles by an earlier build, "
 			    "whose spare areas do not say how much of each reclaim unit is written: make the drive "

@@ -185,8 +185,7 @@ static void metadata_keep_their_size(void)
 	unlink(path);
 	EXPECT_EQ(open_drive(path, profile, false, made), 0);
 	slate_close(dev);
-	refused(profile, false, other, "was made with geometry.oob_kept (by ftl.type, ftl.placement_handles and "
-				       "ftl.metadata_bytes) = ");
+	refused(profile, false, other, "was made with ftl.metadata_bytes = 16, profile file test says 32");
 	EXPECT_EQ(open_drive(path, profile, false, made), 0);
 	slate_close(dev);
 	unlink(path);
@@ -216,8 +215,7 @@ static void superblocks_keep_their_size(void)
 	refused(profile, false, other, "was made with ftl.superblock_blocks = 2, profile file test says 1");
 	refused(profile, false, more, "was made with ftl.superblock_max_blocks = 3");
 	refused(profile, false, striped, "was made with ftl.stripe_pages (0 is as 1) = 0");
-	refused(profile, false, NULL, "was made with geometry.oob_kept (by ftl.type, ftl.placement_handles and "
-				      "ftl.metadata_bytes) = 10");
+	refused(profile, false, NULL, "was made with geometry.oob_kept (by ftl.type and ftl.placement_handles) = 10");
 	EXPECT_EQ(open_drive(path, profile, false, made), 0);
 	memset(page, 0, UNIT);
 	EXPECT_EQ(io(FTL_READ, 7), 0);

@@ -99,6 +99,23 @@ class Handles(Case):
         done = self.call("--drive", "d.slate", "--profile", SMALL, "gen:seq4k,foot=1MiB", code=2)
         self.assertIn("oob_kept", done.stderr)
 
+    def test_metadata_are_not_taken_for_handles(self) -> None:
+        """Handles need 7 bytes of a page's spare area, as do metadata of 7 bytes for its only unit: both keep 23."""
+        one = [word for key, value in (("geometry.page_bytes", 512), ("geometry.oob_bytes", 64),
+                                       ("ftl.unit_bytes", 512), ("ftl.capacity_mib", 8), ("ftl.payload", "yes"))
+               for word in ("--set", f"{key}={value}")]
+        made = ("--profile", SMALL, *one, "--drive", "d.slate")
+        reads, seven = self.native("0 0 read 0 512"), ("--set", "ftl.metadata_bytes=7")
+        self.call(*made, *seven, self.native("0 0 write 0 512", "1 0 flush", name="a"))
+        with open(self.folder / "d.slate", "rb") as file:
+            file.seek(OOB_KEPT_AT)
+            self.assertEqual(struct.unpack("<I", file.read(4)), (7 + 9 + 7,))
+        for words in ((), TWO, (*TWO, *seven), ("--set", "ftl.metadata_bytes=8")):
+            done = self.call(*made, *words, reads, code=2)
+            self.assertIn("was made with ftl.metadata_bytes = 7, profile small says" if seven[1] not in words else
+                          "was made with geometry.oob_kept (by ftl.type and ftl.placement_handles) = 23", done.stderr)
+        self.assertEqual(self.json(*made, *seven, reads)["nand"]["ops"]["read"]["host"], 1)
+
     def test_drives_of_earlier_versions_are_refused(self) -> None:
         """They had one byte for handles in a page's spare area: 7 + 9 * 4 + 1 are kept; now 7 are for handles."""
         made = ("--profile", SMALL, *TWO, "--set", "ftl.payload=yes")
