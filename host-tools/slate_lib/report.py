@@ -199,9 +199,13 @@ class Report:
         self._add("  " + " ".join(f"{name}={value}" for name, value in self.app["parameters"].items()), DIM)
         self._add()
 
+    def _names(self) -> int:
+        """Return the width of the jobs' names in tables: all of each, because long names may begin alike."""
+        return max([16, *(len(row.job) for row in self.rows)])
+
     def _latencies(self) -> None:
         self._add(
-            f"{'latency, µs':<22}{'IOPS':>9}{'MiB/s':>8}{'mean':>9}"
+            f"{'latency, µs':<{self._names() + 6}}{'IOPS':>9}{'MiB/s':>8}{'mean':>9}"
             + "".join(f"{name:>9}" for name in (*PERCENTILES.values(), "max")),
             BOLD,
         )
@@ -219,7 +223,7 @@ class Report:
         assert guest
         figures = [guest.mean_ns, *points_ns(guest), guest.max_ns]
         self._add(
-            f"{name[:16]:<16} {row.op:<5}{units.rate(guest.iops):>9}{guest.bytes_per_s / (1 << 20):>8,.1f}"
+            f"{name:<{self._names()}} {row.op:<5}{units.rate(guest.iops):>9}{guest.bytes_per_s / (1 << 20):>8,.1f}"
             + "".join(f"{units.us(value):>9}" for value in figures)
             + "  guest"
         )
@@ -228,7 +232,7 @@ class Report:
         drive = row.drive
         assert drive
         figures = [drive.mean_ns(), *points_ns(drive), drive.latency_max_ns]
-        label = " " * 22 if row.guest else f"{name[:16]:<16} {row.op:<5}"
+        label = f"{'' if row.guest else name:<{self._names()}} {'' if row.guest else row.op:<5}"
         what = f"{units.count(drive.ios) + ' I/Os' if not row.guest else '':>17}"
         if row.rate:
             what = f"{units.rate(row.rate.iops):>9}{row.rate.bytes_per_s / (1 << 20):>8,.1f}"
@@ -257,7 +261,7 @@ class Report:
         widths = [max(width, *(len(line[at]) + (at != 1) for line in cells)) for at, width in enumerate(least)]
         busy = "".join(f"{name:>5}" for name in self.busy_columns())
         signs = (" = ", " +") if self.GUEST else (" = ", "  ")
-        self._add(f"{'mean, µs':<22}{_columns(titles, widths, *signs)}{busy}", BOLD)
+        self._add(f"{'mean, µs':<{self._names() + 6}}{_columns(titles, widths, *signs)}{busy}", BOLD)
         before = None
         for row, line in zip(shown, cells):
             name = row.job if row.job != before else ""
@@ -265,7 +269,7 @@ class Report:
             busy = "".join(
                 f"{'-' if share is None else f'{100 * share:.0f}%':>5}" for share in self.busy_shares(row)
             )
-            self._add(f"{name[:16]:<16} {row.op:<5}{_columns(line, widths)}{busy}")
+            self._add(f"{name:<{self._names()}} {row.op:<5}{_columns(line, widths)}{busy}")
 
     def _part_cells(self, row: Row) -> list[str]:
         """Return a row's mean, path and parts."""
@@ -291,11 +295,11 @@ class Report:
         if not self.limits:
             return
         self._add()
-        self._add(f"{'limits':<17}{'limit':<11}{'depth':>6}{'guest':>7}{'drive':>7}", BOLD)
+        self._add(f"{'limits':<{self._names() + 1}}{'limit':<11}{'depth':>6}{'guest':>7}{'drive':>7}", BOLD)
         for job, limit in self.limits.items():
             depth = "-" if limit.depth is None else str(limit.depth)
             flight = "".join(f"{units.in_flight(number):>7}" for number in (limit.guest, limit.drive))
-            self._add(f"{job[:16]:<16} {limit.name:<11}{depth:>6}{flight}  {limit.why}")
+            self._add(f"{job:<{self._names()}} {limit.name:<11}{depth:>6}{flight}  {limit.why}")
 
     def _by_job(self) -> None:
         """Print what flash did in each job, one line each."""

@@ -12,7 +12,7 @@ from support import account, busy, device, fio, mark, op, record
 
 from slate_lib import counters, fioresult, rows, warn
 from slate_lib import device as device_file
-from slate_lib.account import Device
+from slate_lib.account import Device, label_of
 from slate_lib.errors import SlateError
 from slate_lib.report import WIDTH, Report, _columns
 from slate_lib.reports import print_again
@@ -159,6 +159,21 @@ class Text(unittest.TestCase):
         self.assertRegex(text, r"job-a +read +1,000 +3\.9 +97\.0 +0\.01 +0\.02 +0\.03 +- +97\.0 +guest")
         self.assertRegex(text, r"\n +65\.5 +65\.5 +65\.5 +65\.5 +- +65\.5 +drive")
         self.assertRegex(text, r"job-a +read +97\.0 +31\.5 +50\.0 +15\.0 +0 +0 +0 +0\.54 +0 ")
+
+    def test_names_that_begin_alike(self) -> None:
+        """Two names that share 16 characters are whole in the tables, and the columns stay below their titles."""
+        drive = op([65536] * 4, cell=4 * 50000, bus=4 * 15000, map=4 * 536)
+        interval, names = account(read=drive), ("sequential-write-1M", "sequential-write-4k")
+        marks = [mark("begin", label_of(names[0]), 1000), mark("end", label_of(names[0]), 1001000, interval)]
+        marks += [mark("begin", label_of(names[1]), 2000000), mark("end", label_of(names[1]), 3000000, interval)]
+        jobs = {"jobs": [fio(name, "read", 4, 97000.0) for name in names]}
+        text = self.text(device(interval, marks), jobs)
+        for name in names:
+            self.assertRegex(text, rf"\n{name} read +1,000 +3\.9 +97\.0 .* guest")
+            self.assertRegex(text, rf"\n{name} read +97\.0 +31\.5 +50\.0 +15\.0 ")
+        head = next(line for line in text.splitlines() if line.startswith("latency"))
+        row = next(line for line in text.splitlines() if line.startswith(names[0]))
+        self.assertEqual(head.index("IOPS") + 4, row.index("1,000") + 5)
 
     def test_fits_the_screen(self) -> None:
         for line in self.text(*one_job()).splitlines():
