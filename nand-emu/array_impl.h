@@ -214,7 +214,7 @@ static inline bool programs(const struct nand_cmd *c)
 	return c->op == NAND_PROGRAM || c->op == NAND_COPYBACK;
 }
 
-/* Is a read of the busy or idle die under way, alone or while it suspends a group? */
+/* Is a read of the die under way, alone or while it suspends a group? */
 static inline bool die_reads(const struct img_die *d, uint64_t now_ns)
 {
 	return now_ns < (d->count ? d->reads_until_ns : d->ready_ns);

@@ -106,11 +106,12 @@
  * the group works on (an erase's block, a program's word line), R8 holds. The
  * reads' suspend_ns counts as their cell time.
  *
- * Independent plane reads (plane_reads). Reads may go to a die that reads, also while it suspends a
- * command, if each plane that they name has ended its own last read, and not for what a suspended group
- * works on. Each such call begins by itself: own command cycles, own cell phase. The die is idle when all
- * reads have ended. While a group is suspended, each such call counts as one suspension more (suspends_max),
- * takes what is left of suspend_ns, and moves the group's end if it ends after the reads before it.
+ * Independent plane reads (plane_reads). Reads may go to a die that other reads keep busy, also while
+ * these suspend a group, if the last read of each plane that they name has ended and they read nothing that
+ * the group works on. Each such call has command cycles and a cell phase of its own. The die is idle when
+ * all its reads have ended. If a group is suspended, the call counts as one more of its suspends_max
+ * suspensions, waits for what is left of suspend_ns, and, if it ends after the reads before it, moves the
+ * group's end by the difference.
  *
  * Consequences that are physics, not rules, each off by default:
  *   disturbance  programming cells next to a boundary that a partial erase

@@ -256,7 +256,7 @@ struct ftl_ops {
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
 	bool word_lines;	/* knows pages that share cells: the orders fps and rps, and paired_loss */
 	bool one_shot;		/* programs whole word lines, if the array does so */
-	bool unseen;		/* stores whole units of 4096 bytes without a look at their content */
+	bool unseen;		/* never looks at the content of whole units of 4096 bytes that it stores */
 	bool plane_reads;	/* reads planes of a die independently, if the array does so */
 	const void *policy;	/* how this FTL differs from others of its engine, which knows the type */
 	/* The functions below are called by ftl_oob_bytes() to ftl_init(), with this table as `t`. */

@@ -28,9 +28,9 @@ struct gc_reason {
 	uint32_t (*victim)(struct page_ftl *f, uint32_t plane);
 	unsigned int wakes;	/* when it wakes a collector: a sum of the bits above */
 	/*
-	 * If it applies at gc_start_blocks without a victim, rows below count only on planes with blocks in SLC mode.
-	 * Not so between gc_start_blocks and gc_stop_blocks: a row below wakes the collector there (gc_wake()), which
-	 * must then find that row's victim, or it would sleep and wake for ever.
+	 * If it applies at gc_start_blocks and has no victim, the rows below count only on planes with blocks in SLC
+	 * mode. With more free blocks than that, up to gc_stop_blocks, the rows below do count: one of them may have
+	 * woken the collector (gc_wake()), which would otherwise find no victim, sleep, and be woken without end.
 	 */
 	bool last;
 	enum gc_why why;	/* the cause under which the collection is counted */

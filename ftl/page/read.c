@@ -23,10 +23,10 @@
  * issued, as all reads are. Base reads suspend no command, nor does a read of the host behind a
  * base read in the queue.
  *
- * Independent plane reads (timing.plane_reads) are the same step, with a read of the host as the
- * running command: the first read in the queue whose plane is idle begins beside it, and the die is
- * checked again when one of its planes ends. None begins when the die, if it were idle, would first
- * take a program or GC, so they starve neither.
+ * Independent plane reads (timing.plane_reads) take the same step while the die's command is a read of
+ * the host: the first read in the queue whose plane is idle begins beside it, and the die is checked
+ * again when a plane's read ends. No read begins so if the die, were it idle, would take a program or
+ * GC first; so reads starve neither.
  *
  * The pool of ureads is finite. If it is empty, a large read continues, in order, when ureads are
  * freed. Base reads have their own part of the pool, one uread per slot, so that writes never wait
@@ -695,7 +695,7 @@ SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->turn.reads_in_row++;
-	/* not beside bases and map pages, because these count as read when the die is idle */
+	/* not beside bases and map pages: these count as read when the die is idle, which another read would delay */
 	if (SSD_UNLIKELY(f->read.beside) && f->read.unit[r].io)
 		d->suspend_at_ns = now_ns;
 	deliver_all(f, d, r, &c);

@@ -70,9 +70,9 @@ extern bool protect;			/* drives have power-loss protection */
 extern void (*when_read)(const struct drive *d, const struct host_io *h);
 
 /*
- * Settings are also drawn from the knob tables of the FTLs (keys_config.h), over those of one of the shapes. Each of
- * DRAWN numbers has a share of the keys of its own, so that a run of all has changed each key: page's keys have
- * PARTS, and the keys that only another FTL has, one.
+ * Settings are also drawn from the knob tables of the FTLs (keys_config.h), over those of one of the shapes. A number
+ * below DRAWN names the keys that are drawn for certain: 0 .. PARTS - 1 a part of page's keys each, each further one
+ * the keys that only one other FTL has. So a run of all numbers changes each key, which test_cut checks.
  */
 #define PARTS 6u
 #define DRAWN 9u

@@ -105,7 +105,7 @@ static void others_have_all_bytes(void)
 	expect_drive(metadata, AGED);
 }
 
-/* A unit that the host writes after that is stored, although its ends are those of a progression. */
+/* After preconditioning a unit that the host writes is stored, although its ends are those of a progression. */
 static void later_content_is_looked_at(void)
 {
 	EXPECT_EQ(open_drive(NULL, ini, false, NULL), 0);

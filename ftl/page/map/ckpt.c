@@ -17,10 +17,10 @@
  *   Q3  the last page is issued when all others were programmed and `stable` has passed what was issued at t1. So a
  *       complete checkpoint names no host page that a power cut can take away (in the tests no host page
  *       that was issued before t1 ends after the last page, unless it fails);
- *   Q5  at t0 every trim that was issued has removed the entries of its units, also of those that a page of the write
- *       buffer writes again (page_cache.owed);
  *   Q4  blocks of a checkpoint are VICTIM and on no list, and no collector has them. ckpt_give_up() and ckpt_yield()
  *       close them, without a valid unit, so that GC erases them. A checkpoint that waits for a block holds up nothing.
+ *   Q5  at t0 every trim that was issued has removed the entries of its units, also of units that were written again
+ *       and are still in the write buffer (page_cache.owed).
  *
  * While it is under way the drive serves I/O as without it. But frames that the host pins again and again cannot be
  * written, so after a quarter of the period no further page of the host is pinned (`hold`) until the wanted ones are

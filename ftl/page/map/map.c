@@ -453,9 +453,9 @@ static void clear_due(struct page_ftl *f, uint32_t page)
 
 /*
  * Apply the trims to the map page, which is in memory. They count as one change of the page that
- * was issued last, because all trims have been issued. A unit that was written again since is no longer trimmed, but
- * while that write is in the buffer, the entry is the one that was trimmed: it is removed all the same, since the
- * next checkpoint says so (Q5 in ckpt.c).
+ * was issued last, because all trims have been issued. A unit that was written again since then is no longer
+ * trimmed. But while that write is still in the buffer, the entry names the version that was trimmed, and a checkpoint
+ * must not have it (Q5 in ckpt.c), so it is removed, too.
  */
 static void apply_due(struct page_ftl *f, uint32_t page)
 {

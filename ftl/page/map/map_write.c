@@ -105,6 +105,6 @@ void map_pump_cached(struct page_ftl *f, uint64_t now_ns)
 
 	map_pump_frames(f, now_ns);
 	ckpt_pump(f);
-	if (held && !map_holds_host(f))	/* no other event may call this function for the host's pages */
+	if (held && !map_holds_host(f))	/* go on with the host's pages now: perhaps no event comes that would */
 		map_pump_frames(f, now_ns);
 }

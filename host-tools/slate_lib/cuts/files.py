@@ -26,13 +26,13 @@ ROOM = 5 << 30  # bytes of drive files at once
 EVENTS = (2 * 16384 + 96, 2 * 16384 + 4096)  # where a drive file has the persistent events (SPEC.md, "Image")
 
 PREFIX = "slate-campaign-"  # of folders with drives
-SPARE = 128 << 20  # a drive refuses writes while its disk has too little room: 64 MiB and its buffer at most
+SPARE = 128 << 20  # a drive refuses writes if its disk has less room than 64 MiB and its buffer; this is more
 NEW_SECONDS = 60  # a folder so young may not have its lock yet
 
 
 @contextlib.contextmanager
 def work_folder() -> Iterator[Path]:
-    """Make a folder for drives, and remove it at the end; and before, those of campaigns that were killed.
+    """Make a folder for drives, and remove it at the end. First remove the folders of campaigns that were killed.
 
     A campaign locks its folder, so a folder without a lock is left over.
     """
