@@ -94,7 +94,7 @@ struct slate_dev {
 	uint64_t own_version;
 	bool own_zeroes;
 	bool own_ends;			/* only the ends of own content are made (form.h) */
-	uint8_t *own_first, *own_last;	/* lowest and highest place of the write buffer that got such ends; NULL: none */
+	uint8_t *own_first, *own_last;	/* lowest and highest place of the write buffer with such ends; NULL: none */
 	const uint8_t *own_record;	/* content of own_io: SLATE_RECORD_BYTES, then zeroes; NULL: as above */
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
 	void *progress_opaque;
@@ -169,7 +169,7 @@ bool slate_endures(struct slate_dev *d, uint64_t now_ns, void (*call)(void *), v
 int slate_start_ftl(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 const char *slate_mount_fault(const struct slate_dev *d, int result);
 #define SLATE_OWN_BYTES 4096u	/* of a unit of own content whose ends alone are made */
-/* slate_fill.c. Make the content of whole units for preconditioning, a form (nand-emu/content.c) by place and version. */
+/* slate_fill.c. Make the content of whole units for preconditioning: a form (nand-emu/content.c) by place, version. */
 void slate_own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len);
 /* Run an I/O of the drive's own; returns its status. */
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);

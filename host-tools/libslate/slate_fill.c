@@ -183,14 +183,14 @@ static int fill(struct slate_dev *d, uint64_t *now_ns, uint64_t at, uint64_t byt
 
 /*
  * Should the drive make only the ends of its content? Other bytes of a unit are not looked at before it is on flash,
- * where the array keeps its form alone. Making and recognising all bytes took four fifths of a fill's
- * time.
+ * where the array keeps its form alone; a drive that was there may have others. Making and recognising all bytes took
+ * four fifths of a fill's time.
  */
 static bool ends_suffice(const struct slate_dev *d)
 {
 	const struct profile *p = &d->profile;
 
-	return p->ftl.payload && !d->own_zeroes && p->ops->unseen && !p->ftl.metadata_bytes &&
+	return !d->was_there && p->ftl.payload && !d->own_zeroes && p->ops->unseen && !p->ftl.metadata_bytes &&
 	       p->ftl.unit_bytes == SLATE_OWN_BYTES && !(p->array.geo.page_bytes % SLATE_OWN_BYTES);
 }
 
