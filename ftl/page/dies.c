@@ -39,15 +39,18 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 	return false;
 }
 
-bool gc_has_credit(const struct page_ftl *f, uint32_t die)
+bool gc_goes_first(const struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	if (!f->gc.awake || !f->die[die].turn.gc_credit)
+	if (!f->gc.awake || f->gc.rests || (f->host.c.gc_mode != FTL_GC_BLOCKING && !f->die[die].turn.gc_credit))
 		return false;
-	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (gc_is_awake(&f->plane[first + i].gc))
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++) {
+		const struct gc *g = &f->plane[first + i].gc;
+
+		if (gc_is_awake(g) && !(g->state == GC_WAITING && g->idle))
 			return true;
+	}
 	return false;
 }
 

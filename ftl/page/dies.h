@@ -34,8 +34,8 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die);
  * earlier.
  */
 uint64_t die_next_plane_ns(const struct page_ftl *f, uint64_t now_ns, uint32_t die);
-/* Sliced mode: has the die credit for GC, and a collector that may use it? */
-bool gc_has_credit(const struct page_ftl *f, uint32_t die);
+/* Would GC have the idle die's next command before reads of the host: in blocking mode, or by its credit? */
+bool gc_goes_first(const struct page_ftl *f, uint32_t die);
 /* Sliced mode: call when a read, or a program of host pages, is issued on the die. Sets how much GC may do next. */
 void gc_after_read(struct page_ftl *f, uint32_t die);
 void gc_after_program(struct page_ftl *f, uint32_t die);

@@ -26,7 +26,7 @@
  * Independent plane reads (timing.plane_reads) take the same step while the die's command is a read of
  * the host: the first read in the queue whose plane is idle begins beside it, and the die is checked
  * again when a plane's read ends. No read begins so if the die, were it idle, would take a program or
- * GC first; so reads starve neither.
+ * GC first; so reads starve neither. A read that comes from a look-up begins at the die's next check.
  *
  * The pool of ureads is finite. If it is empty, a large read continues, in order, when ureads are
  * freed. Base reads have their own part of the pool, one uread per slot, so that writes never wait
@@ -593,10 +593,10 @@ static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t pa
 	return !u->io || (!is_trimmed(f, u->lpn) && wbuf_find(f, u->lpn) == NONE);
 }
 
-/* Chain to r the ureads behind it in the queue that belong to the same I/O and the same page. */
-static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uint32_t page)
+/* Chain to r, which was behind `before` (NONE: first), the ureads behind it of the same I/O and the same page. */
+static inline void take_along(struct page_ftl *f, struct die *d, uint32_t before, uint32_t r, uint32_t page)
 {
-	uint32_t q = d->first, before = NONE, last = r;
+	uint32_t q = before == NONE ? d->first : f->read.unit[before].next, last = r;
 
 	f->read.unit[r].next = NONE;
 	while (q != NONE && f->read.unit[q].io == f->read.unit[r].io) {
@@ -633,13 +633,13 @@ static SSD_APART void issue_own(struct page_ftl *f, const struct uread *u, struc
 		(uint64_t)(uint32_t)__builtin_popcount(words) * f->g->ecc_word_bytes;
 }
 
-/* Issue a read of the unit at upn for the uread and the ureads chained to it. */
-static SSD_ALWAYS void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t r, uint32_t upn,
-			     struct nand_cmd *c)
+/* Issue a read of the unit at upn for the uread, which was behind `before`, and the ureads chained to it. */
+static SSD_ALWAYS void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t before, uint32_t r,
+			     uint32_t upn, struct nand_cmd *c)
 {
 	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, f->read.oob);
 	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* otherwise the page has no other unit of the I/O */
-		take_along(f, d, r, c->ppn.v);
+		take_along(f, d, before, r, c->ppn.v);
 	else
 		f->read.unit[r].next = NONE;
 	if (f->read.by_words)
@@ -690,12 +690,12 @@ SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	if (upn == NONE)
 		return false;
-	issue(f, now_ns, d, r, upn, &c);
+	issue(f, now_ns, d, NONE, r, upn, &c);
 	die_start(f, die, DIE_READ, &c);
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->turn.reads_in_row++;
-	/* not beside bases and map pages: these count as read when the die is idle, which another read would delay */
+	/* bases and map pages count as read when the die is idle, which another read would delay */
 	if (SSD_UNLIKELY(f->read.beside) && f->read.unit[r].io)
 		d->suspend_at_ns = now_ns;
 	deliver_all(f, d, r, &c);
@@ -707,10 +707,10 @@ SSD_HOT bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 /* ---- suspension, and reads beside reads ----------------------------------- */
 
 /*
- * Take the first uread of the host that may begin now although the die is busy, and set *upn to its unit. Returns NONE
- * if there is none before the first base read. Without plane_reads only the head of the queue is looked at.
+ * Take the first uread of the host that may begin now although the die is busy, and set *upn to its unit, *behind to
+ * the uread before it or NONE. Returns NONE if none is before the first base read; only the head without plane_reads.
  */
-static uint32_t take_interposer(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
+static uint32_t take_interposer(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn, uint32_t *behind)
 {
 	struct die *d = &f->die[die];
 	uint32_t before = NONE, r = d->first;
@@ -724,8 +724,10 @@ static uint32_t take_interposer(struct page_ftl *f, uint64_t now_ns, uint32_t di
 			continue;
 		}
 		if (f->host.n->ops->may_interpose(f->host.n, now_ns,
-						  (ppn_t){ fxp_quotient(f->shape.by_upp, *upn & ~OOB_LOST) }))
+						  (ppn_t){ fxp_quotient(f->shape.by_upp, *upn & ~OOB_LOST) })) {
+			*behind = before;
 			return r;
+		}
 		uread_put_back(f, d, before, r);
 		if (!f->read.beside)
 			break;
@@ -738,23 +740,25 @@ static uint32_t take_interposer(struct page_ftl *f, uint64_t now_ns, uint32_t di
 /* Would the die, if it were idle, take a program or GC before the next read (page_ftl.c)? */
 static bool others_first(const struct page_ftl *f, uint32_t die)
 {
-	return gc_holds_die(f, die) || gc_has_credit(f, die) ||
+	return gc_goes_first(f, die) ||
 	       (die_reads_enough(&f->die[die].turn, &f->host.c) && (head_waits(f) || map_has_writes(f)));
 }
 
 /* Begin a read on a die that is busy with a command of the host or GC, which it suspends, or with other reads. */
-static void interpose(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r, uint32_t upn)
+static void interpose(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t before, uint32_t r, uint32_t upn)
 {
 	struct die *d = &f->die[die];
 	struct nand_cmd c;
 	uint64_t end;
 
-	issue(f, now_ns, d, r, upn, &c);
+	issue(f, now_ns, d, before, r, upn, &c);
 	end = c.done_ns > d->turn.ready_ns ? c.done_ns : d->turn.ready_ns;
 	die_suspended(&d->turn, d->op == DIE_GC, c.resumed_done_ns ? c.resumed_done_ns : end);
 	if (!f->read.beside)
 		d->suspend_at_ns = c.done_ns;
 	if (d->op == DIE_READ) {
+		if (owners_told(f))
+			owner_clock_turn(&f->owners.die[die], now_ns, now_ns, f->owners.die[die].owners | c.owners);
 		gc_after_read(f, die);
 		d->turn.reads_in_row++;
 	}
@@ -775,16 +779,15 @@ static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	if (now_ns >= d->turn.ready_ns || d->suspend_at_ns >= d->turn.ready_ns)
 		return;
 	while (now_ns >= d->suspend_at_ns && !stopped) {
-		uint32_t upn = NONE, r = NONE;
+		uint32_t upn = NONE, before = NONE, r;
 
 		stopped = d->op == DIE_READ && others_first(f, die);
-		if (!stopped)
-			r = take_interposer(f, now_ns, die, &upn);
+		r = stopped ? NONE : take_interposer(f, now_ns, die, &upn, &before);
 		if (r == NONE && !f->read.beside)
 			return;
 		if (r == NONE)
 			break;
-		interpose(f, now_ns, die, r, upn);
+		interpose(f, now_ns, die, before, r, upn);
 	}
 	again = d->suspend_at_ns > now_ns ? d->suspend_at_ns : die_next_plane_ns(f, now_ns, die);
 	die_due_move(&f->turn.ends, die, d->first == NONE || stopped ? d->turn.ready_ns : again);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keys_config.h - the keys of an FTL in a struct ftl_config, drawn from the knob tables and counted, for tests that make
- * their drives without a profile (with one: keys_draw.h). No key has a name here, so a new one is drawn and counted
- * without a change of these tests.
+ * keys_config.h - the keys of an FTL in a struct ftl_config, drawn from the knob tables and counted, for tests
+ * that make their drives without a profile (with one: keys_draw.h). No key has a name here, so a new one is
+ * drawn and counted without a change of these tests.
  */
 #ifndef SLATE_KEYS_CONFIG_H
 #define SLATE_KEYS_CONFIG_H

@@ -258,19 +258,20 @@ static void draw_shot(struct odd *o)
 }
 
 /*
- * Suspension is not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets most of
- * their phases.
+ * Suspension and plane reads are not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets
+ * most of their phases.
  */
 static void add_suspension(struct odd *o)
 {
 	struct nand_timing *t = &o->ac.timing;
 
+	t->plane_reads = o->seed % 2 && o->ops->plane_reads && o->ac.geo.planes_per_die > 1;
+	o->fc.timing = *t;
 	if (t->gc_holds_bus || o->seed % 3 == 0)
 		return;
 	t->suspend_ns = 1000;
 	t->resume_ns = o->seed % 5 * 500;
 	t->suspends_max = 1 + (uint32_t)(o->seed % 4);
-	t->plane_reads = o->seed % 2 && o->ops->plane_reads && o->ac.geo.planes_per_die > 1;
 	o->fc.timing = *t;
 	o->fc.suspend = o->seed % 7 ? FTL_SUSPEND_ALL : FTL_SUSPEND_ERASE;
 }

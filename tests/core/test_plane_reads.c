@@ -43,8 +43,11 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit)
 	return &io[i];
 }
 
-/* Make a drive on which units 0 .. 63 are on flash, and the die is idle. row: reads before a waiting program */
-static void make(bool plane_reads, enum ftl_suspend suspend, uint32_t row)
+/*
+ * Make a drive on which units 0 .. 63 of UNIT bytes, a page each, are on flash, and the die is idle. row: reads before
+ * a waiting program; parts: mapping units of a page
+ */
+static void make_of(bool plane_reads, enum ftl_suspend suspend, uint32_t row, uint32_t parts)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
 	struct nand_array_config c = {
@@ -53,11 +56,12 @@ static void make(bool plane_reads, enum ftl_suspend suspend, uint32_t row)
 			    .resume_ns = RESUME, .suspends_max = SUSPENDS, .plane_reads = plane_reads },
 		.payload = true };
 	struct ftl_config fc = {
-		.capacity_bytes = 64 * UNIT, .unit_bytes = UNIT, .buffer_units = 8,
+		.capacity_bytes = 64 * UNIT, .unit_bytes = UNIT / parts, .buffer_units = 8 * parts,
 		.gc_start_blocks = 3, .gc_stop_blocks = 4, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED,
 		.gc_slice_pages = 4, .payload = true, .map_ns = 200, .buffer_ns = 0, .overhead_ns = 1000,
 		.max_unit_reads = 64, .suspend = suspend, .reads_in_row = row, .timing = c.timing };
 
+	c.geo.oob_kept = ftl_oob_bytes(&page_ftl_ops, &fc, &c.geo);
 	test_array_make(&t, &c);
 	fc.gc_policy = &gc_greedy;
 	mount_page_ftl(&fc, &host);
@@ -67,12 +71,18 @@ static void make(bool plane_reads, enum ftl_suspend suspend, uint32_t row)
 	}
 }
 
+static void make(bool plane_reads, enum ftl_suspend suspend, uint32_t row)
+{
+	make_of(plane_reads, suspend, row, 1);
+}
+
 /* Returns the index-th unit that is on flash in the plane. */
 static uint32_t unit_in(uint32_t plane, uint32_t index)
 {
 	for (uint32_t unit = 0; unit < 64; unit++) {
-		struct uread r = { .lpn = unit };
-		uint32_t block = map_upn_of(f, &r) / 8;		/* one unit a page, 8 pages a block */
+		uint32_t upp = page_ftl_of(f)->shape.upp;
+		struct uread r = { .lpn = unit * upp };
+		uint32_t block = map_upn_of(page_ftl_of(f), &r) / upp / 8;	/* of 8 pages */
 
 		if (block / 16 == plane && !index--)
 			return unit;
@@ -131,6 +141,24 @@ static void a_plane_reads_one_page_at_a_time(void)
 	EXPECT_EQ(latency(2), READ + FRONT);
 	EXPECT_EQ(latency(4), READ + XFER + FRONT);
 	/* begins when the first ends, and its command cycles wait for the transfer of the other plane's page */
+	EXPECT_EQ(latency(3), READ + XFER + READ + FRONT);
+	gone();
+}
+
+/* All units of an I/O in a page are one command, also if it passes another read in the queue. */
+static void a_page_is_read_once(void)
+{
+	struct nand_stats before, after;
+
+	make_of(true, FTL_SUSPEND_OFF, 0, 2);
+	t.n->ops->get_stats(t.n, &before);
+	submit(2, FTL_READ, unit_in(0, 0));
+	submit(3, FTL_READ, unit_in(0, 1));
+	submit(4, FTL_READ, unit_in(1, 0));
+	pass_to(FTL_IDLE);
+	t.n->ops->get_stats(t.n, &after);
+	EXPECT_EQ(after.ops[NAND_READ][NAND_SRC_HOST] - before.ops[NAND_READ][NAND_SRC_HOST], 3);
+	EXPECT_EQ(latency(4), READ + XFER + FRONT);
 	EXPECT_EQ(latency(3), READ + XFER + READ + FRONT);
 	gone();
 }
@@ -213,6 +241,7 @@ int main(void)
 {
 	RUN(planes_are_read_at_once);
 	RUN(a_plane_reads_one_page_at_a_time);
+	RUN(a_page_is_read_once);
 	RUN(waiting_reads_begin_together);
 	RUN(reads_do_not_starve_a_program);
 	RUN(reads_go_on_if_nothing_else_waits);
