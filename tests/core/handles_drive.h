@@ -5,6 +5,7 @@
 
 #include "gc_policy.h"
 #include "oob.h"
+#include "map.h"
 #include "page_drive.h"
 
 #define UNIT 2048u
