@@ -11,8 +11,8 @@
  * says when it will have finished, so that one code path serves QEMU (arm a
  * timer), a trace replayer (jump) and a fuzzer (any times).
  *
- * A die executes one command group at a time and queues nothing: commands for
- * a busy die are a violation (R8). What waits, waits in the FTL, where
+ * A die executes one command group at a time (but see suspension and plane reads) and
+ * queues nothing: other commands for a busy die are a violation (R8). What waits, waits in the FTL, where
  * priorities are decided. A channel moves one transfer at a time; it is booked
  * first come, first served, and a transfer may use a gap before one that was
  * booked for later.
@@ -357,7 +357,10 @@ struct nand_ops {
 	void (*submit)(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds, unsigned int count);
 	/* Returns when the die's current command ends; a time <= now means idle. */
 	uint64_t (*die_ready_ns)(const struct nand *n, uint32_t die);
-	/* May a read of the page begin at now_ns although its die is busy, by suspension or beside other reads? */
+	/*
+	 * The page's die is busy. May a read of the page begin at now_ns all the same, because it suspends the die's
+	 * command group or because the die reads other planes (plane_reads)?
+	 */
 	bool (*may_interpose)(const struct nand *n, uint64_t now_ns, ppn_t p);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
 	/* Was the block programmed in SLC mode since its last erase, which may be under way? */

@@ -15,7 +15,7 @@ enum record { ANY, OWN, RUN, LITERAL };
 /* Each has the code 0, 01, 011 or 111, first bit last. */
 static const struct { uint8_t code, bits; } record_code[] = { { 0, 1 }, { 1, 2 }, { 3, 3 }, { 7, 3 } };
 
-/* ---- numbers in a spare area ------------------------------------------------- */
+/* ---- reading the numbers of a spare area ------------------------------------- */
 
 static uint64_t get5(const uint8_t *p)
 {
@@ -92,7 +92,7 @@ static void cut_back(const struct spares *k, struct spare_stream *s, struct spar
 #define RECORD_WORDS 34u	/* a record is shorter, whatever it holds */
 
 struct out {			/* a record that is being made */
-	uint64_t *to;		/* where the next whole word goes */
+	uint64_t *to;		/* where the next 64 bits are stored once there are as many */
 	uint64_t last;		/* its bits so far, and how many these are */
 	uint32_t bits;
 };
@@ -114,7 +114,7 @@ static SSD_ALWAYS void put(struct out *o, uint64_t v, uint32_t n)
 	}
 }
 
-/* Returns the next 57 bits or more. Those behind the record have no meaning. */
+/* Returns at least the next 57 bits, the first in the lowest place. If the record has fewer left, ignore the others. */
 static SSD_ALWAYS uint64_t look(const struct in *in)
 {
 	uint64_t v;
@@ -131,7 +131,10 @@ static SSD_ALWAYS uint64_t take(struct in *in, uint32_t n)
 	return v;
 }
 
-/* Store the words of a record, the first of which also has the bits before it, at the end of a stream. */
+/*
+ * Store a record at the end of a stream. words: its whole words; the lowest bits of the first one repeat the bits of
+ * the stream that precede the record in that word. o has the bits after the whole words.
+ */
 static inline void append(const struct spares *k, struct spare_at *at, const uint64_t *words, const struct out *o)
 {
 	uint32_t whole = (uint32_t)(o->to - words), word = at->bit / 64;

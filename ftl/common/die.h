@@ -2,7 +2,8 @@
 /*
  * die.h - whose turn it is on a die: the host's reads, its programs, or GC.
  *
- * A die executes one command at a time. Each engine's die has a struct die_turn. It records when
+ * A die executes one command at a time; independent plane reads of the page FTL (interpose() in read.c) are
+ * to the die's turn one read that becomes longer. Each engine's die has a struct die_turn. It records when
  * the command ends, how long GC has used the die, how many reads have preceded a waiting program,
  * and GC's credit.
  *

@@ -718,7 +718,7 @@ static uint32_t take_interposer(struct page_ftl *f, uint64_t now_ns, uint32_t di
 	while (r != NONE && f->read.unit[r].io) {
 		uread_take(f, d, before);
 		*upn = still_here(f, now_ns, die, r);
-		if (*upn == NONE) {	/* answered, or on another die: begin again, since the queue may differ */
+		if (*upn == NONE) {	/* answered or on another die; this queue may have changed: begin at its head */
 			before = NONE;
 			r = d->first;
 			continue;

@@ -21,7 +21,8 @@ uint32_t uread_words(const struct page_ftl *f, uint32_t r)
 
 		if (is_map_read(u))
 			return NAND_WHOLE_PAGE;
-		if (map_upn_of(f, u) & OOB_LOST)	/* the record of lost sectors is in the first one */
+		/* the unit's first sector says which of its sectors are lost (lost.c), so the whole unit is read */
+		if (map_upn_of(f, u) & OOB_LOST)
 			words |= words_between(f, unit, f->host.c.unit_bytes);
 		if (u->io)
 			words |= words_between(f, unit + u->from, u->bytes);

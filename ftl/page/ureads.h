@@ -5,7 +5,10 @@
 
 #include "page_state.h"
 
-/* Returns the ECC words that a chain of ureads needs from its page. */
+/*
+ * Returns which ECC words of their page the reads of units that are chained from r need: a bitmap as in
+ * nand_cmd.ecc_words.
+ */
 uint32_t uread_words(const struct page_ftl *f, uint32_t r);
 
 static inline bool is_map_read(const struct uread *u)

@@ -150,7 +150,10 @@ static void append(int fd, uint64_t n, uint64_t *end)
 		die("fsync");
 }
 
-/* Open the files of zonefs. Returns how many bytes one has room for. */
+/*
+ * Open the first ZONES zone files of the mounted zonefs, with the flags `how` of open(). Returns the size of a zone in
+ * bytes.
+ */
 static uint64_t open_zones(int fds[ZONES], int how)
 {
 	struct stat st;

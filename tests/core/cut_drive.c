@@ -202,7 +202,7 @@ static struct ftl_config config_of(const struct shape *s, const struct nand_timi
 /* Keys that are not drawn. */
 static const char *const fixed[] = {
 	"payload",		/* the host compares what it reads */
-	"unit_bytes",		/* the shapes have units of several sizes */
+	"unit_bytes",		/* it is the shape's, like all numbers that follow from it */
 	"metadata_bytes",	/* and metadata */
 	"power_protected", "hold_up_ns",	/* test_save.c */
 	NULL

@@ -4,8 +4,8 @@
 #define SLATE_HANDLES_DRIVE_H
 
 #include "gc_policy.h"
-#include "oob.h"
 #include "map.h"
+#include "oob.h"
 #include "page_drive.h"
 
 #define UNIT 2048u

@@ -180,7 +180,7 @@ static void any_bytes_come_back(void)
 	}
 }
 
-/* A block that is dropped gives all its cells back: the next one takes the same ones. */
+/* When a block's records are dropped, all cells of the pool that had them are free, and the next block takes these. */
 static void cells_are_used_again(void)
 {
 	uint8_t oob[SPARE_BYTES(4)];

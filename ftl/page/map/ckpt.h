@@ -15,10 +15,10 @@
 #define CKPT_OF_COPIES 0x40000000u
 #define CKPT_PAGES 0x3fffffffu
 
-/* Return the places in the image of a block, the address of a bitmap or the dead list, a map page, and the handles. */
-uint8_t *ckpt_block(const struct page_ftl *f, uint32_t b);
-uint8_t *ckpt_hidden(const struct page_ftl *f, uint32_t i);
-uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page);
-uint8_t *ckpt_handles(const struct page_ftl *f);
+/* Each returns the place in the image of a checkpoint where it has ... */
+uint8_t *ckpt_block(const struct page_ftl *f, uint32_t b);	/* the state of block b */
+uint8_t *ckpt_hidden(const struct page_ftl *f, uint32_t i);	/* the address of trim bitmap i or the dead list */
+uint8_t *ckpt_map_page(const struct page_ftl *f, uint32_t page);	/* the address of a map page */
+uint8_t *ckpt_handles(const struct page_ftl *f);	/* the placement handles */
 
 #endif
