@@ -445,7 +445,7 @@ static bool at_first(const struct page_mount *s, int err)
 	return !s->f && !err;
 }
 
-/* Or did the first one trust a checkpoint that may contradict the flash? */
+/* Is there no attempt yet, or did the first one fail after it trusted a checkpoint, which may contradict the flash? */
 static bool without_checkpoint(const struct page_mount *s, int err)
 {
 	return at_first(s, err) || (err && s->trusts);
