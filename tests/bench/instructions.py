@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure what a guest's instruction costs the host.
 
-    instructions.py [--vcpus 1,2,4,8] [--runs 3] [--quantum NS] [--beside DIR]
+    instructions.py [--vcpus 1,2,4,8] [--runs 3] [--quantum NS] [--guest NAME] [--beside DIR]
 
 Each vCPU executes sha256sum over 24 MiB and a loop of sh, about 1.5 * 10^9 instructions.
 Printed is QEMU's CPU time for that, less that of a boot alone, as the least of so many
 runs: other programs on the machine only ever add to it. --beside names a checkout of
 another version, built; its runs alternate with these, and the ratio is printed. Guests
-of both execute the same programs on the same data.
+of both execute the same programs on the same data; --guest is the guest of this version,
+so that it may be the other's.
 """
 
 from __future__ import annotations
@@ -77,9 +78,11 @@ def main() -> int:
     parser.add_argument("--vcpus", default="1,2,4,8")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--quantum")
+    parser.add_argument("--guest")
     parser.add_argument("--beside", type=Path)
     args = parser.parse_args()
     more = ["--cpu-quantum", args.quantum] if args.quantum else []
+    more += ["--guest", args.guest] if args.guest else []
     print("vCPUs  boot CPU s  work CPU s  10^9 instructions  CPU s each  beside: boot  work  ratio", flush=True)
     for vcpus in map(int, args.vcpus.split(",")):
         here: dict[str, list[Cost]] = {}
