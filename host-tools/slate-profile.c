@@ -13,6 +13,8 @@
  *     slate-profile --logs		fields of the drive's logs that the Python tools read: structure, name,
  *						offset and bytes, separated by tabs; a line without a name has
  *						the bytes of the whole structure
+ *     slate-profile --memory		the bytes of memory that a program may take here (host_memory.h); nothing
+ *						if that is not known
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.
@@ -27,6 +29,7 @@
 
 #include "controller.h"
 #include "drive_file.h"
+#include "host_memory.h"
 #include "nand_geom.h"
 #include "profile_keys.h"
 #include "slate_wire.h"
@@ -365,6 +368,7 @@ static const char usage[] =
 "       slate-profile --keys                          every key that a profile may have\n"
 "       slate-profile --counters                      every counter of a drive\n"
 "       slate-profile --logs                          offsets of fields of its logs\n"
+"       slate-profile --memory                        bytes of memory that a program may take here\n"
 "For people there is 'slate profiles'.";
 
 /*
@@ -400,6 +404,15 @@ static int load(const char *drive, const char *profile, const char *const *setti
 	return result;
 }
 
+static int print_free_memory(void)
+{
+	uint64_t bytes = host_memory_free();
+
+	if (bytes != UINT64_MAX)
+		printf("%llu\n", (unsigned long long)bytes);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	char err[SLATE_ERR_BYTES];
@@ -410,6 +423,8 @@ int main(int argc, char **argv)
 		return print_keys();
 	if (argc == 2 && !strcmp(argv[1], "--counters"))
 		return print_counters();
+	if (argc == 2 && !strcmp(argv[1], "--memory"))
+		return print_free_memory();
 	if (argc == 2 && !strcmp(argv[1], "--logs"))
 		return print_logs();
 	if (argc == 2 && !strcmp(argv[1], "--help"))

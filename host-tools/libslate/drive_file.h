@@ -59,6 +59,8 @@ int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
 		    const struct profile *p, const char *settings,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 void *drive_file_image(const struct drive_file *f);
+/* drive_room.c: returns the bytes that writes which a drive has accepted, and GC, may need. */
+uint64_t drive_room_margin(const struct profile *p);
 /*
  * drive_room.c: reserves disk space for the tables. Returns 0, or errno if there is no disk space for the tables, or no
  * memory. The file is mapped.

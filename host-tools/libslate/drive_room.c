@@ -91,6 +91,14 @@ static int allocate(const struct drive_file *f, uint64_t from, uint64_t to)
 	return why == EOPNOTSUPP || why == ENOSYS ? 0 : why;
 }
 
+uint64_t drive_room_margin(const struct profile *p)
+{
+	const struct nand_geometry *g = &p->array.geo;
+	uint64_t gc = (uint64_t)geo_planes(g) * GC_BLOCKS * g->pages_per_block * g->page_bytes;
+
+	return (gc < GC_BYTES ? gc : GC_BYTES) + (uint64_t)p->ftl.buffer_units * p->ftl.unit_bytes;
+}
+
 int drive_file_room_init(struct drive_file *f, const struct profile *p)
 {
 	const struct nand_geometry *g = &p->array.geo;
@@ -107,10 +115,7 @@ int drive_file_room_init(struct drive_file *f, const struct profile *p)
 	}
 	f->pb_bytes = block >> g->pb_levels;
 	f->page_bytes = g->page_bytes;
-	f->margin = (uint64_t)geo_planes(g) * GC_BLOCKS * block;
-	if (f->margin > GC_BYTES)
-		f->margin = GC_BYTES;
-	f->margin += (uint64_t)p->ftl.buffer_units * p->ftl.unit_bytes;
+	f->margin = drive_room_margin(p);
 	f->backed = calloc(pbs / 8 + 1, 1);
 	if (!f->backed)
 		return ENOMEM;

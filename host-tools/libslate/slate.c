@@ -18,6 +18,7 @@
 
 #include "controller.h"
 #include "gc_policy.h"
+#include "host_memory.h"
 #include "nand_geom.h"
 #include "port_user.h"
 #include "profile_keys.h"
@@ -27,21 +28,6 @@
 
 
 /* ---- memory ------------------------------------------------------------- */
-
-static uint64_t available_bytes(void)
-{
-	char line[128];
-	unsigned long long kib = 0;
-	FILE *in = fopen("/proc/meminfo", "r");
-
-	if (!in)
-		return UINT64_MAX;
-	while (fgets(line, sizeof(line), in))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	fclose(in);
-	return kib ? (uint64_t)kib << 10 : UINT64_MAX;
-}
 
 static int map_region(struct region *r, size_t bytes)
 {
@@ -73,7 +59,7 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	size_t image = nand_array_image_bytes(&p->array);
 	size_t pool = image - nand_array_table_bytes(&p->array) - nand_array_form_bytes(&p->array);
 	size_t ftl = controller_footprint(p->ops, &p->ftl, &p->array.geo);
-	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
+	uint64_t room = host_memory_free(), need = (uint64_t)running + ftl + image;
 
 	if (p->overcommit || (d->path && !d->file.ephemeral))
 		need -= pool;		/* the file system accounts for the pages of a file */
@@ -178,7 +164,9 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 {
 	struct slate_dev *d = opaque;
 
-	drive_file_discard(&d->file, offset, bytes);
+	if (d->path)
+		drive_file_discard(&d->file, offset, bytes);
+	slate_give_memory(d, offset, bytes);
 }
 
 static void on_reserve(void *opaque, uint64_t offset)
@@ -190,7 +178,7 @@ static void on_reserve(void *opaque, uint64_t offset)
 
 static struct nand_hooks hooks_of(struct slate_dev *d, slate_command_hook done)
 {
-	struct nand_hooks hooks = { .opaque = d, .done = done, .discard = d->path ? on_discard : NULL,
+	struct nand_hooks hooks = { .opaque = d, .done = done, .discard = on_discard,
 				    .reserve = d->file.rooms ? on_reserve : NULL };
 
 	slate_fault_hooks(d, &hooks);
@@ -284,7 +272,7 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	const struct profile *p = &d->profile;
 	int result;
 
-	d->nand = nand_array_take_up(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
+	d->nand = nand_array_take_up(d->running.at, slate_image(d),
 				     &p->array, &hooks);
 	d->note = nand_array_notes(nand_array_of(d->nand));
 	slate_begin_events(d);
@@ -475,8 +463,10 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		result = open_file(d, o, err);
 	if (!result)
 		result = get_memory(d, err);
-	if (!result)
+	if (!result) {
+		slate_watch_memory(d, o);
 		result = start_core(d, err);
+	}
 	if (!result) {
 		slate_forget_statistics(d);
 		result = check_bad_blocks(d, err);
@@ -639,12 +629,12 @@ static SSD_SELDOM void refuse(struct slate_dev *d, uint64_t now_ns, struct ftl_i
 	d->host.done(d->host.opaque, io);
 }
 
-/* The drive file's disk has no room for the request: fail it before it reaches the FTL. */
+/* The disk of the drive file, or memory, has no room for the request: fail it before it reaches the FTL. */
 static SSD_APART bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
-	if (io->op == FTL_READ ||
-	    (io->op == FTL_WRITE ? drive_file_has_room(&d->file) : drive_file_is_whole(&d->file)))
+	if (slate_has_room(d, io))
 		return false;
+	slate_count_refused(d, io->op);
 	refuse(d, now_ns, io, SSD_E_NOSPC);
 	return true;
 }
@@ -694,7 +684,7 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 		refuse(d, now_ns, io, io->status);
 		return;
 	}
-	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
+	if (SSD_UNLIKELY(d->file.rooms | d->memory.watched) && no_room(d, now_ns, io))
 		return;
 	if (SSD_UNLIKELY(io->lost | io->zone | io->handle | io->metadata) && !takes(d, io)) {
 		refuse(d, now_ns, io, SSD_E_INVAL);

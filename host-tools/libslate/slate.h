@@ -37,7 +37,8 @@ struct slate_mark {
  * of a file that gets every call into the drive from here on, see docs/replay.md;
  * NULL: none. record_content: path of a file that gets every request and what is
  * written, up to the drive's first power cut, see docs/content-trace.md; NULL: none.
- * profile and backing NULL: the overrides say everything.
+ * profile and backing NULL: the overrides say everything. memory_wanted: returns the bytes of
+ * memory that the program will still take, which a drive in memory leaves to it; NULL: none.
  */
 struct slate_options {
 	const char *profile;
@@ -48,6 +49,7 @@ struct slate_options {
 	const char *record;
 	const char *record_content;
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
+	uint64_t (*memory_wanted)(void *opaque);
 	void *opaque;
 };
 

@@ -4,6 +4,7 @@
  *
  * slate.c        memory, opening and closing, requests
  * slate_power.c  power cuts, and mounting again
+ * slate_room.c   room for what the host writes
  * slate_sanitize.c  sanitize operations
  * slate_stats.c  statistics, marks
  * slate_log.c, slate_control.c  logs and orders
@@ -55,6 +56,15 @@ struct region {
 	size_t bytes;
 };
 
+struct memory_room {		/* slate_room.c */
+	bool watched;		/* the drive keeps content in memory */
+	bool tight;		/* there was too little at the last check */
+	uint64_t margin;	/* bytes that must be free for the next writes */
+	uint64_t written;	/* bytes of writes since the last check */
+	uint64_t (*wanted)(void *opaque);	/* bytes that the shell will still take; NULL: none */
+	void *opaque;
+};
+
 enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 	SLATE_NOTE_IN_USE,	/* 1: written to or trimmed since power-on or the last shutdown */
 	SLATE_NOTE_UNSAFE,	/* power losses while it was in use */
@@ -73,6 +83,7 @@ struct slate_dev {
 	struct profile profile;
 	struct region running, image, ftl_mem;	/* image: unused if there is a file */
 	struct drive_file file;
+	struct memory_room memory;
 	char *path;			/* path of the drive file; NULL: none */
 	bool was_there;
 	bool broken;			/* set by slate_guarded() after a failed assertion */
@@ -129,7 +140,8 @@ struct slate_dev {
 	uint64_t after_mark_ns;		/* the cut is so long after the mark cut_label; UINT64_MAX: not planned so */
 	char cut_label[SLATE_LABEL_BYTES];
 	uint64_t ready_ns;		/* time at which the mount ended; earlier times are not passed to the core */
-	struct ftl_stats *gone;		/* counters since the last mark of FTLs that lost power; or NULL */
+	struct ftl_stats *gone;		/* counters since the last mark of FTLs that lost power, and of requests that
+					 * no FTL got because there was no room; or NULL */
 
 	/* slate_sanitize.c */
 	enum slate_sanitizing sanitizing;
@@ -212,6 +224,17 @@ int slate_mount(struct slate_dev *d, uint64_t now_ns, uint64_t *ready_ns) SSD_MU
 void slate_power_mounted(struct slate_dev *d);	/* A planned cut within the mount is moved to its end. */
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
+void slate_count_refused(struct slate_dev *d, enum ftl_op op);	/* count a request that no FTL gets */
+
+/* slate_room.c */
+void slate_watch_memory(struct slate_dev *d, const struct slate_options *o);	/* called once the drive is open */
+void slate_give_memory(struct slate_dev *d, uint64_t offset, uint64_t bytes);	/* bytes of the image, if tight */
+bool slate_has_room(struct slate_dev *d, const struct ftl_io *io);
+
+static inline void *slate_image(const struct slate_dev *d)
+{
+	return d->path ? drive_file_image(&d->file) : d->image.at;
+}
 void slate_breaks(struct slate_dev *d, uint64_t now_ns);	/* The drive loses its power for good. */
 void slate_begin_events(struct slate_dev *d); /* slate_events.c: drops events that contradict themselves */
 /*

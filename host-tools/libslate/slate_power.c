@@ -268,14 +268,30 @@ bool slate_powered(const struct slate_dev *d)
 	return d->power.on;
 }
 
-int slate_keep_counts(struct slate_dev *d)
+static bool has_gone(struct slate_dev *d)
 {
 	if (!d->gone) {
 		d->gone = malloc(sizeof(*d->gone));
 		if (!d->gone)
-			return SSD_E_NOMEM;
+			return false;
 		slate_no_ftl_stats(d->gone);
 	}
+	return true;
+}
+
+void slate_count_refused(struct slate_dev *d, enum ftl_op op)
+{
+	if (!has_gone(d))
+		return;
+	d->gone->op[op].ios++;
+	d->gone->op[op].errors++;
+	d->gone->op[op].latency_min_ns = 0;
+}
+
+int slate_keep_counts(struct slate_dev *d)
+{
+	if (!has_gone(d))
+		return SSD_E_NOMEM;
 	if (d->ftl)
 		slate_add_ftl_stats(d->gone, d->ftl->ops->stats(d->ftl));
 	return SSD_OK;

@@ -190,7 +190,7 @@ class DrivesReport(Report):
 
     def alarms(self) -> list[str]:
         """Return warnings that a reader needs before trusting a figure: of the jobs, then of each drive."""
-        common = fioresult.errors(self.fio)
+        common: list[str] = [*fioresult.errors(self.fio), *self.record.get("drives_said", ())]
         found = common + [
             f"{job}: fio did no I/O. Check its size and offset against the drives' sizes."
             for job in fioresult.idle(self.fio)

@@ -105,6 +105,7 @@ class Report:
             *warn.of_the_map(self.device),
             *warn.warnings(self.device, self.fio, self.rows, self._advice()),
             *limits.alarms(self.limits),
+            *self.record.get("drives_said", ()),
         ]
 
     def _advice(self) -> str:

@@ -77,6 +77,7 @@ class Run:
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
         self.told: list[Told] = []  # statistics of each drive, after the guest's end
+        self.drives_said: list[str] = []  # what the drives had to say, as of memory that ran out
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
         self.watcher = self._new_watcher()
@@ -230,8 +231,10 @@ class Run:
                 self.sums = self.worker.submit(facts.checksums, self.options)
             await self._converse(monitor, qemu, plan)
             qemu.wait(10 if not self.recordings.before else 120)  # to pack and write what is left
+            said = qemu.said()
+            self.drives_said = [line.removeprefix("slate: ") for line in said if line.startswith("slate: ")]
             if self.told:
-                self.recordings.check(qemu.said())
+                self.recordings.check(said)
         finally:
             self.signals.let_finish()
             if qemu:
@@ -461,6 +464,7 @@ class Run:
             "repeat": facts.repeat_command(self.options),
             "job_status": status,
             **({"power_cuts": self.cuts} if self.cuts else {}),
+            **({"drives_said": self.drives_said} if self.drives_said else {}),
             "settings": facts.settings(self.options),
             "versions": {
                 **facts.versions(self.options),

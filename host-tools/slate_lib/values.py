@@ -45,15 +45,12 @@ def share(name: str, text: str, high: float, places: int) -> float:
 
 
 def memory_available() -> int | None:
-    """Return the bytes that a new program may take; None if the kernel does not say."""
+    """Return the bytes that a new program may take, as host_memory.h has them; None if that is not known."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as meminfo:
-            for line in meminfo:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) << 10
-    except OSError:
-        pass
-    return None
+        told = subprocess.run([paths.program("slate-profile"), "--memory"], capture_output=True, check=False).stdout
+    except (SlateError, OSError):
+        return None
+    return int(told) if told.strip() else None
 
 
 def check_settings(lines: list[str]) -> None:

@@ -98,6 +98,12 @@ typedef struct BDRVNandSsdState {
 
 /* nand-ssd-power.c */
 int nand_ssd_errno(enum ssd_err err);
+
+/*
+ * nand-ssd-machine.c: returns the bytes of memory that the machine will still
+ * take. NULL: there is no machine.
+ */
+extern uint64_t (*nand_ssd_memory_wanted)(void *opaque);
 /* nand-ssd.c: the caller holds the lock. */
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * QMP commands for a drive's power, and the action of the machine at a power
- * cut. This file is not part of QEMU's tools, which have no machine.
+ * QMP commands for a drive's power, the action of the machine at a power cut,
+ * and how much memory the machine has not touched yet. This file is not part of QEMU's tools, which have no machine.
  *
  * A machine that is reset or shut down at a power cut executes no instruction
  * after it: the vCPUs are stopped here, where virtual time is that of the cut,
@@ -20,6 +20,7 @@
 #include "block/block-global-state.h"
 #include "block/block-io.h"
 #include "block/nand-ssd.h"
+#include "exec/cpu-common.h"
 #include "hw/core/cpu.h"
 #include "system/reset.h"
 #include "system/runstate.h"
@@ -194,3 +195,42 @@ NandSsdPower *qmp_x_query_nand_ssd_power(const char *node_name, Error **errp)
 
     return bs ? nand_ssd_power_info(bs) : NULL;
 }
+
+static int nand_ssd_add_untouched(RAMBlock *block, void *opaque)
+{
+    uint8_t *at = qemu_ram_get_host_addr(block);
+    size_t left = qemu_ram_get_used_length(block);
+    size_t page = qemu_real_host_page_size();
+    unsigned char there[1024];
+    uint64_t *bytes = opaque;
+
+    while (at && left) {
+        size_t pages = MIN(DIV_ROUND_UP(left, page), sizeof(there));
+
+        if (mincore(at, MIN(left, pages * page), there) < 0) {
+            return 0;
+        }
+        for (size_t i = 0; i < pages; i++) {
+            *bytes += there[i] & 1 ? 0 : page;
+        }
+        at += pages * page;
+        left -= MIN(left, pages * page);
+    }
+    return 0;
+}
+
+/* Returns the bytes of the machine's memory that have never been touched. */
+static uint64_t nand_ssd_untouched(void *opaque)
+{
+    uint64_t bytes = 0;
+
+    qemu_ram_foreach_block(nand_ssd_add_untouched, &bytes);
+    return bytes;
+}
+
+static void nand_ssd_machine_init(void)
+{
+    nand_ssd_memory_wanted = nand_ssd_untouched;
+}
+
+block_init(nand_ssd_machine_init);

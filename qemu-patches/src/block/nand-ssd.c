@@ -536,6 +536,8 @@ static BlockdevOptionsNandSsd *nand_ssd_parse_options(QDict *options,
     return opts;
 }
 
+uint64_t (*nand_ssd_memory_wanted)(void *opaque);
+
 static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
                                             const BlockdevOptionsNandSsd *opts,
                                             int *ret, Error **errp)
@@ -561,6 +563,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     options.ephemeral = opts->ephemeral || s->read_only_file;
     options.record = opts->record;
     options.record_content = opts->record_content;
+    options.memory_wanted = nand_ssd_memory_wanted;
     *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* host_memory.h - memory of the machine that this process may still take. */
+#ifndef SLATE_HOST_MEMORY_H
+#define SLATE_HOST_MEMORY_H
+
+#include <stdint.h>
+
+/*
+ * Returns the bytes of memory that this process can take without anything being ended for it: what Linux calls
+ * available, or less, if a control group of this process (version 1 or 2, with all groups above it) leaves less.
+ * UINT64_MAX: unknown.
+ */
+uint64_t host_memory_free(void);
+/* The same with other folders in place of /proc and /sys/fs/cgroup. */
+uint64_t host_memory_free_in(const char *proc, const char *groups);
+
+#endif
