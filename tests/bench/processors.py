@@ -39,7 +39,7 @@ def job(clones: int, ios: int) -> str:
 def run(tree: Path, folder: Path, vcpus: int, clones: int, ios: int, more: list[str]) -> tuple[dict[str, Any], float]:
     """Return the files of a run of the version in tree, and the CPU time of all its processes."""
     (folder / "job.fio").write_text(job(clones, ios), encoding="utf-8")
-    out = folder / f"{vcpus}-{clones}"
+    out = Path(tempfile.mkdtemp(dir=folder))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [tree / "host-tools/slate", "run", "--profile", "znand-small", "--set", "geometry.channels=8",

@@ -105,6 +105,20 @@ class Determinism(GuestTest):
         self.assertNotEqual(first.text("device.json"), second.text("device.json"))
 
 
+class Processors(GuestTest):
+    """What Linux finds out about several processors at boot."""
+
+    kernel = "debian"
+
+    def test_no_delay_loop_is_calibrated(self) -> None:
+        """Each processor has 2 BogoMIPS for each MHz of the counter, 1,000: a calibration would find a bit more."""
+        script = self.folder / "cpus.sh"
+        words = "dmesg | grep -o 'Total of .*'; grep -c '^flags.* constant_tsc.* nonstop_tsc' /proc/cpuinfo"
+        script.write_text(f"#!/bin/sh\n{{ {words}; }} >$OUT/cpus.txt\n", encoding="utf-8")
+        result = self.slate("--smp", "3", "--fill", "0", "--cmd", script)
+        self.assertEqual(result.text("cpus.txt"), "Total of 3 processors activated (6000.00 BogoMIPS)\n3\n")
+
+
 # A stand-in for 'slate guest make', which keeps its words; it fails if there is a file "fail".
 MAKE = """#!/bin/sh
 echo "$@" >{folder}/words

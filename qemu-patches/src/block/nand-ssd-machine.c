@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * QMP commands for a drive's power, the action of the machine at a power cut,
- * and how much memory the machine has not touched yet. This file is not part of QEMU's tools, which have no machine.
+ * and how much memory the machine has not touched yet. This file is not part
+ * of QEMU's tools, which have no machine.
  *
  * A machine that is reset or shut down at a power cut executes no instruction
  * after it: the vCPUs are stopped here, where virtual time is that of the cut,
