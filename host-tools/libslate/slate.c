@@ -160,38 +160,6 @@ static void plant_bad_blocks(struct slate_dev *d)
 			d->nand->ops->mark_bad(d->nand, (pbn_t){ b });
 }
 
-static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
-{
-	struct slate_dev *d = opaque;
-
-	if (d->path)
-		drive_file_discard(&d->file, offset, bytes);
-	slate_give_memory(d, offset, bytes);
-}
-
-static void on_reserve(void *opaque, uint64_t offset)
-{
-	struct slate_dev *d = opaque;
-
-	drive_file_reserve(&d->file, offset);
-}
-
-static struct nand_hooks hooks_of(struct slate_dev *d, slate_command_hook done)
-{
-	struct nand_hooks hooks = { .opaque = d, .done = done, .discard = on_discard,
-				    .reserve = d->file.rooms ? on_reserve : NULL };
-
-	slate_fault_hooks(d, &hooks);
-	return hooks;
-}
-
-void slate_set_hooks(struct slate_dev *d, slate_command_hook done)
-{
-	const struct nand_hooks hooks = hooks_of(d, done);
-
-	nand_array_set_hooks(nand_array_of(d->nand), &hooks);
-}
-
 bool slate_guarded(void (*call)(void *), void *arg)
 {
 	struct ssd_guard guard, *const outer = ssd_guard;
@@ -268,7 +236,7 @@ static void tell_damage(const struct slate_dev *d)
 
 static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 {
-	const struct nand_hooks hooks = hooks_of(d, NULL);
+	const struct nand_hooks hooks = slate_hooks(d);
 	const struct profile *p = &d->profile;
 	int result;
 

@@ -127,6 +127,12 @@ uint64_t slate_renew_handle(struct slate_dev *d, uint64_t now_ns, uint32_t handl
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io);
 uint64_t slate_step(struct slate_dev *d, uint64_t now_ns);
 uint32_t slate_inflight(const struct slate_dev *d);
+/*
+ * Call `fn` after each call of the array with commands (nand.h), from now on; NULL: no more. Times in `cmds` are
+ * ahead_ns later than those of the shell's clock; not so in a mount, so end the watch before slate_power_on().
+ */
+typedef void slate_watch_fn(void *opaque, const struct nand_cmd *cmds, unsigned int count, uint64_t ahead_ns);
+void slate_watch(struct slate_dev *d, slate_watch_fn *fn, void *opaque);
 /* Assert every invariant of the FTL: ends the program if one is broken. O(pages). */
 void slate_check(const struct slate_dev *d);
 

@@ -3,6 +3,7 @@
  * slate_dev.h - a drive from within: what the files of libslate share.
  *
  * slate.c        memory, opening and closing, requests
+ * slate_hooks.c  what the array calls
  * slate_power.c  power cuts, and mounting again
  * slate_room.c   room for what the host writes
  * slate_sanitize.c  sanitize operations
@@ -79,6 +80,9 @@ enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 /* KEEPS: none is under way; the last one could not write its record to flash, so the image's head still has it. */
 enum slate_sanitizing { SLATE_NOT_SANITIZING, SLATE_SANITIZE_WAITS, SLATE_SANITIZE_ERASES, SLATE_SANITIZE_KEEPS };
 
+typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
+				   unsigned int count);
+
 struct slate_dev {
 	struct profile profile;
 	struct region running, image, ftl_mem;	/* image: unused if there is a file */
@@ -95,6 +99,9 @@ struct slate_dev {
 	char *settings;
 	struct record *record;		/* NULL: none */
 	struct record_content *content;	/* NULL: none */
+	slate_command_hook on_commands;	/* libslate's own; NULL: none */
+	slate_watch_fn *watch;		/* the shell's; NULL: none */
+	void *watch_opaque;
 	bool machine_stands;		/* while the machine is stopped, its flushes are not recorded */
 	struct slate_media media_before;	/* counts before the last reset of the counters */
 	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* NAND commands that were counted before a reset of
@@ -185,8 +192,8 @@ const char *slate_mount_fault(const struct slate_dev *d, int result);
 void slate_own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len);
 /* Run an I/O of the drive's own; returns its status. */
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
-typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
-				   unsigned int count);
+/* slate_hooks.c. The hooks of the drive's array; slate_set_hooks() sets libslate's own hook of commands, too. */
+struct nand_hooks slate_hooks(struct slate_dev *d);
 void slate_set_hooks(struct slate_dev *d, slate_command_hook done);
 /* slate_stats.c */
 size_t slate_busy_bytes(const struct slate_dev *d);	/* Returns the size of busy_before. */

@@ -637,6 +637,7 @@ static void lose_requests(struct replay *r)
 {
 	struct engine *e = r->engine;
 
+	commands_end(r->commands);
 	deliver(r);
 	r->lost = e->inflight;
 	e->ready = 0;

@@ -229,6 +229,10 @@ static int open_all(struct replay *r)
 		r->csv = csv_open(r->o.csv, slate_cores(r->dev) > 0);
 		result = r->csv ? 0 : REPLAY_USAGE;
 	}
+	if (!result && r->o.commands) {
+		r->commands = commands_open(r->o.commands, r->dev);
+		result = r->commands ? 0 : REPLAY_USAGE;
+	}
 	return result ? result : engine_open(r);
 }
 
@@ -326,6 +330,10 @@ static int report(struct replay *r, double wall_s)
 	if (r->csv)
 		result = csv_close(r->csv, true);
 	r->csv = NULL;
+	if (!result && r->commands) {
+		result = commands_close(r->commands, true);
+		r->commands = NULL;
+	}
 	if (!result && !slate_end_record(r->dev, true))
 		result = REPLAY_FAILED;
 	if (!result && r->o.json)
@@ -347,6 +355,8 @@ static void close_all(struct replay *r)
 {
 	if (r->csv)
 		csv_close(r->csv, false);
+	if (r->commands)
+		commands_close(r->commands, false);
 	if (r->dev)
 		(void)slate_end_record(r->dev, false);
 	slate_close(r->dev);

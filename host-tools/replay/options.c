@@ -75,6 +75,7 @@ static const char help[] =
 "what comes out\n"
 "  --json FILE|-          all results (docs/replay.md)\n"
 "  --csv FILE|-           a line for each request\n"
+"  --commands FILE        a line for each NAND command that changes cells\n"
 "  --interval MS          a time series in the JSON\n"
 "  --timeline             what 'slate report --html' draws over time, in the JSON\n"
 "  --check[=N]            verify content, and the FTL's invariants every N requests\n"
@@ -92,7 +93,7 @@ enum {
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
 	OPT_CUT_AT, OPT_CUT_SEED, OPT_CUT_WHAT, OPT_UNFLUSHED, OPT_SURVIVORS, OPT_UNTIL, OPT_LOSE, OPT_CUTS,
-	OPT_CUTS_RUN, OPT_HANDLES, OPT_HELP
+	OPT_CUTS_RUN, OPT_HANDLES, OPT_COMMANDS, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -126,6 +127,7 @@ static const struct option long_options[] = {
 	{ "handles", required_argument, NULL, OPT_HANDLES },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "csv", required_argument, NULL, OPT_CSV },
+	{ "commands", required_argument, NULL, OPT_COMMANDS },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "timeline", no_argument, NULL, OPT_TIMELINE },
 	{ "check", optional_argument, NULL, OPT_CHECK },
@@ -228,6 +230,8 @@ static const char **file_at(struct replay_options *o, int c)
 		return &o->json;
 	case OPT_CSV:
 		return &o->csv;
+	case OPT_COMMANDS:
+		return &o->commands;
 	case OPT_RECORD:
 		return &o->record;
 	case OPT_RECORD_CONTENT:
@@ -379,7 +383,8 @@ enum {
 	SAYS_SURVIVORS = 1u << 22,
 	SAYS_CHOICE = 1u << 23,	/* --until or --lose */
 	SAYS_CUTS = 1u << 24,
-	SAYS_CUTS_RUN = 1u << 25
+	SAYS_CUTS_RUN = 1u << 25,
+	SAYS_COMMANDS_IS_OUTPUT = 1u << 26
 };
 
 static uint32_t fact(bool holds, uint32_t what)
@@ -406,10 +411,13 @@ static uint32_t files_said(const struct replay_options *o)
 	bool record = same_file(o->record, o->csv) || same_file(o->record, o->json);
 	bool content = same_file(o->record_content, o->csv) || same_file(o->record_content, o->json) ||
 		       same_file(o->record_content, o->record);
+	bool commands = same_file(o->commands, o->csv) || same_file(o->commands, o->json) ||
+			same_file(o->commands, o->record) || same_file(o->commands, o->record_content);
 
 	return fact(o->profile, SAYS_PROFILE) | fact(o->drive, SAYS_DRIVE) | fact(o->ephemeral, SAYS_EPHEMERAL) |
 	       fact(stdin_is_named_twice(o), SAYS_STDIN_TWICE) | fact(same_file(o->csv, o->json), SAYS_CSV_IS_JSON) |
-	       fact(record, SAYS_RECORD_IS_OUTPUT) | fact(content, SAYS_CONTENT_IS_OUTPUT);
+	       fact(record, SAYS_RECORD_IS_OUTPUT) | fact(content, SAYS_CONTENT_IS_OUTPUT) |
+	       fact(commands, SAYS_COMMANDS_IS_OUTPUT);
 }
 
 static uint32_t options_said(const struct replay_options *o, unsigned int loops, bool speed)
@@ -475,7 +483,9 @@ static const struct rule {
 	{ .none = SAYS_CSV_IS_JSON, .why = "--csv and --json name one file: name two" },
 	{ .none = SAYS_RECORD_IS_OUTPUT, .why = "--record names the file of --csv or --json: name another" },
 	{ .none = SAYS_CONTENT_IS_OUTPUT,
-	  .why = "--record-content names the file of --csv, --json or --record: name another" }
+	  .why = "--record-content names the file of --csv, --json or --record: name another" },
+	{ .none = SAYS_COMMANDS_IS_OUTPUT,
+	  .why = "--commands names the file of --csv, --json, --record or --record-content: name another" }
 };
 
 static bool breaks_rule(uint32_t said, const struct rule *r)

@@ -18,6 +18,7 @@
  *   account.c   statistics, the time from which they count, and the time series
  *   zoned.c     writes of drives with zones
  *   csv.c       the CSV file with a line for each request
+ *   commands.c  the CSV file with a line for each NAND command
  *   report.c    the JSON;  summary.c  the summary on the screen
  */
 #ifndef SLATE_REPLAY_H
@@ -51,7 +52,7 @@ enum replay_handles {
 
 struct replay_options {
 	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json, csv "-": stdout */
-	const char *lose, *cuts, *cuts_run;	/* NULL: none */
+	const char *lose, *cuts, *cuts_run, *commands;	/* NULL: none */
 	const char *set[REPLAY_SETS_MAX + 1];	/* in order; if a key occurs twice, the last one counts */
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* names of the traces */
@@ -145,6 +146,7 @@ struct account {
 
 struct verify;
 struct csv;
+struct commands;
 struct zoned;
 
 struct replay {
@@ -157,6 +159,7 @@ struct replay {
 	struct account account;
 	struct verify *verify;		/* NULL: no --check */
 	struct csv *csv;		/* NULL: none */
+	struct commands *commands;	/* NULL: no --commands */
 	struct zoned *zoned;		/* NULL: the drive has no zones */
 	struct lose *lose;		/* NULL: no --lose */
 	struct cuts *cuts;		/* NULL: no --cuts */
@@ -353,6 +356,14 @@ uint64_t unflushed_state(const struct unflushed *u);
 struct csv *csv_open(const char *path, bool cores);	/* cores: the controller has cores */
 void csv_row(struct csv *c, const struct request *q);
 int csv_close(struct csv *c, bool keep);
+
+/*
+ * commands.c. commands_open() begins the file and watches the drive's commands until commands_end(). On an error, which
+ * they have printed, commands_open() returns NULL, and commands_close() an exit code (else 0).
+ */
+struct commands *commands_open(const char *path, struct slate_dev *dev);
+void commands_end(struct commands *c);	/* also if c is NULL */
+int commands_close(struct commands *c, bool keep);
 
 /* progress.c: show how far the replay is, if it is time. */
 void progress_show(struct replay *r);

@@ -152,6 +152,23 @@ class Cuts(GuestTest):
             out = self.cuts(*words, work, "--kind", "lying", "--log", lying, code=1)
             self.assertIn("4 power cuts: 0 left", out)
 
+    def test_at_nand_commands(self) -> None:
+        """A die tears its command from 1 ns after the cells begin to 1 ns before the end.
+
+        small has programs of 640,000 and erases of 3,500,000 ns. With one die and one plane no other is under way.
+        """
+        drive = ("geometry.channels=1", "geometry.planes_per_die=1", "geometry.blocks_per_plane=64",
+                 "ftl.capacity_mib=40")  # fmt: skip
+        log = self.folder / "nand.jsonl"
+        words = [word for key in drive for word in ("--set", key)] + ["--check-on-host", "--seed", "9"]
+        at = ",".join(f"{op}-begin:3,{op}-begin:3+1ns,{op}:3-1ns,{op}:3" for op in ("program", "erase"))
+        self.assertIn("8 power cuts: 8 left", self.cuts(*words, "--cut-at", at, "--log", log))
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[1:]]
+        self.assertEqual([line["torn_programs"] for line in lines], [0, 1, 1, 0, 0, 0, 0, 0])
+        self.assertEqual([line["torn_erases"] for line in lines], [0, 0, 0, 0, 0, 1, 1, 0])
+        self.assertEqual([line["cut_ns"] - lines[0]["cut_ns"] for line in lines[:4]], [0, 1, 639_999, 640_000])
+        self.assertEqual([line["cut_ns"] - lines[4]["cut_ns"] for line in lines[4:]], [0, 1, 3_499_999, 3_500_000])
+
     def test_a_drive_that_is_not_safe_is_found_out(self) -> None:
         """The page FTL reports that pages in pairs are not safe; flex, on the same array, backs them up.
 

@@ -170,6 +170,31 @@ class Campaigns(unittest.TestCase):
             with self.assertRaisesRegex(SlateError, why):
                 times.resolve(times.parse(text, 1)[0], b"", 50, ended)
 
+    def test_nand_commands(self) -> None:
+        """They are numbered as dies got them, and a copyback programs. The second here ends after the third."""
+        rows = [{"command": str(number), "op": op, "cells_ns": str(begin), "end_ns": str(end)}
+                for number, op, begin, end in ((3, "copyback", 40, 90), (0, "program", 10, 50), (1, "program", 12, 200),
+                                               (2, "erase", 20, 600))]  # fmt: skip
+        events = times.commands(rows)
+        self.assertEqual(events, {"program": [50, 200, 90], "program-begin": [10, 12, 40], "erase": [600],
+                                  "erase-begin": [20]})  # fmt: skip
+        for text, at_ns in (
+            ("program:1", [50]), ("program:1-1ns", [49]), ("program-begin:2..3+1ns", [13, 41]), ("program:3", [90]),
+            ("erase-begin:1+80ns", [100]),
+        ):  # fmt: skip
+            found = times.parse(text, 2)
+            self.assertEqual([times.resolve(when, b"", 100, events) for when in found], at_ns)
+            self.assertEqual(times.parse(",".join(map(str, found)), 2), found, "a log's head and a message repeat it")
+        for text, why in (
+            ("program:2", "only 2 programs had ended by 0.000100 ms\n  fix: name an earlier one, or give the work"),
+            ("program:4", "only 2 programs had ended by"),
+            ("program-begin:4", "only 3 programs had begun by"),
+            ("erase:1", "only 0 erases had ended by"),
+            ("erase-begin:1+81ns", "erase-begin 1 came at 0.000020 ms, so the cut is at 0.000101 ms"),
+        ):
+            with self.assertRaisesRegex(SlateError, why):
+                times.resolve(times.parse(text, 1)[0], b"", 100, events)
+
     def test_times_of_cuts(self) -> None:
         """A time is the drive's, or relative to the first announcement of exactly these words."""
         said = b"row 1 1000\nrow 2 2000\nrow 1 3000\nrow 3"
@@ -363,11 +388,16 @@ class Campaigns(unittest.TestCase):
             (("--cut-at", f"{2**60 + 1}ns"), "ns: later than 1152921504606846976 ns, the latest cut"),
             (("--cut-at", "99999999999s"), "--cut-at 99999999999s: later than"),
             (("--cut-at", "mark7+1ns"), "--cut-at mark7+1ns: not a time in whole nanoseconds\n  fix: write it as 1.5s, "
-             "800ms, 20us or 1500000001ns, or relative as mark:WORDS+200us or flush:3..7-1ns\n"),
+             "800ms, 20us or 1500000001ns, or relative as mark:WORDS+200us, flush:3..7-1ns, "
+             "program:3 or erase-begin:3\n"),
             (("--cut-at", "mark:"), "--cut-at mark:: no announcement is named"),
             (("--cut-at", ",".join(["1s"] * 65)), "--cut-at: more than 64 times"),
             (("--cut-at", "flush:1..64,1s"), "--cut-at: more than 64 times"),
             (("--cut-at", "flush:1..999999999"), "--cut-at: more than 64 times"),
+            (("--cut-at", "program:1..257", "--check-on-host"), "--cut-at: more than 256 times\n  fix: give at most"),
+            (("--cut-at", "read:1"), "--cut-at read:1: not a time in whole nanoseconds"),
+            (("--cut-at", "flush-begin:1"), "--cut-at flush-begin:1: not a time in whole nanoseconds"),
+            (("--cut-at", "erase:5..4"), "--cut-at erase:5..4: the last comes before the first"),
             (("--cut-at", "flush:0"), "--cut-at flush:0: not a time in whole nanoseconds"),
             (("--cut-at", "flush:3..2"), "--cut-at flush:3..2: the last comes before the first"),
             (("--cut-at", "flush:1+2"), "--cut-at flush:1+2: not a time in whole nanoseconds"),
@@ -386,6 +416,7 @@ class Campaigns(unittest.TestCase):
             ((*zones, "--shrink", "--id", "1:0"), "--shrink: needs a recording"),
             ((*zones, "--check-on-host"), "--check-on-host: needs a recording"),
             ((*zones, "--cut-at", "flush:1"), "--cut-at flush:1: needs a recording"),
+            ((*zones, "--cut-at", "program-begin:1+1ns"), "--cut-at program-begin:1+1ns: needs a recording"),
             ((*zones, "--age", "2"), "--age 2: a drive with zones cannot be overwritten at random"),
             ((*zones, "--kernel", "small"), "--kernel small has no zones"),
             (("--profile", "zns-small"), "--fs ext4: the built-in work needs a drive without zones"),

@@ -32,7 +32,7 @@ from .files import (
     same_drives,
     with_room,
 )
-from .times import When, ends
+from .times import When, commands, ends
 from .workload import VERDICTS, Workload, root_of, verdict_of
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
@@ -201,14 +201,14 @@ class Campaign:
                               "--cut-seed", moment.plan.seed, *more, work.trace)  # fmt: skip
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
 
-    def ended(self, work: Recorded) -> dict[str, list[int]]:
-        """Return when the recording's requests of each kind ended, if --cut-at names any."""
+    def events(self, work: Recorded) -> dict[str, list[int]]:
+        """Return when the recording's requests and the drive's NAND commands ended, if --cut-at names any."""
         if not any(when.op for when in self.at):
             return {}
-        rows = self.folder / "ended.csv"
-        replayed("--cut-at", "--drive", self.origin, *BY_CLOCK, "--csv", rows, work.trace)
-        with open(rows, encoding="utf-8") as file:
-            return ends(csv.DictReader(file))
+        rows, nand = self.folder / "ended.csv", self.folder / "commands.csv"
+        replayed("--cut-at", "--drive", self.origin, *BY_CLOCK, "--csv", rows, "--commands", nand, work.trace)
+        with open(rows, encoding="utf-8") as requests, open(nand, encoding="utf-8") as file:
+            return ends(csv.DictReader(requests)) | commands(csv.DictReader(file))
 
     def take(self, work: Recorded, moment: Moment, losses: list[kinds.Loss], name: str) -> Path:
         """Copy the first drive, and make it as if, of all requests until the cut, only `losses` had been lost.

@@ -28,7 +28,7 @@ from ..shape import Json
 from ..values import check_settings, number, share
 from . import counts, explain, groups, kinds, logfile, report, shrink, survey, times, workload
 from .campaign import Campaign, header
-from .files import GROUP, work_folder
+from .files import GROUP, GROUP_ON_HOST, work_folder
 
 _ID = re.compile(r"(\d+):(\d+)")
 
@@ -65,7 +65,8 @@ OPTIONS = (
            for name, kind in kinds.KINDS.items()), default="off"),
     Option("--cut-at", "T[,T...]", "cut at these times in place of random ones: of the drive's clock, as 1.5s or "
            "1500000001ns; relative to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns; or to the ends of "
-           "flushes (writes, trims), as flush:3..7-1ns"),
+           "flushes (writes, trims, the NAND's programs and erases), as flush:3..7-1ns, or the times from which on a "
+           "cut tears a program (erase), as program-begin:3..40+1ns"),
     Option("--log", "FILE", "a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"),
     Option("--json", "FILE", "then write the campaign's counts to this file; the exit status is 0 also if a cut lost "
            "data"),
@@ -86,7 +87,7 @@ OPTIONS = (
 
 def times_of(args: argparse.Namespace) -> tuple[times.When, ...]:
     """Return the times of --cut-at; none: they are drawn."""
-    return times.parse(args.cut_at, GROUP) if args.cut_at else ()
+    return times.parse(args.cut_at, GROUP_ON_HOST if args.check_on_host else GROUP) if args.cut_at else ()
 
 
 def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:

@@ -33,8 +33,8 @@ def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
     if campaign.at:
         end = campaign.end()
         work = campaign.work(number, end)
-        ended = campaign.ended(work)
-        times = {index: resolve(campaign.when(index), work.report, end.at_ns, ended) for index in indices}
+        events = campaign.events(work)
+        times = {index: resolve(campaign.when(index), work.report, end.at_ns, events) for index in indices}
         wanted = [campaign.moment(*one) for one in times.items()]
     elif campaign.kind.lives or campaign.zones:  # each of its cuts has a guest of its own
         work = Recorded(campaign.seed_of(number), campaign.folder / "none", b"")

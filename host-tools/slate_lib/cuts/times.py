@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says when --cut-at cuts: at a time of the drive's clock, or relative to an announcement of the work.
+"""Says when --cut-at cuts: at a time of the drive's clock, or relative to what the work or the drive did.
 
   1.5s              a time, as for 'slate run --cut-at'
   mark:WORDS        when 'slate-mark durable WORDS' announced: the first line with exactly these words
   mark:WORDS+200us  so much later; with -, so much earlier
   flush:3           when the third flush of the recording ends; also write and trim, and later or earlier as above
   flush:3..7        each of these
+  program:3         when the third NAND program ends, in the order in which the drive's dies got them; also erase
+  program-begin:3   when its cells begin to change: a cut then leaves no trace of it, and one from 1 ns later until 1 ns
+                    before its end tears it
 """
 
 from __future__ import annotations
@@ -25,12 +28,14 @@ _DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 _LINE = re.compile(rb"^(.+) (\d+)\r?\n", re.MULTILINE)
 _LATER = r"(?:([+-])(\d+(?:\.\d+)?(?:ns|us|ms|s)))?"
 _MARK = re.compile(rf"mark:(.+?){_LATER}")
-_ENDS = re.compile(rf"(flush|write|trim):([1-9]\d{{0,8}})(?:\.\.([1-9]\d{{0,8}}))?{_LATER}")
+_NUMBER = r"[1-9]\d{0,8}"
+_EVENT = r"flush|write|trim|(?:program|erase)(?:-begin)?"
+_EVENTS = re.compile(rf"({_EVENT}):({_NUMBER})(?:\.\.({_NUMBER}))?{_LATER}")
 
 
 @dataclass(frozen=True)
 class When:
-    """Holds a time. mark: the announcement to which ns is relative; op, number: the request. Empty: none."""
+    """Holds a time. mark: the announcement to which ns is relative; op, number: the event. Empty: none."""
 
     ns: int
     mark: str = ""
@@ -81,7 +86,7 @@ def parse(text: str, limit: int) -> tuple[When, ...]:
 
 
 def _each(text: str) -> Iterator[When]:
-    if match := _ENDS.fullmatch(text):
+    if match := _EVENTS.fullmatch(text):
         first, last = int(match[2]), int(match[3] or match[2])
         if last < first:
             raise SlateError(f"--cut-at {text}: the last comes before the first", f"write {match[1]}:{last}..{first}")
@@ -95,7 +100,7 @@ def _one(text: str) -> When:
         try:
             return When(parse_time(text))
         except SlateError as error:
-            fix = f"{error.fix}, or relative as mark:WORDS+200us or flush:3..7-1ns"
+            fix = f"{error.fix}, or relative as mark:WORDS+200us, flush:3..7-1ns, program:3 or erase-begin:3"
             raise SlateError(error.message, fix) from None
     match = _MARK.fullmatch(text)
     if not match:
@@ -117,11 +122,21 @@ def ends(rows: Iterable[dict[str, str]]) -> dict[str, list[int]]:
     return {op: sorted(times) for op, times in found.items()}
 
 
-def resolve(when: When, report: bytes, end_ns: int, ended: Mapping[str, list[int]] | None = None) -> int:
-    """Return the time on the drive's clock. end_ns: time until which the work ran; ended: of its requests."""
+def commands(rows: Iterable[dict[str, str]]) -> dict[str, list[int]]:
+    """Return when the NAND commands of each kind began and ended, by number, from slate-replay --commands."""
+    found: dict[str, list[int]] = {}
+    for row in sorted(rows, key=lambda row: int(row["command"])):
+        op = "erase" if row["op"] == "erase" else "program"  # a copyback programs a page
+        found.setdefault(f"{op}-begin", []).append(int(row["cells_ns"]))
+        found.setdefault(op, []).append(int(row["end_ns"]))
+    return found
+
+
+def resolve(when: When, report: bytes, end_ns: int, events: Mapping[str, list[int]] | None = None) -> int:
+    """Return the time on the drive's clock. end_ns: time until which the work ran; events: ends() and commands()."""
     if not when.base:
         return when.ns
-    base_ns, name = _of_mark(when, report, end_ns) if when.mark else _of_request(when, ended or {}, end_ns)
+    base_ns, name = _of_mark(when, report, end_ns) if when.mark else _of_event(when, events or {}, end_ns)
     at_ns = base_ns + when.ns
     if not 0 <= at_ns <= end_ns:
         raise SlateError(
@@ -142,11 +157,12 @@ def _of_mark(when: When, report: bytes, end_ns: int) -> tuple[int, str]:
     return times[0], f"'{when.mark}'"
 
 
-def _of_request(when: When, ended: Mapping[str, list[int]], end_ns: int) -> tuple[int, str]:
-    times = [ns for ns in ended.get(when.op, []) if ns <= end_ns]
-    if len(times) < when.number:
-        many = units.many(len(times), when.op, "flushes" if when.op == "flush" else "")
-        raise SlateError(f"--cut-at {when}: only {many} had ended by {_ms(end_ns)}",
+def _of_event(when: When, events: Mapping[str, list[int]], end_ns: int) -> tuple[int, str]:
+    times = events.get(when.op, [])
+    if len(times) < when.number or times[when.number - 1] > end_ns:
+        kind, _, begin = when.op.partition("-")
+        many = units.many(sum(ns <= end_ns for ns in times), kind, "flushes" if kind == "flush" else "")
+        raise SlateError(f"--cut-at {when}: only {many} had {'begun' if begin else 'ended'} by {_ms(end_ns)}",
                          "name an earlier one, or give the work more time (--span SEC)")  # fmt: skip
     return times[when.number - 1], f"{when.op} {when.number}"
 
