@@ -8,7 +8,9 @@
 way=${CUTS_VARIANT%%-*} where=$SLATE_DEV
 if [ "${CUTS_VARIANT#*-}" != raw ]; then
 	e2fsck -f -p "$SLATE_DEV"
-	[ $? -le 1 ] || { echo "is not clean"; exit 3; }
+	status=$?
+	[ $status -le 128 ] || exit 4 # by a signal, such as that of the limit of CPU time
+	[ $status -le 1 ] || { echo "is not clean"; exit 3; }
 	e2fsck -f -n "$SLATE_DEV" || { echo "is not clean after its repair"; exit 3; }
 	where=$PWD/files
 	rm -rf "$where" && mkdir "$where" || exit 4

@@ -37,7 +37,7 @@ from .workload import VERDICTS, Workload, root_of, verdict_of
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
 EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
-CHECK_SECONDS = 60  # of guest time, for one drive
+CHECK_SECONDS = 60  # of guest time, for one drive; on the host: of CPU time
 OPTIONAL = ("unflushed", "taken", "second_cut_ns", "announced_after", "states", "bad")  # in a line of some kinds
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
 

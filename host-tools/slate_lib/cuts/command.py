@@ -80,7 +80,7 @@ OPTIONS = (
            "with --survey: cut so often at each time (2 to 4096)"),
     Option("--survey", "TRACE", "cut a replay of this content trace, and count which of the states that NVMe allows "
            "the drive leaves"),
-    Option("--timeout", "SEC", "end a boot that takes longer", default="900"),
+    Option("--timeout", "SEC", "end a boot that takes longer, or a check on the host", default="900"),
     Option("--keep", "DIR", "with --id: keep the drive and the consoles in this folder"),
 )  # fmt: skip
 
