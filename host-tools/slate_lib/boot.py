@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import command, process, qmp, watch
+from . import command, powercut, process, qmp, watch
 from .errors import MachineError, quoted
 from .options import RunOptions
 from .powercut import Plan
@@ -45,7 +45,8 @@ async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
     files = command.Files(initrd, console, results, monitor.theirs.fileno())
     qemu = process.Qemu([*command.build(options, files), "-S"], folder / "qemu.log", (files.qmp_fd,), False)
     try:
-        reason, power, drive = await asyncio.wait_for(_talk(monitor, plan), options.timeout)
+        nodes = [drive.node for drive in options.drives]
+        reason, power, drive = await asyncio.wait_for(_talk(monitor, nodes, plan), options.timeout)
         qemu.wait(10)
     except TimeoutError:
         raise MachineError(
@@ -65,13 +66,14 @@ async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
     return Boot(reason, power, drive, said, results.read_bytes(), time.monotonic() - began)
 
 
-async def _talk(monitor: qmp.Monitor, plan: Plan | None) -> tuple[str, Json, Json]:
+async def _talk(monitor: qmp.Monitor, nodes: list[str], plan: Plan | None) -> tuple[str, Json, Json]:
     await monitor.connect()
     if plan:
-        await monitor.plan_cut(command.NODE, plan.arguments())
+        for node in nodes:
+            await monitor.plan_cut(node, plan.arguments())
     await monitor.go()
     reason = await monitor.shutdown()
-    power = await monitor.power(command.NODE)
+    power = powercut.of_all([await monitor.power(node) for node in nodes])
     drive = await monitor.drive(command.NODE)
     await monitor.quit()
     return reason, power, drive

@@ -203,6 +203,12 @@ def drives_of(options: RunOptions) -> list[Drive]:
     return options.drives if one is None else [options.drives[one]]
 
 
+def of_all(powers: list[Json]) -> Json:
+    """Return the account of a cut of several drives: what all of them lost."""
+    counts = ("lost-requests", "torn-programs", "torn-erases")
+    return powers[0] | {key: sum(power[key] for power in powers) for key in counts if key in powers[0]}
+
+
 def came_too_late(plan: Plan) -> MachineError:
     """Return the error of a run whose guest ended before the cut."""
     early = "no power cut: the guest had powered off before its moment"

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import unittest
+from pathlib import Path
 from typing import Any
 
 from support import HERE, PROFILES, SLATE, GuestTest, Result
@@ -324,6 +325,46 @@ class Cuts(GuestTest):
             self.assertEqual(again[key], lines[0][key], key)
         out = self.cuts(*words, "--count", "1", "--kind", "lying", "--log", lying, code=1)
         self.assertIn("  LOST  ", out)
+
+    def test_several_drives(self) -> None:
+        """All lose their power at once. The work writes to both in turn, and then announces.
+
+        If the second drive alone ignores flushes, what is lost is on that drive.
+        """
+        work = """n=0
+            while :; do
+                n=$((n + 1))
+                for dev in $SLATE_DEVS; do
+                    printf '%512d' $n | dd of=$dev seek=$n bs=512 conv=fsync 2>/dev/null
+                done
+                slate-mark durable $n
+            done"""
+        check = """n=$(tail -n 1 $DURABLE)
+            for dev in $SLATE_DEVS; do
+                there=$(dd if=$dev skip=1 bs=512 count=${n:-0} 2>/dev/null | tr -s ' ' '\\n' | sed 1d)
+                [ "$there" = "$(seq 1 ${n:-0})" ] || { echo "not on $dev"; exit 1; }
+            done"""
+        log, lying = self.folder / "two.jsonl", self.folder / "lying.jsonl"
+        words = [*self.scripts(work=work, check=check), "--profile", "small", "--profile", "small", "--span", "0.1"]
+        self.assertIn("2 power cuts: 2 left", self.cuts(*words, "--count", "2", "--log", log))
+        head, *lines = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+        self.assertEqual([Path(one["profile"]).name for one in head["more"]], ["small.ini"])
+        self.assertTrue(all(line["operations"] > 3 for line in lines), lines)
+        self.cuts(*words, "--set", "1:drive.ignore_flush=yes", "--count", "1", "--log", lying, code=1)
+        line = json.loads(lying.read_text(encoding="utf-8").splitlines()[1])
+        self.assertEqual((line["verdict"], line["said"]), ("lost", "not on /dev/nvme1n1\n\nstatus 1\n"))
+
+    def test_zoned_xfs(self) -> None:
+        """Its files are on the zones of the second drive. Drives that ignore flushes lose records."""
+        words = ["--guest", "forky", "--profile", "small", "--profile", "zns-small", "--ready", "calls:fsync-zonedxfs"]
+        for setting in ("0:geometry.blocks_per_plane=16", "0:ftl.capacity_mib=40", "1:geometry.pages_per_block=16",
+                        "1:ftl.capacity_mib=64", "1:ftl.zone_active_max=8", "1:ftl.zone_open_max=8"):  # fmt: skip
+            words += ["--set", setting]
+        words += ["--span", "2", "--id", "3:1"]
+        for kind, code, verdict in (("off", 0, "good"), ("lying", 1, "lost")):
+            line = json.loads(self.cuts(*words, "--kind", kind, code=code).partition("}")[0] + "}")
+            self.assertEqual(line["verdict"], verdict)
+            self.assertGreater(line["operations"], 10)
 
     def test_another_log_is_refused(self) -> None:
         log = self.folder / "cuts.jsonl"

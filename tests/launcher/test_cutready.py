@@ -26,6 +26,10 @@ sys.modules["works"] = works
 SPEC.loader.exec_module(works)
 
 
+EXAMPLES = {"calls": "fsync-ext4", "commits": "full", "fio": "write", "postgres": "on", "rocksdb": "sync",
+            "sqlite": "wal-full"}  # fmt: skip
+
+
 def parsed(*words: str) -> argparse.Namespace:
     """Return the arguments of 'slate cuts'."""
     return cli.parser().parse_args(["cuts", *words])
@@ -74,11 +78,17 @@ class Ready(unittest.TestCase):
                                  "1", "--kind", "subset"])
 
     def test_each_script_says_what_is_promised(self) -> None:
-        """Each is a shell script that knows make, work and check, and says where its promises are from."""
-        self.assertEqual(ready.known(), ["calls", "commits", "fio", "postgres", "rocksdb", "sqlite"])
+        """Each is a shell script that knows make, work and check, and says what each variant promises, and by what."""
+        self.assertEqual(ready.known(), list(EXAMPLES))
         for name in ready.known():
             text = (ready.SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
-            self.assertTrue(re.search(r"^# What is promised \(", text, re.MULTILINE), name)
+            promise = re.search(r"^# What is promised \([^)]*.*?^(?!#)", text, re.MULTILINE | re.DOTALL)
+            assert promise, name
+            said = set(re.findall("[a-z0-9]+", promise[0]))
+            for words in re.findall("[A-Z]+: ([a-z0-9 ]+)", ready.find(f"{name}:{EXAMPLES[name]}")[0].variants):
+                for word in set(words.split()) - {"plain", "raw", "or"}:
+                    parts = re.findall("raid5|ppl|late", word) if word.startswith("raid5") else [word]
+                    self.assertLessEqual(set(parts), said, f"{name}: {word}")
             self.assertEqual(re.findall(r"^(make|work|check)\)", text, re.MULTILINE), ["make", "work", "check"], name)
             done = subprocess.run(["sh", "-n", ready.SCRIPTS / f"{name}.sh"], check=False)
             self.assertEqual(done.returncode, 0, name)
@@ -106,7 +116,8 @@ class Works(unittest.TestCase):
         for row in rows:
             if ":" in row.work:
                 ready.find(row.work)
-            self.assertTrue((paths.PROFILES / f"{works.DRIVES[row.drive][0]}.ini").exists(), row.drive)
+            for name in works.DRIVES[row.drive][0].split():
+                self.assertTrue((paths.PROFILES / f"{name}.ini").exists(), row.drive)
         for journal, sync, promise in (
             ("wal", "full", works.NOTHING), ("wal", "normal", works.LAST), ("wal", "off", works.ANY),
             ("delete", "extra", works.NOTHING), ("delete", "full", works.LAST), ("delete", "normal", works.ANY),
@@ -123,6 +134,14 @@ class Works(unittest.TestCase):
              "ftl.capacity_mib=20", "--set", "ftl.slc_cache=static", "--set", "ftl.slc_blocks=3", "--profile",
              "tlc-slc-small", "--check-on-host", "--kind", "controller", "--seed", "4700", "--count", "256", "--log",
              "log"])  # fmt: skip
+
+        row = works.Row("calls:fsync-zonedxfs", "xfs-zones", 16)
+        self.assertEqual(
+            row.command(Path("log"))[4:22],
+            ["--set", "0:geometry.blocks_per_plane=16", "--set", "0:ftl.capacity_mib=40", "--set",
+             "1:geometry.pages_per_block=16", "--set", "1:ftl.capacity_mib=64", "--set", "1:ftl.zone_active_max=8",
+             "--set", "1:ftl.zone_open_max=8", "--profile", "small", "--profile", "zns-small", "--span", "3"],
+        )  # fmt: skip
 
     def test_table(self) -> None:
         """A lost last transaction is allowed where the promise says so, a torn one is not."""

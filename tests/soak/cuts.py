@@ -30,7 +30,7 @@ NOTHING = "nothing may be lost"
 LAST, ANY = "the last ones may be lost", "all may be lost or corrupt"
 ALLOWED = {NOTHING: ("good",), LAST: ("good", "lost"), ANY: ("good", "lost", "torn", "inconsistent")}
 
-# A drive is a profile with settings (without 'geometry.' and 'ftl.' here) and options.
+# A drive is a profile with settings (without 'geometry.' and 'ftl.' here) and options; or several, N: of drive N.
 DRIVES = {
     "small": ("small", "blocks_per_plane=16 pages_per_block=16 capacity_mib=10", ""),
     "capacitors": ("small", "blocks_per_plane=16 pages_per_block=16 capacity_mib=10 power_protected=yes", "--span 0.1"),
@@ -50,6 +50,8 @@ DRIVES = {
     "ippbe": ("ippbe-small", "blocks_per_plane=64 pages_per_block=32 gc_start_blocks=9 gc_stop_blocks=9", "--span 10"),
     "zones": ("zns-small", "pages_per_block=16 capacity_mib=64 zone_active_max=8 zone_open_max=8", ""),
     "zones-16m": ("zns-small", "blocks_per_plane=320 zone_blocks=4 capacity_mib=1024 buffer_units=960", "--span 3"),
+    "xfs-zones": ("small zns-small", "0:blocks_per_plane=16 0:capacity_mib=40 1:pages_per_block=16 1:capacity_mib=64 "
+                  "1:zone_active_max=8 1:zone_open_max=8", "--span 3"),
     "small-40": ("small", "blocks_per_plane=16 capacity_mib=40", ""),
     "small-128": ("small", "blocks_per_plane=36 capacity_mib=120", ""),
     "small-200": ("small", "blocks_per_plane=60 capacity_mib=200", ""),
@@ -78,9 +80,11 @@ class Row:
         profile, settings, options = DRIVES[self.drive]
         words = ["--ready", self.work] if ":" in self.work else ["--fs", self.work]
         for setting in settings.split():
-            part = "geometry" if setting.partition("=")[0] in GEOMETRY else "ftl"
-            words += ["--set", f"{part}.{setting}"]
-        return [str(SLATE), "cuts", *words, "--profile", profile, *options.split(), *self.options.split(), "--seed",
+            drive, _, key = setting.rpartition(":")
+            part = "geometry" if key.partition("=")[0] in GEOMETRY else "ftl"
+            words += ["--set", f"{drive}{':' * bool(drive)}{part}.{key}"]
+        words += [word for name in profile.split() for word in ("--profile", name)]
+        return [str(SLATE), "cuts", *words, *options.split(), *self.options.split(), "--seed",
                 str(SEED), "--count", str(self.cuts), "--log", str(log)]  # fmt: skip
 
 
@@ -106,7 +110,9 @@ def rows() -> list[Row]:
         found += [Row(work, drive, 64) for work in (fs, f"calls:fdatasync-{fs}", f"calls:rename-{fs}")]
     found += [Row(f"fio:{rw}", "small", 64) for rw in ("write", "randwrite")]
     found += [Row("calls:fsync-btrfs", "small-128", 16, options=one),
-              Row("calls:fsync-btrfs1", "zones-16m", 16, options=one)]  # fmt: skip
+              Row("calls:fsync-btrfs1", "zones-16m", 16, options=one),
+              Row("calls:fsync-btrfs", "small-128", 4, options=f"{one} --span 3 --states 8 --kind subset")]  # fmt: skip
+    found += [Row(f"calls:{way}-zonedxfs", "xfs-zones", 8, options="--guest forky") for way in ("fsync", "rename")]
     found += [Row(f"calls:{way}-zonefs", "zones", 16) for way in ("fsync", "dsync")]
     found += [Row(f"calls:fsync-ext4-{layer}", "small-128", 16)
               for layer in ("crypt", "raid1", "raid5", "raid5ppl", "bcache")]  # fmt: skip

@@ -5,9 +5,10 @@
 # name in the guest says what it does: make, work or check.
 #
 #: variants WAY-FS or WAY-FS-LAYER. WAY: fsync fdatasync odsync osync dsync rename replace lazy atomic split;
-#: variants FS: ext4 xfs f2fs btrfs btrfs1 zonefs, or raw (the device itself: atomic and split);
+#: variants FS: ext4 xfs zonedxfs f2fs btrfs btrfs1 zonefs, or raw (the device itself: atomic and split);
 #: variants LAYER: plain raid1 raid5 raid5ppl raid5late raid5ppllate crypt bcache
 #: apps btrfs zonefs raid crypt bcache
+#: drives zonedxfs
 #: host -ext4 -raw
 #
 # What is promised (fsync(2), open(2), pwritev2(2), rename(2)):
@@ -22,17 +23,23 @@
 #                         16 KiB need a drive with capacitors (--set ftl.power_protected=yes), and files Linux 6.13
 #   split                 the latter alone
 #
+# ext4, xfs, f2fs and btrfs have the options by which they keep this, their defaults: barriers (ext4.rst; btrfs(5)), and
+# fsync_mode=posix (Documentation/filesystems/f2fs.rst).
+#
 # btrfs1 has one copy of the metadata, btrfs two (DUP, mkfs's default). On zones, Linux 6.12 refuses to mount a DUP block
 # group whose two zones have different write pointers, as a cut may leave them. zonefs needs a drive with zones, and has
 # the ways fsync, fdatasync, odsync, osync and dsync: a file's size is its zone's write pointer, truncation to 0 resets
 # the zone, and fsync reports the data that the zone does not keep (Documentation/filesystems/zonefs.rst).
 #
-# raid1, raid5: md over two or three slices of the drive, 32 MiB each, so all members
-# lose their power at once. late: the check finds the array without its first member, which is lost with the power. md(4)
-# names what a RAID 5 may lose then: the write hole, data that are not being written; with a partial parity log (ppl) not.
+# zonedxfs keeps files on the zones of the second drive, metadata and log on the first, whose power fails at the same
+# moment (mkfs.xfs(8), "zoned"; Documentation/admin-guide/xfs.rst, "Zoned Filesystems"). It needs Linux 6.15.
 #
-# crypt: dm-crypt on the whole drive. A layer of the device mapper passes flushes and FUA on (Linux'
-# Documentation/block/writeback_cache_control.rst).
+# raid1, raid5: md over two or three slices of the drive, 32 MiB each, so all members lose their power at once. late: the
+# check finds the array without its first member, which is lost with the power. md(4) names what a RAID 5 may lose then:
+# the write hole, data that are not being written; with a partial parity log (ppl) not.
+#
+# crypt: dm-crypt on the whole drive. It and md remap requests, and such drivers pass flushes and FUA on to the devices
+# (Documentation/block/writeback_cache_control.rst).
 #
 # bcache: the cache, with writeback, on one slice of the drive, what is cached on another. "It reliably handles unclean
 # shutdown" (Documentation/admin-guide/bcache.rst).
@@ -43,6 +50,7 @@ $CUTS_VARIANT
 END
 copies=dup
 [ "$fs" != btrfs1 ] || fs=btrfs copies=single
+zones=${SLATE_DEVS#* } # of zonedxfs
 layer=${layer:-plain} slices=$((65536 + 8192)) # sectors of a member
 export DM_DISABLE_UDEV=1
 
@@ -164,6 +172,11 @@ make_fs()
 	raw) ;;
 	btrfs) quietly in-apps mkfs.btrfs -q -f -K -U $uuid -m $copies "$dev" ;;
 	zonefs) quietly in-apps mkzonefs -f "$dev" ;;
+	zonedxfs)
+		quietly mkfs.xfs -f -K --unsupported -m uuid=$uuid -d rtinherit=1 \
+			-r zoned=1,rtdev="$zones" "$dev" ||
+			die "mkfs.xfs knows no zones, or not these drives: use --guest forky"
+		;;
 	*) slate-fs make "$fs" "$dev" $uuid ;;
 	esac || die "mkfs of $fs"
 }
@@ -172,8 +185,11 @@ mount_fs()
 {
 	[ "$fs" != raw ] || return 0
 	[ "$fs" != btrfs ] || quietly in-apps modprobe btrfs
-	modprobe -q "$fs" 2>/dev/null
-	mount -t "$fs" "$dev" /run/mnt
+	modprobe -q "${fs#zoned}" 2>/dev/null
+	case $fs in
+	zonedxfs) mount -t xfs -o rtdev="$zones" "$dev" /run/mnt ;;
+	*) mount -t "$fs" "$dev" /run/mnt ;;
+	esac
 }
 
 is_clean()
@@ -184,6 +200,7 @@ is_clean()
 		in-apps btrfs device scan --forget # the next drive has the same identifiers
 		in-apps btrfs check --readonly "$dev" 2>&1
 		;;
+	zonedxfs) xfs_repair -n -r "$zones" "$dev" ;;
 	*) slate-fs check "$fs" "$dev" ;;
 	esac
 }

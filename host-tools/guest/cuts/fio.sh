@@ -8,8 +8,9 @@
 #
 #: variants RW. RW: write randwrite
 #
-# What is promised (NVM Command Set, Flush; fio's HOWTO: end_fsync, verify_state_save): a write that ended before a
-# flush was sent is durable when the flush has ended.
+# What is promised (NVM Command Set, Flush; fio's HOWTO: end_fsync, verify_state_save):
+#
+#   write, randwrite   a write that ended before a flush was sent is durable when the flush has ended
 mib=1048576 state=local-r-0-verify.state
 
 round() # N FIO'S WORDS - in the current folder, which has the state

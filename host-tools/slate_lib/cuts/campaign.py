@@ -25,6 +25,7 @@ from .files import (
     BY_CLOCK,
     GROUP,
     GROUP_ON_HOST,
+    beside,
     content_of,
     copy_sparse,
     keep_console,
@@ -39,6 +40,7 @@ SCRIPTS = paths.GUEST_TOOLS / "jobs"
 EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
 CHECK_SECONDS = 60  # of guest time, for one drive; on the host: of CPU time
 OPTIONAL = ("unflushed", "taken", "second_cut_ns", "announced_after", "states", "bad")  # in a line of some kinds
+TYPE, ZONES = "ftl.type", "zns"
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
 
 
@@ -95,7 +97,7 @@ class Campaign:
     seed: int
     span_ns: int
     folder: Path
-    origin: Path  # the drive that 'make' left
+    origin: Path  # the drive that 'make' left; further drives are beside it
     at: tuple[When, ...] = ()  # the user's times; else they are random
     kind: kinds.Kind = kinds.KINDS["off"]
     words: tuple[str, ...] = ()  # the options that repeat its cuts
@@ -103,9 +105,9 @@ class Campaign:
     job_start_ns: int = 0
 
     @property
-    def zones(self) -> bool:
-        """Has the drive zones? Then no recording can be made of its requests, so QEMU makes each cut."""
-        return self.base.setting("ftl.type") == "zns"
+    def recorded(self) -> bool:
+        """Tell whether one recording has the requests of all cuts of a group. If not, QEMU makes each cut."""
+        return not unrecorded(self.base)
 
     @property
     def group(self) -> int:
@@ -118,6 +120,7 @@ class Campaign:
         return dataclasses.replace(
             self.base,
             drive=drive,
+            more=[dataclasses.replace(one, drive=beside(drive, one.number)) for one in self.base.more],
             work=Script(script, script.read_text(encoding="utf-8")),
             programs=self.workload.programs | files,
             environment=self.workload.environment | {key: str(value) for key, value in environment.items()},
@@ -166,9 +169,9 @@ class Campaign:
         seed = self.seed_of(group)
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
-        found = self.cut(seed, last, drive, None if self.zones else trace)
+        found = self.cut(seed, last, drive, trace if self.recorded else None)
         work = Recorded(seed, trace, found.results)
-        if self.zones:
+        if not self.recorded:
             return work
         copy, power = self.replay(work, last, "last")
         keys = ("cut-ns", "lost-requests", "torn-programs", "torn-erases")
@@ -181,8 +184,9 @@ class Campaign:
         return work
 
     def cut(self, seed: int, moment: Moment, drive: Path, trace: Path | None = None) -> Boot:
-        """Copy the first drive, and run the guest on the copy up to a cut, which QEMU makes. trace: its recording."""
-        copy_sparse(self.origin, drive)
+        """Copy the first drives, and run the guest on the copies up to a cut by QEMU. trace: its recording."""
+        for number in range(len(self.base.drives)):
+            copy_sparse(beside(self.origin, number), beside(drive, number))
         options = self.options("work", drive, {}, CUTS_SEED=seed)
         found = self.boot(dataclasses.replace(options, record_content=trace), moment.plan)
         keep_console(self.folder, "work")
@@ -262,6 +266,13 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
     return {name: content.decode(errors="replace") for name, content in files.items()}
 
 
+def unrecorded(base: RunOptions) -> str:
+    """Return of which drives no recording can be made; empty: of these it can."""
+    if base.more:
+        return "several drives"
+    return "a drive with zones (ftl.type = zns)" if base.setting(TYPE) == ZONES else ""
+
+
 def header(campaign: Campaign) -> Json:
     """Return the properties shared by the cuts of a log. A campaign continues only its own log."""
     return {
@@ -272,6 +283,8 @@ def header(campaign: Campaign) -> Json:
         "age": campaign.base.age,
         "seed": campaign.seed,
         "span_ns": campaign.span_ns,
+        **({"more": [{"profile": paths.short(one.profile or ""), "settings": one.settings}
+                     for one in campaign.base.more]} if campaign.base.more else {}),
         **({"cut_at": [str(when) for when in campaign.at]} if campaign.at else {}),
         **({"kind": kind_name(campaign.kind)} if campaign.kind is not kinds.KINDS["off"] else {}),
         **({"states": campaign.states} if campaign.states > 1 else {}),

@@ -19,7 +19,7 @@ import re
 import sys
 from pathlib import Path
 
-from .. import command, guests, ownkernel, paths
+from .. import command, drives, guests, ownkernel, paths
 from ..commands import SET, Option
 from ..drives import check_profile
 from ..errors import JOB_FAILED, OK, SlateError, naming, quoted
@@ -27,7 +27,7 @@ from ..options import APPS_MEM_MIN, RunOptions, set_kernel
 from ..shape import Json
 from ..values import check_settings, number, share
 from . import counts, explain, groups, kinds, logfile, report, shrink, survey, times, workload
-from .campaign import Campaign, header
+from .campaign import TYPE, ZONES, Campaign, header, unrecorded
 from .files import GROUP, GROUP_ON_HOST, work_folder
 
 _ID = re.compile(r"(\d+):(\d+)")
@@ -51,14 +51,15 @@ OPTIONS = (
     Option("--text", about="with report: only the text"),
     Option("--count", "N", "number of cuts (default 100)"),
     Option("--seed", "N", "seed of the work and the cuts' times", default="1"),
-    Option("--profile", "NAME|FILE", "the drive (default: small)"),
+    Option("--profile", "NAME|FILE", "the drive (default: small); once more for each further drive, "
+           "/dev/nvme1n1 and so on, which all lose their power at once", repeat=True),
     Option("--kernel", "NAME|FILE", "small (default where it has the file system; boots in half the time, "
            "'make guest-kernel' builds it), debian, or a bzImage or vmlinux of your own; an id names a different cut "
            "with each"),
     *workload.OPTIONS,
     Option("--modules", "DIR", "modules of --kernel FILE (docs/kernels.md)"),
     Option("--guest", "NAME", "another guest than the default; it makes other cuts of an id"),
-    SET,
+    dataclasses.replace(SET, about=f"{SET.about}; with several drives, N:SECTION.KEY=VALUE is for nvmeN only"),
     Option("--age", "N", "age the drive by N times its capacity first", default="1"),
     Option("--span", "SEC", "cut within this many seconds of guest time", default="1"),
     Option("--kind", "NAME", "what a cut takes: " + "; ".join(f"{name}: {kind.what}"
@@ -103,18 +104,13 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
                          "leave one of them out")  # fmt: skip
     words = options_of(args)
     args.set = [*args.set, *kind.settings]
-    check_settings(args.set)
-    base = RunOptions(
-        profile=check_profile(args.profile or "small"),
-        fill=100,
-        age=share("age", args.age, 1000, 3),
-        settings=args.set,
-        timeout=number("timeout", args.timeout, 1, 1e7, float),
-    )
-    zones = base.setting("ftl.type") == "zns"
-    if zones:
-        check_zones(args, kind, at)
+    base = drives_of(args)
+    base.timeout = number("timeout", args.timeout, 1, 1e7, float)
+    if without := unrecorded(base):
+        check_unrecorded(args, kind, at, without)
     work = workload.from_arguments(args)
+    work.check_drives(len(base.drives))
+    zones = any(drive.setting(TYPE) == ZONES for drive in base.drives)
     if zones:
         set_zones(base, args, work)
     base.mem = APPS_MEM_MIN if work.apps else 400 << 20
@@ -133,8 +129,27 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
                     states)  # fmt: skip
 
 
-def check_zones(args: argparse.Namespace, kind: kinds.Kind, at: tuple[times.When, ...]) -> None:
-    """Refuse what needs a recording: of a drive with zones there is none."""
+def profiles_of(args: argparse.Namespace) -> list[str]:
+    """Return the profiles of the drives."""
+    return args.profile or ["small"]
+
+
+def drives_of(args: argparse.Namespace) -> RunOptions:
+    """Return the options of a boot with the drives: full and aged ones."""
+    check_settings([drives.without_address(line) for line in args.set])
+    first, *others = profiles_of(args)
+    if len(others) >= drives.MOST:
+        raise SlateError(f"{len(others) + 1} drives: a guest has {drives.MOST} at most", "leave some out")
+    args.more, args.one_controller, args.ephemeral = [(name, None) for name in others], False, False
+    base = RunOptions(**vars(drives.of(first, None, drives.settings_of(args.set, 0, args), args)))
+    base.more = drives.others(args)
+    for drive in base.drives:
+        drive.fill, drive.age = 100, share("age", args.age, 1000, 3)
+    return base
+
+
+def check_unrecorded(args: argparse.Namespace, kind: kinds.Kind, at: tuple[times.When, ...], without: str) -> None:
+    """Refuse what needs a recording: of these drives there is none."""
     for refused, option in (
         (kind.choose or kind.twice or kind.lives or kind.replay, "--take" if args.take else f"--kind {args.kind}"),
         (args.check_on_host, "--check-on-host"),
@@ -142,18 +157,20 @@ def check_zones(args: argparse.Namespace, kind: kinds.Kind, at: tuple[times.When
         (any(when.op for when in at), f"--cut-at {args.cut_at}"),
     ):
         if refused:
-            raise SlateError(f"{option}: needs a recording, and of a drive with zones (ftl.type = zns) there is none",
+            raise SlateError(f"{option}: needs a recording, and of {without} there is none",
                              "leave it out; the kinds off and lying need none")  # fmt: skip
 
 
 def set_zones(base: RunOptions, args: argparse.Namespace, work: workload.Workload) -> None:
-    """Set what a drive with zones needs: it is empty, and the kernel has zones."""
+    """Set what drives with zones need: they are empty, and the kernel has zones."""
     if work.fs:
         raise SlateError(f"--fs {work.fs}: the built-in work needs a drive without zones",
                          "use --ready calls:fsync-zonefs or calls:fsync-btrfs1, or a work of your own")  # fmt: skip
-    if base.age not in (0, 1):
+    zoned = [drive for drive in base.drives if drive.setting(TYPE) == ZONES]
+    if base.age not in (0, 1) and len(zoned) == len(base.drives):
         raise SlateError(f"--age {args.age}: a drive with zones cannot be overwritten at random", "leave it out")
-    base.fill = base.age = 0
+    for drive in zoned:
+        drive.fill = drive.age = 0
     args.kernel = args.kernel or "debian"
     if args.kernel == "small":
         raise SlateError("--kernel small has no zones: its guest would not see the drive", "use --kernel debian")
@@ -195,7 +212,8 @@ def one(args: argparse.Namespace) -> int:
 
 def log_of(args: argparse.Namespace) -> Path:
     """Return the name of a campaign's log."""
-    return Path(args.log or paths.OUT / f"cuts-{check_profile(args.profile or 'small').stem}-{int(args.seed)}.jsonl")
+    names = "-".join(check_profile(name).stem for name in profiles_of(args))
+    return Path(args.log or paths.OUT / f"cuts-{names}-{int(args.seed)}.jsonl")
 
 
 def keep_account(log: Path, head: Json, account: shrink.Account) -> None:
@@ -217,10 +235,11 @@ def explained(account: shrink.Account | None, cut: str) -> int:
 
 def options_of(args: argparse.Namespace) -> list[str]:
     """Return the options that repeat a campaign's cuts, without those of their times."""
-    names = ("profile", "kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "age", "span", "per_boot",
+    names = ("kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "age", "span", "per_boot",
              "states")  # fmt: skip
-    words = [word for name in names if getattr(args, name)
-             for word in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]  # fmt: skip
+    words = [word for name in args.profile for word in ("--profile", name)]
+    words += [word for name in names if getattr(args, name)
+              for word in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]  # fmt: skip
     words += [word for name in args.file for word in ("--file", name)] + ["--apps"] * args.apps
     words += ["--check-on-host"] * args.check_on_host
     words += [word for setting in args.set for word in ("--set", setting)]

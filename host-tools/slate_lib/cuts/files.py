@@ -103,6 +103,11 @@ def copy_sparse(source: Path, target: Path) -> None:
         raise SlateError(f"the drive was not copied: {done.stderr.strip()}", "make room there, or set TMPDIR")
 
 
+def beside(drive: Path, number: int) -> Path:
+    """Return the file of a cut's drive with this number. `drive` is the file of the first, 0."""
+    return drive.with_name(f"{drive.stem}-{number}{drive.suffix}") if number else drive
+
+
 def same_drives(one: Path, other: Path) -> bool:
     """Are two drive files equal, apart from the events of the controller's log, which a replay does not have?"""
     parts = (["-n", str(EVENTS[0])], ["-i", str(EVENTS[1])])

@@ -4,9 +4,9 @@
 A group is one guest: an aged drive as the work's 'make' left it, and the work, recorded with its content up to the
 group's latest cut, which QEMU makes. Each cut is then made on a copy of that first drive by slate-replay, which replays
 the recording up to the cut's nanosecond of the drive's clock; for the latest cut the two files must be equal, byte for
-byte. There is no recording of a drive with zones, so QEMU makes each of its cuts, in a guest of its own. Then a guest
-runs the work's 'check' on the drives, as many in a boot as ROOM has space for, with what the work had announced before
-each cut.
+byte. There is no recording of a drive with zones, nor of several drives, so QEMU makes each of their cuts, in a guest
+of its own. Then a guest runs the work's 'check' on the drives, as many in a boot as ROOM has space for (of several
+drives, those of one cut), with what the work had announced before each cut.
 
 If the user named the times (--cut-at, times.py), they may be relative to an announcement. So the guest runs to the end
 of the span, and its recording tells when the announcement was made.
@@ -36,13 +36,14 @@ def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
         events = campaign.events(work)
         times = {index: resolve(campaign.when(index), work.report, end.at_ns, events) for index in indices}
         wanted = [campaign.moment(*one) for one in times.items()]
-    elif campaign.kind.lives or campaign.zones:  # each of its cuts has a guest of its own
+    elif campaign.kind.lives or not campaign.recorded:  # each of its cuts has a guest of its own
         work = Recorded(campaign.seed_of(number), campaign.folder / "none", b"")
         wanted = [campaign.moment(index) for index in indices]
     else:
         work = campaign.work(number, last(campaign, number))
         wanted = [campaign.moment(index) for index in indices]
-    step = min(campaign.workload.per_boot, drives_at_once(campaign.origin.stat().st_blocks * 512))
+    most = 1 if campaign.base.more else campaign.workload.per_boot
+    step = min(most, drives_at_once(campaign.origin.stat().st_blocks * 512))
     for at in range(0, len(wanted), step):
         yield from batch(campaign, work, wanted[at : at + step])
 
@@ -66,7 +67,7 @@ def cut(campaign: Campaign, work: Recorded, moment: Moment, name: str) -> tuple[
     kind, durable = campaign.kind, announced(work.report, moment.at_ns)
     if kind.lives:
         return vanish.cut(campaign, work.seed, moment, name)
-    if campaign.zones:
+    if not campaign.recorded:
         drive = campaign.folder / f"{name}.slate"
         found = campaign.cut(work.seed, moment, drive)
         return drive, found.power | {"gc-runs": 0}, announced(found.results, moment.at_ns)

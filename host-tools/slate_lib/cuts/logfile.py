@@ -16,6 +16,7 @@ from . import kinds
 
 VERSION = 4
 HEAD = {"slate_cuts": int, "profile": str, "settings": [str], "age": float, "seed": int, "fs?": str, "ready?": str,
+        "more?": [{"profile": str, "settings": [str]}],
         "work?": {"*": str}, "kind?": str, "on_host?": bool, "kernel?": str, "guest?": str, "repeat?": str}  # fmt: skip
 CUT = {"id": str, "good": bool, "verdict": str, "said": str, "seconds": float,
        **dict.fromkeys(("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs",

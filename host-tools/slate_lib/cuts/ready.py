@@ -2,8 +2,8 @@
 """Finds the works of 'slate cuts --ready NAME:VARIANT': scripts of host-tools/guest/cuts that make, work and check.
 
 A script knows by its name in the guest (make, work, check) what it does, and by $CUTS_VARIANT how. Lines of its head
-that begin with '#:' say which variants there are (in words), which of them need the image of applications, and how the
-names of those end that jobs/cuts-host.sh can check on the host.
+that begin with '#:' say which variants there are (in words), which of them need the image of applications or two
+drives, and how the names of those end that jobs/cuts-host.sh can check on the host.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..errors import SlateError
 
 SCRIPTS = paths.GUEST_TOOLS / "cuts"
 PROGRAM = "records"  # of calls.sh
-_HEAD = re.compile(r"^#: (variants|apps|host) (.*)$", re.MULTILINE)
+_HEAD = re.compile(r"^#: (variants|apps|host|drives) (.*)$", re.MULTILINE)
 _VARIANT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){0,2}")
 
 
@@ -41,6 +41,10 @@ class Ready:
     def has_host_check(self, variant: str) -> bool:
         """Can a program of this machine check a variant's drives?"""
         return variant.endswith(tuple(self._words("host")))
+
+    def drives(self, variant: str) -> int:
+        """Return how many drives a variant has. Those with two have them in this order: without zones, with zones."""
+        return 2 if set(variant.split("-")) & set(self._words("drives")) else 1
 
     def _words(self, kind: str) -> list[str]:
         return " ".join(words for name, words in _HEAD.findall(self.text) if name == kind).split()

@@ -68,7 +68,10 @@ class Campaign:
         """Return what the cuts have in common."""
         head = self.head
         name, _ = self.kind()
-        found = [self.what(), f"drive {Path(head['profile']).stem}", *head["settings"], f"aged {head['age']:g}x"]
+        found = [self.what()]
+        for drive in (head, *head.get("more", [])):
+            found += [f"drive {Path(drive['profile']).stem}", *drive["settings"]]
+        found += [f"aged {head['age']:g}x"]
         found += [f"kernel {head['kernel']}"] if "kernel" in head else []
         found += [f"guest {head['guest']}"] if "guest" in head else []
         return [*found, f"seed {head['seed']}", f"kind {name}", units.many(len(self.cuts), "cut")]

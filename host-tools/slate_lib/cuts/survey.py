@@ -68,7 +68,9 @@ HEAD = (
 def run(args: argparse.Namespace, states: int = 1) -> int:
     """Run 'slate cuts --survey TRACE'."""
     count, seed = int(number("count", args.count or "100", 1, 10**6)), int(number("seed", args.seed, 0, 2**31 - 1))
-    profile = check_profile(args.profile or "small")
+    if len(args.profile) > 1:
+        raise SlateError("--profile twice with --survey: it replays one drive", "give --profile once")
+    profile = check_profile((args.profile or ["small"])[0])
     check_settings(args.set)
     if not Path(args.survey).is_file():
         raise SlateError(f"--survey {args.survey}: no such file", "name a recording (slate run --record-content FILE)")

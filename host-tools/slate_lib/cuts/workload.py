@@ -19,7 +19,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import options, ownkernel, paths
+from .. import options, ownkernel, paths, units
 from ..commands import Option
 from ..errors import SlateError
 from ..shape import Json
@@ -47,6 +47,7 @@ class Workload:
     per_boot: int = 64
     apps: bool = False
     on_host: bool = False  # its check is a program for this machine, which looks at an image
+    drives: int | None = 1  # how many it has; None: programs of the user's own, which may have any
     small: bool = False  # it works on the small kernel, which has ext4, XFS and F2FS
 
     @property
@@ -60,6 +61,15 @@ class Workload:
             return True
         others = "|".join(programs for fs, programs in FILE_SYSTEMS.items() if fs != self.fs)
         return not re.fullmatch(f"usr/bin/(fio|nvme|slate-mark|blktrace|{others})", name)
+
+    def check_drives(self, count: int) -> None:
+        """Raise a SlateError if the work does not have so many drives."""
+        if self.drives not in (None, count):
+            what = f"--ready {self.facts['ready']}" if "ready" in self.facts else "the built-in work"
+            fix = "give --profile once" if self.drives == 1 else (
+                "give a drive without zones and one with zones: --profile small --profile zns-small")
+            raise SlateError(f"{what}: it needs {units.many(self.drives or 0, 'drive')}, and there "
+                             f"{'is' if count == 1 else 'are'} {count}", fix)  # fmt: skip
 
     def check_kernel(self, own: ownkernel.OwnKernel | None) -> None:
         """Raise a SlateError if a kernel of the user's own lacks the file system."""
@@ -108,7 +118,7 @@ def from_arguments(args: argparse.Namespace) -> Workload:
         programs[name] = data
     sha256 = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(programs.items())}
     facts = {"work": sha256, **({"apps": True} if args.apps else {}), **({"on_host": True} if on_host else {})}
-    return Workload(programs, facts, per_boot=per_boot, apps=args.apps, on_host=on_host)
+    return Workload(programs, facts, per_boot=per_boot, apps=args.apps, on_host=on_host, drives=None)
 
 
 def _fsyncs(fs: str, per_boot: int, on_host: bool) -> Workload:
@@ -138,7 +148,7 @@ def _ready(text: str, per_boot: int, on_host: bool) -> Workload:
         programs[ready.PROGRAM] = paths.guest_program(ready.PROGRAM).read_bytes()
     apps = script.needs_apps(variant)
     return Workload(programs, facts, {"CUTS_VARIANT": variant}, per_boot=per_boot, apps=apps, on_host=on_host,
-                    small=not apps)  # fmt: skip
+                    drives=script.drives(variant), small=not apps)  # fmt: skip
 
 
 def _host_check() -> bytes:
