@@ -15,7 +15,7 @@ from unittest import mock
 from support import ROOT
 
 from slate_lib import cli, paths
-from slate_lib.cuts import command, counts, kinds, ready, states, workload
+from slate_lib.cuts import command, counts, kinds, logfile, ready, states, workload
 from slate_lib.cuts.campaign import Moment, Recorded
 from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
@@ -174,6 +174,11 @@ class States(unittest.TestCase):
         self.assertEqual((line["verdict"], line["said"]), ("inconsistent", "b\n\nstatus 3\n"))
         self.assertEqual((line["states"], line["unflushed"], line["operations"]), (4, 2, 1))
         self.assertEqual(line["bad"], [["lost", [4]], ["inconsistent", [4, 9]]])
+        said = logfile.summary([line], kinds.KINDS["subset"])
+        self.assertIn("\n2 writes and trims were not flushed\n4 states of these cuts were checked, 2 of them were not "
+                      "good\n", said)
+        self.assertIn("2 writes and trims were not flushed, and the cuts took 1 of them, or a part\n",
+                      logfile.summary([line | {"taken": 1}], kinds.KINDS["subset"]))
 
 
 class Counts(unittest.TestCase):

@@ -118,7 +118,8 @@ def summary(cuts: list[Json], kind: kinds.Kind = kinds.KINDS["off"]) -> str:
     text += f"each cut: {kind.what}; {kind.promises}\n"
     if any("unflushed" in cut for cut in cuts):
         unflushed, taken = (sum(cut.get(key, 0) for cut in cuts) for key in ("unflushed", "taken"))
-        text += f"{unflushed} writes and trims were not flushed, and the cuts took {taken} of them, or a part\n"
+        took = f", and the cuts took {taken} of them, or a part" if any("taken" in cut for cut in cuts) else ""
+        text += f"{unflushed} writes and trims were not flushed{took}\n"
     if any("states" in cut for cut in cuts):
         states, wrong = (sum(cut.get("states", 0) for cut in cuts), sum(len(cut.get("bad", ())) for cut in cuts))
         text += f"{states} states of these cuts were checked, {wrong} of them were not good\n"
