@@ -109,8 +109,9 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     if without := unrecorded(base):
         check_unrecorded(args, kind, at, without)
     work = workload.from_arguments(args)
-    work.check_drives(len(base.drives))
-    zones = any(drive.setting(TYPE) == ZONES for drive in base.drives)
+    zoned = [drive.setting(TYPE) == ZONES for drive in base.drives]
+    work.check_drives(zoned)
+    zones = any(zoned)
     if zones:
         set_zones(base, args, work)
     base.mem = APPS_MEM_MIN if work.apps else 400 << 20

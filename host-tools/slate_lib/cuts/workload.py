@@ -62,14 +62,16 @@ class Workload:
         others = "|".join(programs for fs, programs in FILE_SYSTEMS.items() if fs != self.fs)
         return not re.fullmatch(f"usr/bin/(fio|nvme|slate-mark|blktrace|{others})", name)
 
-    def check_drives(self, count: int) -> None:
-        """Raise a SlateError if the work does not have so many drives."""
+    def check_drives(self, zoned: list[bool]) -> None:
+        """Raise a SlateError if the work does not have such drives. zoned: for each, if it has zones."""
+        what, count = f"--ready {self.facts['ready']}" if "ready" in self.facts else "the built-in work", len(zoned)
+        fix = "give --profile once" if self.drives == 1 else (
+            "give a drive without zones and one with zones: --profile small --profile zns-small")
         if self.drives not in (None, count):
-            what = f"--ready {self.facts['ready']}" if "ready" in self.facts else "the built-in work"
-            fix = "give --profile once" if self.drives == 1 else (
-                "give a drive without zones and one with zones: --profile small --profile zns-small")
             raise SlateError(f"{what}: it needs {units.many(self.drives or 0, 'drive')}, and there "
                              f"{'is' if count == 1 else 'are'} {count}", fix)  # fmt: skip
+        if self.drives == 2 and zoned != [False, True]:
+            raise SlateError(f"{what}: its second drive alone has zones (ftl.type = zns)", fix)
 
     def check_kernel(self, own: ownkernel.OwnKernel | None) -> None:
         """Raise a SlateError if a kernel of the user's own lacks the file system."""
