@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from . import command, powercut, process, qmp, watch
 from .errors import MachineError, quoted
 from .options import RunOptions
 from .powercut import Plan
 from .shape import Json
+
+Found = TypeVar("Found")
+LOOK_SECONDS = 1
 
 
 @dataclass
@@ -32,21 +37,35 @@ class Boot:
         return quoted(said[-lines:])
 
 
-def boot(options: RunOptions, folder: Path, plan: Plan | None = None) -> Boot:
+@dataclass(frozen=True)
+class Guest:
+    """Describes how a guest boots."""
+
+    write_job: Callable[[RunOptions, Path], None]  # makes the file with the job
+    command_line: Callable[[RunOptions, command.Files], list[str]]
+    look: Callable[[Path], None] | None = None  # at the console as it grows; raises an error if the guest cannot go on
+
+
+SLATES = Guest(command.write_initrd, command.build)
+
+
+def boot(options: RunOptions, folder: Path, plan: Plan | None = None, guest: Guest = SLATES) -> Boot:
     """Boot a guest, with work files in folder."""
-    return asyncio.run(_boot(options, folder, plan))
+    return asyncio.run(_boot(options, folder, plan, guest))
 
 
-async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
+async def _boot(options: RunOptions, folder: Path, plan: Plan | None, guest: Guest) -> Boot:
     began = time.monotonic()
     initrd, console, results = (folder / name for name in ("initrd", "console", "results"))
-    command.write_initrd(options, initrd)
+    guest.write_job(options, initrd)
     monitor = qmp.Monitor()
     files = command.Files(initrd, console, results, monitor.theirs.fileno())
-    qemu = process.Qemu([*command.build(options, files), "-S"], folder / "qemu.log", (files.qmp_fd,), False)
+    qemu = process.Qemu([*guest.command_line(options, files), "-S"], folder / "qemu.log", (files.qmp_fd,), False)
     try:
-        nodes = [drive.node for drive in options.drives]
-        reason, power, drive = await asyncio.wait_for(_talk(monitor, nodes, plan), options.timeout)
+        talk = _talk(monitor, [drive.node for drive in options.drives], plan)
+        if guest.look:
+            talk = _watched(talk, guest.look, console)
+        reason, power, drive = await asyncio.wait_for(talk, options.timeout)
         qemu.wait(10)
     except TimeoutError:
         raise MachineError(
@@ -64,6 +83,18 @@ async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
     said = console.read_text(encoding="utf-8", errors="replace")
     watch.check_drive(said)
     return Boot(reason, power, drive, said, results.read_bytes(), time.monotonic() - began)
+
+
+async def _watched(talk: Coroutine[Any, Any, Found], look: Callable[[Path], None], console: Path) -> Found:
+    """Await the guest's end while its console is looked at."""
+    task = asyncio.ensure_future(talk)
+    try:
+        while not (await asyncio.wait((task,), timeout=LOOK_SECONDS))[0]:
+            if console.exists():
+                look(console)
+        return task.result()
+    finally:
+        task.cancel()
 
 
 async def _talk(monitor: qmp.Monitor, nodes: list[str], plan: Plan | None) -> tuple[str, Json, Json]:

@@ -332,13 +332,14 @@ def build(options: RunOptions, files: Files) -> list[str]:
         line += ["-blockdev", blockdev(options, drive), *device(drive, front)]
     for image in images(options):
         line += image.words
-    line += _consoles(options, files)
+    line += consoles(options, files)
     if files.qmp_fd >= 0:
         line += ["-chardev", f"socket,id=qmp,fd={files.qmp_fd}", "-mon", "chardev=qmp,mode=control"]
     return line + qmp_words(options) + options.qemu_args
 
 
-def _consoles(options: RunOptions, files: Files) -> list[str]:
+def consoles(options: RunOptions, files: Files) -> list[str]:
+    """Return the two UARTs: the console, and the results."""
     if options.shell:
         line = ["-chardev", "stdio,id=con,mux=on,signal=off", "-mon", "chardev=con,mode=readline"]
     else:

@@ -150,7 +150,7 @@ def kernel_file(args: argparse.Namespace) -> Path | None:
             f"--kernel: there is no {args.kernel}{names.nearest(args.kernel, paths.KERNELS)}",
             f"use one of: {', '.join(paths.KERNELS)}; or the file of a kernel of your own",
         )
-    return _readable("kernel", args.kernel)
+    return readable("kernel", args.kernel)
 
 
 def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
@@ -171,7 +171,7 @@ def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
     if args.precondition == "device":
         raise SlateError("--precondition device: works in Slate's own guest only", "use --precondition instant")
     if args.image:
-        own.image = _readable("image", args.image)
+        own.image = readable("image", args.image)
         own.image_format, own.image_bytes = examine(own.image, bootable=own.kernel is None, writes=not own.from_ssd)
     if own.from_ssd and not own.image and not (args.drive and Path(args.drive).exists()):
         raise SlateError(
@@ -202,7 +202,7 @@ def set_network(own: OwnGuest, args: argparse.Namespace, realtime: bool) -> None
     if own.nic:
         own.ssh_port = _port(args.ssh_port)
     if args.ssh_key:
-        own.key = _readable("ssh-key", args.ssh_key)
+        own.key = readable("ssh-key", args.ssh_key)
         own.key_text = _public_key(own.key)
 
 
@@ -257,7 +257,7 @@ def _kernel(own: OwnGuest, args: argparse.Namespace) -> None:
         if getattr(args, name) and not own.kernel:
             raise SlateError(f"--{name} without --kernel FILE", "name the kernel's file with --kernel")
     if args.initrd:
-        own.initrd = _readable("initrd", args.initrd)
+        own.initrd = readable("initrd", args.initrd)
     if args.append is not None:
         own.append = args.append
     if args.modules:
@@ -282,7 +282,8 @@ def _modules(own: OwnGuest, args: argparse.Namespace) -> None:
     own.append += TO_IMAGE
 
 
-def _readable(option: str, name: str) -> Path:
+def readable(option: str, name: str) -> Path:
+    """Return the path of a file that the user named, if it can be read."""
     path = Path(name)
     if not path.is_file():
         what = "is not a file" if path.exists() else "no such file"

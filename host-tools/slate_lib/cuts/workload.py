@@ -16,6 +16,7 @@ import argparse
 import hashlib
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -184,16 +185,19 @@ def root_of(workload: Workload, kernel: str) -> bytes:
 
 def needed(archive: Path, workload: Workload) -> bytes:
     """Return a cpio archive, uncompressed, without the files that a work does not need."""
+    return b"".join(record for name, record, _ in members(archive) if workload.needs(name))
+
+
+def members(archive: Path) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield each file of a compressed cpio archive: its name, its record, its content."""
     done = subprocess.run(["lz4", "-dc", archive], capture_output=True, check=False)
     if done.returncode:
         raise SlateError(f"lz4 can not unpack {paths.short(archive)}", paths.make("guest"))
-    data, kept, at, name = done.stdout, [], 0, ""
+    data, at, name = done.stdout, 0, ""
     while name != "TRAILER!!!":  # "newc": a head of 110 bytes in hexadecimal, the name, the content
         size, name_size = int(data[at + 54 : at + 62], 16), int(data[at + 94 : at + 102], 16)
         name = data[at + 110 : at + 109 + name_size].decode()
         content = at + (110 + name_size + 3 & ~3)
         end = content + (size + 3 & ~3)
-        if workload.needs(name):
-            kept.append(data[at:end])
+        yield name, data[at:end], data[content : content + size]
         at = end
-    return b"".join(kept)
