@@ -29,6 +29,7 @@ TURNS: tuple[dict[str, tuple[str, ...]], ...] = (
             "test_suites.Suites.test_nftl_xfs",
             "test_placement.*",
             "test_zoned.Zones.test_cut_under_load",
+            "test_cutimage.*",
         ),
     },
     {

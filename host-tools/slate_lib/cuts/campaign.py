@@ -14,13 +14,13 @@ import shlex
 from pathlib import Path
 
 from .. import command, paths
-from ..boot import Boot, boot
+from ..boot import SLATES, Boot, boot
 from ..errors import MachineError, naming, plain
 from ..options import RunOptions
 from ..powercut import CUT, ENDED, Plan
 from ..shape import Json
 from ..work import Script
-from . import counts, kinds, logfile
+from . import counts, image, kinds, logfile
 from .files import (
     BY_CLOCK,
     GROUP,
@@ -33,7 +33,7 @@ from .files import (
     same_drives,
     with_room,
 )
-from .times import When, commands, ends
+from .times import When, commands, ends, since
 from .workload import VERDICTS, Workload, root_of, verdict_of
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
@@ -86,6 +86,7 @@ class Recorded:
     seed: int
     trace: Path
     report: bytes
+    end_ns: int = 0  # when its latest cut came
 
 
 @dataclasses.dataclass
@@ -102,6 +103,8 @@ class Campaign:
     kind: kinds.Kind = kinds.KINDS["off"]
     words: tuple[str, ...] = ()  # the options that repeat its cuts
     states: int = 1  # of each cut that are checked, with the kind subset
+    own: image.Image | None = None  # of the user's, in which the scripts run; None: in Slate's guest
+    check_in_slate: bool = False  # the check runs in Slate's guest nevertheless
     job_start_ns: int = 0
 
     @property
@@ -112,7 +115,7 @@ class Campaign:
     @property
     def group(self) -> int:
         """Return how many cuts a recording has."""
-        return GROUP_ON_HOST if self.workload.on_host else GROUP
+        return GROUP_ON_HOST if self.workload.on_host or self.own else GROUP
 
     def options(self, name: str, drive: Path, files: dict[str, bytes], **environment: object) -> RunOptions:
         """Return the options of a boot with one of the scripts, and further files for it."""
@@ -128,20 +131,39 @@ class Campaign:
 
     def boot(self, options: RunOptions, plan: Plan | None = None) -> Boot:
         """Boot a guest."""
+        guest = self.own.guest() if self.own and (plan or not self.check_in_slate) else SLATES
         with with_room(self.folder):
-            return boot(options, self.folder, plan)
+            return boot(options, self.folder, plan, guest)
 
     def prepare(self) -> None:
         """Make the drive with which every cut begins."""
-        self.base.root = self.folder / "root"
+        if self.own:
+            self.prepare_image(self.own)
+            return
         with naming(self.folder):
-            self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
+            self.set_root()
             found = self.boot(self.options("make", self.origin, {}))
         files_of(found, "while the drive was prepared")
         start = _JOB_START.search(found.console)
         if not start:
             raise MachineError(f"the drive could not be prepared{found.last_words()}")
         self.job_start_ns = round(float(start[1]) * 1e9)
+
+    def set_root(self) -> None:
+        """Make the files of Slate's guest."""
+        self.base.root = self.folder / "root"
+        self.base.root.write_bytes(root_of(self.workload, self.base.kernel))
+
+    def prepare_image(self, own: image.Image) -> None:
+        """Copy the image, and make the drive without a boot; 'make' runs in the guest of the work, before it."""
+        with naming(self.folder), with_room(self.folder):
+            if self.check_in_slate:
+                self.set_root()
+            own.copy()
+            sets = [word for setting in self.base.settings for word in ("--set", setting)]
+            replayed("--image", "--profile", self.base.profile, *sets, "--set", "ftl.payload=yes", "--drive",
+                     self.origin, "--fill", self.base.fill, "--age", self.base.age, "--limit", 1,
+                     "gen:rand4k,foot=4KiB,n=1,read=1000")  # fmt: skip
 
     def moment(self, index: int, at_ns: int | None = None) -> Moment:
         """Return a cut, by number; at_ns None: at a random time."""
@@ -170,7 +192,8 @@ class Campaign:
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
         found = self.cut(seed, last, drive, trace if self.recorded else None)
-        work = Recorded(seed, trace, found.results)
+        last = self.timed(last, found)
+        work = Recorded(seed, trace, found.results, last.at_ns)
         if not self.recorded:
             return work
         copy, power = self.replay(work, last, "last")
@@ -183,12 +206,24 @@ class Campaign:
             )
         return work
 
+    def plan(self, moment: Moment) -> Plan:
+        """Return QEMU's plan of a cut. When an image begins the work, it sets a mark, from which the drive counts."""
+        if not self.own:
+            return moment.plan
+        return dataclasses.replace(moment.plan, at_ns=moment.at_ns - self.job_start_ns, mark=image.START)
+
+    def timed(self, moment: Moment, found: Boot) -> Moment:
+        """Return a cut with its time on the drive's clock, and take over from it when the work of an image began."""
+        self.job_start_ns += (cut_ns := found.power["cut-ns"]) - moment.at_ns
+        return dataclasses.replace(moment, plan=dataclasses.replace(moment.plan, at_ns=cut_ns))
+
     def cut(self, seed: int, moment: Moment, drive: Path, trace: Path | None = None) -> Boot:
         """Copy the first drives, and run the guest on the copies up to a cut by QEMU. trace: its recording."""
         for number in range(len(self.base.drives)):
             copy_sparse(beside(self.origin, number), beside(drive, number))
-        options = self.options("work", drive, {}, CUTS_SEED=seed)
-        found = self.boot(dataclasses.replace(options, record_content=trace), moment.plan)
+        mark = {"CUTS_MARK": image.START} if self.own else {}
+        options = self.options("work", drive, {}, CUTS_SEED=seed, **mark)
+        found = self.boot(dataclasses.replace(options, record_content=trace), self.plan(moment))
         keep_console(self.folder, "work")
         if found.reason != CUT:
             raise MachineError(
@@ -212,7 +247,8 @@ class Campaign:
         rows, nand = self.folder / "ended.csv", self.folder / "commands.csv"
         replayed("--cut-at", "--drive", self.origin, *BY_CLOCK, "--csv", rows, "--commands", nand, work.trace)
         with open(rows, encoding="utf-8") as requests, open(nand, encoding="utf-8") as file:
-            return ends(csv.DictReader(requests)) | commands(csv.DictReader(file))
+            found = ends(csv.DictReader(requests)) | commands(csv.DictReader(file))
+        return since(found, self.job_start_ns) if self.own else found  # an image's recording has its boot and 'make'
 
     def take(self, work: Recorded, moment: Moment, losses: list[kinds.Loss], name: str) -> Path:
         """Copy the first drive, and make it as if, of all requests until the cut, only `losses` had been lost.
@@ -290,6 +326,8 @@ def header(campaign: Campaign) -> Json:
         **({"states": campaign.states} if campaign.states > 1 else {}),
         **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
         **_kernel_facts(campaign.base),
+        **(campaign.own.facts if campaign.own else {}),
+        **({"check_in_slate": True} if campaign.check_in_slate else {}),
         "repeat": shlex.join(["slate", "cuts", *campaign.words]),
     }
 

@@ -26,10 +26,11 @@ from ..errors import JOB_FAILED, OK, SlateError, naming, quoted
 from ..options import APPS_MEM_MIN, RunOptions, set_kernel
 from ..shape import Json
 from ..values import check_settings, number, share
-from . import counts, explain, groups, kinds, logfile, report, shrink, survey, times, workload
+from . import counts, explain, groups, image, kinds, logfile, report, shrink, survey, times, workload
 from .campaign import TYPE, ZONES, Campaign, header, unrecorded
 from .files import GROUP, GROUP_ON_HOST, work_folder
 
+IMAGE_MEM = 1 << 30  # bytes of a guest from an image
 _ID = re.compile(r"(\d+):(\d+)")
 
 EXAMPLES = """\
@@ -57,6 +58,7 @@ OPTIONS = (
            "'make guest-kernel' builds it), debian, or a bzImage or vmlinux of your own; an id names a different cut "
            "with each"),
     *workload.OPTIONS,
+    *image.OPTIONS,
     Option("--modules", "DIR", "modules of --kernel FILE (docs/kernels.md)"),
     Option("--guest", "NAME", "another guest than the default; it makes other cuts of an id"),
     dataclasses.replace(SET, about=f"{SET.about}; with several drives, N:SECTION.KEY=VALUE is for nvmeN only"),
@@ -112,8 +114,24 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     zoned = [drive.setting(TYPE) == ZONES for drive in base.drives]
     work.check_drives(zoned)
     zones = any(zoned)
+    own = image.from_arguments(args, folder)
+    if own and (kind.lives or without):
+        raise SlateError(f"{without or f'--kind {args.kind}'} with --image: each cut would take a boot of its own",
+                         "use Slate's guest, or another drive or kind")  # fmt: skip
     if zones:
         set_zones(base, args, work)
+    if not own or args.check_in_slate:
+        set_guest(base, args, work, zones)
+    else:
+        command.check_qemu()
+    if own:
+        base.mem = IMAGE_MEM
+    return Campaign(base, work, seed, span, folder, folder / "origin.slate", at, kind, tuple(words), states, own,
+                    args.check_in_slate)  # fmt: skip
+
+
+def set_guest(base: RunOptions, args: argparse.Namespace, work: workload.Workload, zones: bool) -> None:
+    """Set what Slate's guest needs, and check that it is built."""
     base.mem = APPS_MEM_MIN if work.apps else 400 << 20
     base.apps = work.apps
     args.kernel = args.kernel or work.kernel
@@ -126,8 +144,6 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
             "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
         )
     command.check_built(base)
-    return Campaign(base, work, seed, span, folder, folder / "origin.slate", at, kind, tuple(words),
-                    states)  # fmt: skip
 
 
 def profiles_of(args: argparse.Namespace) -> list[str]:
@@ -236,13 +252,13 @@ def explained(account: shrink.Account | None, cut: str) -> int:
 
 def options_of(args: argparse.Namespace) -> list[str]:
     """Return the options that repeat a campaign's cuts, without those of their times."""
-    names = ("kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "age", "span", "per_boot",
-             "states")  # fmt: skip
+    names = ("kernel", "modules", "guest", "fs", "ready", "work", "check", "make", "image", "age", "span",
+             "per_boot", "states")  # fmt: skip
     words = [word for name in args.profile for word in ("--profile", name)]
     words += [word for name in names if getattr(args, name)
               for word in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]  # fmt: skip
     words += [word for name in args.file for word in ("--file", name)] + ["--apps"] * args.apps
-    words += ["--check-on-host"] * args.check_on_host
+    words += ["--check-on-host"] * args.check_on_host + ["--check-in-slate"] * args.check_in_slate
     words += [word for setting in args.set for word in ("--set", setting)]
     return [*words, "--seed", args.seed, *(["--take", args.take] if args.take else ["--kind", args.kind])]
 
@@ -305,7 +321,7 @@ def run(args: argparse.Namespace) -> int:
     if args.cut_at == "":
         raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
     if args.survey:
-        for name in ("fs", "ready", "work", "check", "make", "id", "cut_at", "take", "keep", "log", "json"):
+        for name in ("fs", "ready", "work", "check", "make", "image", "id", "cut_at", "take", "keep", "log", "json"):
             if getattr(args, name):
                 raise SlateError(f"--{name.replace('_', '-')} with --survey: it replays a recording, without a guest",
                                  "leave one of them out")  # fmt: skip

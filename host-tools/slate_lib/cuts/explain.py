@@ -22,7 +22,7 @@ def run(campaign: Campaign, index: int, words: list[str]) -> shrink.Account | No
     group = index // campaign.group
     last = campaign.end() if campaign.at else groups.last(campaign, group)
     work = campaign.work(group, last)
-    at_ns = resolve(campaign.when(index), work.report, last.at_ns, campaign.events(work)) if campaign.at else None
+    at_ns = resolve(campaign.when(index), work.report, work.end_ns, campaign.events(work)) if campaign.at else None
     bad = campaign.moment(index, at_ns)
 
     def verdicts(times: list[int]) -> list[bool]:

@@ -31,10 +31,9 @@ from .times import announced, resolve
 def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
     """Return the log's lines for some cuts of a group."""
     if campaign.at:
-        end = campaign.end()
-        work = campaign.work(number, end)
+        work = campaign.work(number, campaign.end())
         events = campaign.events(work)
-        times = {index: resolve(campaign.when(index), work.report, end.at_ns, events) for index in indices}
+        times = {index: resolve(campaign.when(index), work.report, work.end_ns, events) for index in indices}
         wanted = [campaign.moment(*one) for one in times.items()]
     elif campaign.kind.lives or not campaign.recorded:  # each of its cuts has a guest of its own
         work = Recorded(campaign.seed_of(number), campaign.folder / "none", b"")
@@ -70,7 +69,7 @@ def cut(campaign: Campaign, work: Recorded, moment: Moment, name: str) -> tuple[
     if not campaign.recorded:
         drive = campaign.folder / f"{name}.slate"
         found = campaign.cut(work.seed, moment, drive)
-        return drive, found.power | {"gc-runs": 0}, announced(found.results, moment.at_ns)
+        return drive, found.power | {"gc-runs": 0}, announced(found.results, found.power["cut-ns"])
     if not kind.choose:
         return *campaign.replay(work, moment, name, *kind.replay), durable
     _, power = campaign.replay(work, moment, name, "--unflushed", *campaign.lies())

@@ -132,6 +132,12 @@ def commands(rows: Iterable[dict[str, str]]) -> dict[str, list[int]]:
     return found
 
 
+def since(found: Mapping[str, list[int]], begin_ns: int) -> dict[str, list[int]]:
+    """Return the times of those that began, or, if that is not known, ended, after a time."""
+    begins = {op: found.get(f"{op.removesuffix('-begin')}-begin", times) for op, times in found.items()}
+    return {op: [ns for ns, begin in zip(times, begins[op]) if begin >= begin_ns] for op, times in found.items()}
+
+
 def resolve(when: When, report: bytes, end_ns: int, events: Mapping[str, list[int]] | None = None) -> int:
     """Return the time on the drive's clock. end_ns: time until which the work ran; events: ends() and commands()."""
     if not when.base:
