@@ -38,6 +38,7 @@ WIDTH, HEIGHT = 4.4, 2.9  # inches; the width of a phone's screen
 MOST_TICKS = 7  # more labels such as '500 µs' would touch each other
 FINE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 LABEL = 48  # characters of a line's name that are shown
+SIDE = 24  # likewise of a bar's
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "slate",
@@ -191,6 +192,11 @@ def log_us(axis: Axis) -> None:
 def label(name: str) -> str:
     """Make a user's name safe as a label: matplotlib leaves '_x' out of legends."""
     return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
+
+
+def short(name: str) -> str:
+    """Return a name for the side of a bar: both of its ends if it is long, because long names may begin alike."""
+    return name if len(name) <= SIDE else f"{name[: SIDE // 2]}…{name[1 - SIDE // 2 :]}"
 
 
 def duration(ns: float) -> str:

@@ -40,6 +40,10 @@ class Line:
     words: Words
     values: list[float | str | None]
 
+    def cells(self) -> list[str]:
+        """Return the words for each value, with its relation to the first one."""
+        return [f"{self.words(value)}{_ratio(self, i)}" for i, value in enumerate(self.values)]
+
 
 @dataclass
 class Group:
@@ -236,13 +240,13 @@ def _ratio(line: Line, number: int) -> str:
 def text(found: Comparison, color: bool) -> str:
     """Return the comparison as text for a terminal."""
     bold, dim, plain = (BOLD, DIM, PLAIN) if color else ("", "", "")
-    width = max(WIDTH, *(len(name) + 2 for name in found.names))
+    cells = [cell for group in found.groups for line in group.lines for cell in line.cells()]
+    width = max(WIDTH, *(len(word) + 2 for word in (*found.names, *cells)))
     lines = [bold + f"{'':<{NAME}}" + "".join(f"{name:>{width}}" for name in found.names) + plain]
     for group in found.groups:
         lines.append(bold + group.name + plain)
         for line in group.lines:
-            cells = [f"{line.words(value)}{_ratio(line, i)}" for i, value in enumerate(line.values)]
-            lines.append(f"  {line.what:<{NAME - 2}}" + "".join(f"{cell:>{width}}" for cell in cells))
+            lines.append(f"  {line.what:<{NAME - 2}}" + "".join(f"{cell:>{width}}" for cell in line.cells()))
     lines.append(bold + "what differs" + plain)
     for key, values in found.differs:
         short = [value if len(value) < width else "…" + value[-width + 3 :] for value in values]
@@ -264,8 +268,8 @@ def render(found: Comparison) -> str:
             table.add(
                 "\u2003" + line.what,
                 [
-                    (f"{line.words(value)}{_ratio(line, i)}", None if isinstance(value, str) else value)
-                    for i, value in enumerate(line.values)
+                    (cell, None if isinstance(value, str) else value)
+                    for cell, value in zip(line.cells(), line.values)
                 ],
             )
     differs = Table("differs", ("", *found.names), lines=True)

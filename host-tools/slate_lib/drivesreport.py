@@ -14,8 +14,8 @@ import copy
 from collections.abc import Callable
 
 from . import fioresult, units
-from .account import OPS, PERCENTILES, Device, JobAccount, OpAccount, points_ns
-from .report import BOLD, DIM, Report
+from .account import OPS, Device, JobAccount, OpAccount, points_ns
+from .report import BOLD, DIM, Line, Report, rate
 from .rows import WHOLE_RUN, Row
 from .shape import Json
 
@@ -101,34 +101,35 @@ class DrivesReport(Report):
 
     # ---- jobs
 
+    def _sections(self) -> list[str]:
+        jobs = dict.fromkeys(job for one in self.each for job in one.device.labels())
+        return fioresult.sections(self.fio) or list(jobs) or [WHOLE_RUN]
+
+    def _names(self) -> int:
+        return max([16, *(len(name) for name in self._sections())])
+
     def _jobs(self) -> None:
         """Add the table of latencies: for each job a line of the guest, of each drive, and of all drives."""
         guest = fioresult.rows(self.fio)
-        jobs = dict.fromkeys(job for one in self.each for job in one.device.labels())
-        names = fioresult.sections(self.fio) or list(jobs) or [WHOLE_RUN]
-        self._add(
-            f"{'latency, µs':<22}{'IOPS':>9}{'MiB/s':>8}{'mean':>9}"
-            + "".join(f"{name:>9}" for name in (*PERCENTILES.values(), "max")),
-            BOLD,
-        )
-        for name in names:
+        lines: list[Line] = []
+        for name in self._sections():
             accounts = [self._account(one.device, name) for one in self.each]
             shown = name
             for op in OPS:
                 row = next((row for row in guest if (row.job, row.op) == (name, op)), None)
                 if row:
-                    self._guest_line(Row(name, op, row, None, None), shown)
+                    lines.append(self._guest_line(Row(name, op, row, None, None), shown))
                     shown = ""
-                shown = self._drive_lines(shown, op, bool(row), accounts)
+                found = self._drive_lines(shown, op, bool(row), accounts)
+                shown = "" if found else shown
+                lines += found
+        self._add_latencies(lines)
 
     def _account(self, device: Device, job: str) -> JobAccount | None:
         return JobAccount(device.total, 0, 0, []) if job == WHOLE_RUN else device.job(job)
 
-    def _drive_lines(self, name: str, op: str, told: bool, accounts: list[JobAccount | None]) -> str:
-        """Add a line for each drive that had such I/Os, and one for all.
-
-        Returns the name if it has not been shown yet.
-        """
+    def _drive_lines(self, name: str, op: str, told: bool, accounts: list[JobAccount | None]) -> list[Line]:
+        """Return a line for each drive that had such I/Os, and one for all."""
         found = [
             (label, account.account.op[op], account.end_ns - account.begin_ns)
             for label, account in zip(self.labels, accounts)
@@ -136,27 +137,23 @@ class DrivesReport(Report):
         ]
         if len(found) > 1:
             found.append((ALL, together([one for _, one, _ in found]), max(ns for _, _, ns in found)))
+        lines: list[Line] = []
         for label, one, ns in found:
-            head = " " * 22 if told else f"{name[:16]:<16} {op:<5}"
-            rate = f"{units.count(one.ios) + ' I/Os':>17}"
-            if ns:
-                rate = f"{units.rate(one.ios / ns * 1e9):>9}{one.bytes / ns * 1e9 / (1 << 20):>8,.1f}"
+            first = not told and not lines
+            rates = rate(one.ios / ns * 1e9, one.bytes / ns * 1e9) if ns else (units.many(one.ios, "I/O"),)
             figures = [one.mean_ns(), *points_ns(one), one.latency_max_ns]
-            self._add(
-                head + rate + "".join(f"{units.us(value):>9}" for value in figures) + f"  {label}",
-                DIM if told else "",
-            )
-            told, name = True, ""
-        return name
+            lines.append(Line(self._label(name, op) if first else "", rates, figures, label, "" if first else DIM))
+        return lines
 
     # ---- the whole run
 
     def _side_by_side(self) -> None:
         devices = [one.device for one in self.each]
-        width = 12 if len(devices) <= _FEW else 10
+        table = self._table(devices)
+        width = max(12 if len(devices) <= _FEW else 10, *(len(cell) + 1 for _, cells in table for cell in cells))
         self._add()
         self._add(f"{'drives':<16}" + "".join(f"{name:>{width}}" for name in (*self.labels, ALL)), BOLD)
-        for name, cells in self._table(devices):
+        for name, cells in table:
             self._add(f"{name:<16}" + "".join(f"{cell:>{width}}" for cell in cells))
 
     def _table(self, devices: list[Device]) -> list[tuple[str, list[str]]]:

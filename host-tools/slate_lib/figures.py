@@ -446,7 +446,7 @@ def where(made: Charts, rows: list[Row]) -> list[str]:
         return out
     bars = [_shares(row) for row in shown]
     used = [part for part in PART_STYLE if any(bar[part] > 0.002 for bar in bars)]
-    names = [f"{row.job[:16]}\n{row.op}" for row in shown]
+    names = [f"{charts.short(row.job)}\n{row.op}" for row in shown]
     with made.figure(out, "Mean latency by cause", 1, 1.5 + 0.42 * len(shown)) as axes:
         left = [0.0] * len(shown)
         for part in used:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import byjob, counters, limits, profiles, rows, units, warn
@@ -47,6 +48,27 @@ PART_COLUMNS = (
     ("namespace-queue", "ns-q", 7),
 )
 SELDOM = ("link", "controller", "namespace-queue")  # not every drive has such a part
+
+
+@dataclass(frozen=True)
+class Line:
+    """Holds a line of the table of latencies."""
+
+    label: str
+    rate: tuple[str, ...]  # IOPS and MiB/s, or a text in place of both
+    figures: list[float | None]
+    whose: str
+    style: str = ""
+
+
+def rate(iops: float, bytes_per_s: float) -> tuple[str, str]:
+    """Return the words for a rate."""
+    return units.rate(iops), f"{bytes_per_s / (1 << 20):,.1f}"
+
+
+def widths_of(least: Iterable[int], lines: Iterable[Iterable[str]]) -> list[int]:
+    """Return the widths of columns, in which a blank is before each cell."""
+    return [max(column) for column in zip(least, *([len(cell) + 1 for cell in line] for line in lines))]
 
 
 class Report:
@@ -205,42 +227,46 @@ class Report:
         return max([16, *(len(row.job) for row in self.rows)])
 
     def _latencies(self) -> None:
-        self._add(
-            f"{'latency, µs':<{self._names() + 6}}{'IOPS':>9}{'MiB/s':>8}{'mean':>9}"
-            + "".join(f"{name:>9}" for name in (*PERCENTILES.values(), "max")),
-            BOLD,
-        )
+        lines: list[Line] = []
         before = None
         for row in self.rows:
             name = row.job if row.job != before else ""
             before = row.job
             if row.guest:
-                self._guest_line(row, name)
+                lines.append(self._guest_line(row, name))
             if row.drive:
-                self._drive_line(row, "" if row.guest else name)
+                lines.append(self._drive_line(row, "" if row.guest else name))
+        self._add_latencies(lines)
 
-    def _guest_line(self, row: Row, name: str) -> None:
+    def _add_latencies(self, lines: list[Line]) -> None:
+        widths = widths_of((9, 8), [line.rate for line in lines if len(line.rate) > 1])
+        head = "".join(f"{title:>{width}}" for title, width in zip(("IOPS", "MiB/s"), widths))
+        titles = "".join(f"{name:>9}" for name in ("mean", *PERCENTILES.values(), "max"))
+        self._add(f"{'latency, µs':<{self._names() + 6}}{head}{titles}", BOLD)
+        for line in lines:
+            told = [sum(widths)] if len(line.rate) == 1 else widths
+            cells = "".join(f"{cell:>{width}}" for cell, width in zip(line.rate, told))
+            figures = "".join(f"{units.us(value):>9}" for value in line.figures)
+            self._add(f"{line.label:<{self._names() + 6}}{cells}{figures}  {line.whose}", line.style)
+
+    def _label(self, name: str, op: str) -> str:
+        return f"{name:<{self._names()}} {op}"
+
+    def _guest_line(self, row: Row, name: str) -> Line:
         guest = row.guest
         assert guest
         figures = [guest.mean_ns, *points_ns(guest), guest.max_ns]
-        self._add(
-            f"{name:<{self._names()}} {row.op:<5}{units.rate(guest.iops):>9}{guest.bytes_per_s / (1 << 20):>8,.1f}"
-            + "".join(f"{units.us(value):>9}" for value in figures)
-            + "  guest"
-        )
+        return Line(self._label(name, row.op), rate(guest.iops, guest.bytes_per_s), figures, "guest")
 
-    def _drive_line(self, row: Row, name: str) -> None:
+    def _drive_line(self, row: Row, name: str) -> Line:
         drive = row.drive
         assert drive
         figures = [drive.mean_ns(), *points_ns(drive), drive.latency_max_ns]
-        label = f"{'' if row.guest else name:<{self._names()}} {'' if row.guest else row.op:<5}"
-        what = f"{units.count(drive.ios) + ' I/Os' if not row.guest else '':>17}"
+        label = "" if row.guest else self._label(name, row.op)
+        told: tuple[str, ...] = ("" if row.guest else units.many(drive.ios, "I/O"),)
         if row.rate:
-            what = f"{units.rate(row.rate.iops):>9}{row.rate.bytes_per_s / (1 << 20):>8,.1f}"
-        self._add(
-            f"{label}{what}" + "".join(f"{units.us(value):>9}" for value in figures) + "  drive",
-            DIM if row.guest else "",
-        )
+            told = rate(row.rate.iops, row.rate.bytes_per_s)
+        return Line(label, told, figures, "drive", DIM if row.guest else "")
 
     def part_columns(self) -> tuple[tuple[str, str, int], ...]:
         """Return the parts of a latency; those of SELDOM only if the drive has them."""
@@ -307,12 +333,14 @@ class Report:
         if not self.flash:
             return
         self._add()
-        widths = (10, 8, 9, 10, 8, 9)
+        lines = [part.words(self.device.unit_bytes) for part in self.flash]
+        widths = widths_of((10, 8, 9, 10, 8, 9), lines)
+        name = max([17, *(len(part.name) for part in self.flash)]) + 1
         heads = "".join(f"{word:>{width}}" for word, width in zip(byjob.HEADS, widths))
-        self._add(f"{'flash':<18}{heads}  steady", BOLD)
-        for part in self.flash:
-            told = "".join(f"{word:>{width}}" for word, width in zip(part.words(self.device.unit_bytes), widths))
-            self._add(f"{part.name[:17]:<18}{told}  {part.steady}")
+        self._add(f"{'flash':<{name}}{heads}  steady", BOLD)
+        for part, line in zip(self.flash, lines):
+            told = "".join(f"{word:>{width}}" for word, width in zip(line, widths))
+            self._add(f"{part.name:<{name}}{told}  {part.steady}")
 
     def _drive(self) -> None:
         total = self.device.total

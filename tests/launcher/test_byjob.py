@@ -7,7 +7,7 @@ from typing import Any
 from support import account, device, fio, mark, op, record
 
 from slate_lib import byjob
-from slate_lib.account import Device
+from slate_lib.account import Device, label_of
 from slate_lib.report import Report
 from slate_lib.series import Series
 
@@ -93,6 +93,17 @@ class ByJob(unittest.TestCase):
         head = "flash                written     WAF  GC runs  GC moved  erases  flushes  steady"
         self.assertIn(head, text)
         self.assertIn("a                    400 KiB   2.400        7   560 KiB       7        3  ", text)
+
+    def test_names_that_begin_alike(self) -> None:
+        names = ("sequential-write-1M", "sequential-write-4k")
+        for mark_, name in zip(self.raw["marks"], (names[0], names[0], names[1], names[1])):
+            mark_["label"] = label_of(name)
+        for job, name in zip(self.fio["jobs"], names):
+            job["jobname"] = name
+        text = Report(self.raw, self.fio, record()).text()
+        self.assertIn("\nflash                  written     WAF", text)
+        for name, words in zip(names, ("   400 KiB   2.400", "   800 KiB   1.250")):
+            self.assertIn(f"\n{name} {words}", text)
 
 
 class Steady(ByJob):

@@ -2,6 +2,7 @@
 """Test how 'slate compare' relates a figure to the first run's, and its row of the guest's own time."""
 
 import unittest
+from types import SimpleNamespace
 
 from slate_lib import compare, units
 from slate_lib.compare import Line
@@ -27,6 +28,16 @@ class Relations(unittest.TestCase):
 
     def test_equal_ones(self) -> None:
         self.assertEqual(self.of(1000, 1000), "")
+
+    def test_wide_figures_do_not_touch(self) -> None:
+        """'10,000,000 (-90,000,000 ns)' is wider than a column of 19."""
+        line = Line("guest max", units.us, [10e9, 9.91e9, 10e9])
+        found = SimpleNamespace(names=["a", "b", "c"], groups=[compare.Group("job read", [line])], differs=[],
+                                remarks=list)  # fmt: skip
+        lines = compare.text(found, False).splitlines()  # type: ignore[arg-type]
+        (row,) = [line for line in lines if "guest max" in line]
+        self.assertEqual(row.split()[2:], ["10e6", "9.91e6", "(-90,000,000", "ns)", "10e6"])
+        self.assertEqual([len(lines[0].rstrip()), row.index("ns)") + 3], [len(row), lines[0].index("b") + 1])
 
     def test_the_path(self) -> None:
         """The guest's mean is 97,000 ns and the drive's 65,536."""

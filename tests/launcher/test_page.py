@@ -565,6 +565,11 @@ for (const svg of document.querySelectorAll("svg")) {
     }));
 }</script>"""
 
+    def test_names_beside_bars(self) -> None:
+        """A long name keeps both of its ends."""
+        self.assertEqual(charts.short("sequential-write-of-1MiB"), "sequential-write-of-1MiB")
+        self.assertEqual(charts.short("sequential-write-of-64KiB"), "sequential-w…te-of-64KiB")
+
     def test_ends_and_ticks(self) -> None:
         for low, high, ends, ticks in (
             (122.6, 128.7, (100, 200), [100, 120, 150, 200]),

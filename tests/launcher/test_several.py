@@ -242,6 +242,23 @@ class Sums(unittest.TestCase):
         self.assertEqual(table["capacity"], ["256 MiB", "256 MiB", "512 MiB"])
         self.assertNotIn("reads", table)
 
+    def test_jobs_whose_names_begin_alike(self) -> None:
+        """Names are whole, and the columns stay below their titles."""
+        names = ("sequential-write-1M", "sequential-write-4k")
+        done = support.account(write=support.op([65536] * 4))
+        marks = []
+        for name, at in zip(names, (1_000_000, 3_000_000)):
+            label = account.label_of(name)
+            marks += [support.mark("begin", label, at), support.mark("end", label, at + 1_000_000, done)]
+        record = support.record(drives=[{"drive_name": "nvme0"}, {"drive_name": "nvme1"}])
+        result = {"jobs": [support.fio(name, "write", 8, 97000.0) for name in names]}
+        shown = [report.Report(support.device(done, marks), None, record) for _ in range(2)]
+        lines = drivesreport.DrivesReport(shown, result, record).text().splitlines()
+        head = next(line for line in lines if line.startswith("latency"))
+        for name in names:
+            (row,) = [line for line in lines if line.startswith(f"{name} write ")]
+            self.assertEqual(row[: head.index("IOPS") + 4].split(), [name, "write", "1,000"])
+
     def test_live_counters(self) -> None:
         one, two = live.Counters(5, 10, 4096, 3, 1), live.Counters(6, 20, 8192, 2, 4)
         self.assertEqual(live.together([one], [4096]), (one, 4096))
@@ -269,7 +286,9 @@ class Runs(test_run.RunTest):
         text = (self.out / "report.txt").read_text(encoding="utf-8")
         self.assertIn(text, out)
         lines = [line for line in text.splitlines() if line.endswith(("nvme0", "nvme1", "  all", "guest"))][:4]
-        columns = ((0, 22), (22, 31), (31, 39), (39, 48), (48, 57), (57, 66), (66, 75), (75, 84), (84, 93), (95, 100))
+        # Rates of nine and of eight characters have a blank before them.
+        columns = ((0, 22), (22, 32), (32, 41), (41, 50), (50, 59), (59, 68), (68, 77), (77, 86), (86, 95), (97, 102))
+        self.assertIn(" 9,000,000 35,156.2 ", text)
         self.assertEqual(
             [[line[first:end].strip() for first, end in columns] for line in lines],
             [
