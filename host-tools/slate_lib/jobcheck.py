@@ -2,17 +2,18 @@
 """Checks a job that fio's parser accepts, but that would fail or miss the drive after a boot.
 
 A job must do its I/O on the drive, so its files, its place on the drive and its engine are checked.
-A job that prepares its files itself (exec_prerun), or whose trace names the files (read_iolog), may
-use any files, as may the jobs after it; that trace must be in the guest. Sections are read as fio
-reads them: options of [global] apply to the jobs after it.
+A job that prepares its files itself (exec_prerun) may use any files, as may the jobs after it. A trace
+(read_iolog) must be in the guest, and the files that it names must be the drive, too. Sections are read
+as fio reads them: options of [global] apply to the jobs after it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from . import names, units
 from .errors import SlateError
@@ -22,6 +23,7 @@ _ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # flat() writes it, and fo
 _ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset", "nr_files": "nrfiles"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
+LOG_WITHOUT_TIMES = 2  # version of fio's traces; in later ones each line begins with its time
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
 # A drive's devices in the guest are nvme0n1, its partitions, ng0n1 and vda.
@@ -136,13 +138,14 @@ def check(
     environment: dict[str, str],
     engines: Iterable[str],
     drives: list[list[int | None]],
-    given: Collection[str] = (),
+    given: Mapping[str, list[str]] = MappingProxyType({}),
     state: Drives = NEW_DRIVES,
 ) -> None:
     """Raise a SlateError with the line of the first job that cannot do its I/O on the drives.
 
     drives: the sizes of each drive's namespaces in bytes; None: unknown.
-    given: names of the files beside the job in the guest. state: what else is known of the drives.
+    given: the files beside the job in the guest, with those that each names as a trace of fio.
+    state: what else is known of the drives.
     """
     known = set(engines)
     made: set[str] = set()  # traces that earlier jobs write
@@ -157,8 +160,9 @@ def check(
         engine = options.get("ioengine", "psync").partition(",")[0]
         _check_engine(where, engine, known)
         prepared = prepared or "exec_prerun" in options
-        if engine not in _NO_FILES and not prepared and "read_iolog" not in options:
-            _check_files(where, options, drives, state)
+        if engine not in _NO_FILES and not prepared:
+            check_files = _check_traced if "read_iolog" in options else _check_files
+            check_files(where, options, drives, state, given)
         if "exec_prerun" not in options:
             _check_traces(where, options, {*given, *made})
         made.update(_files(options, "write_iolog"))
@@ -224,7 +228,13 @@ def _places_of(options: dict[str, str]) -> list[Place]:
     return [place for file in _files(options) if (place := _place(file))] or [Place(0, 0)]
 
 
-def _check_files(where: str, options: dict[str, str], drives: list[list[int | None]], state: Drives) -> None:
+def _check_files(
+    where: str,
+    options: dict[str, str],
+    drives: list[list[int | None]],
+    state: Drives,
+    _: Mapping[str, list[str]],
+) -> None:
     in_folder = "directory" in options or "opendir" in options
     if in_folder:
         folder = options.get("directory") or options.get("opendir")
@@ -246,27 +256,62 @@ def _check_files(where: str, options: dict[str, str], drives: list[list[int | No
                 f"{where}: filename={file} is not the drive",
                 "in the guest it is /dev/nvme0n1; a file system is made in exec_prerun, or in a script (--cmd)",
             )
-        _check_device(where, file, place, drives, state)
+        _check_device(f"{where}: filename={file}", file, place, drives, state)
 
 
-def _check_device(where: str, file: str, place: Place, drives: list[list[int | None]], state: Drives) -> None:
+def _check_traced(
+    where: str,
+    options: dict[str, str],
+    drives: list[list[int | None]],
+    state: Drives,
+    given: Mapping[str, list[str]],
+) -> None:
+    """Check the files of a job that replays traces: those that they name, or the one that it names in their place."""
+    for trace in _files(options, "read_iolog"):
+        named = [(file, f"the file {file} of read_iolog={trace}") for file in given.get(trace, ())]
+        if one := options.get("replay_redirect"):
+            named = [(one, f"replay_redirect={one}")]
+        for file, said in named:
+            place = _place(file)
+            if not place:
+                raise SlateError(f"{where}: {said} is not the drive", "add replay_redirect=/dev/nvme0n1 to the job")
+            _check_device(f"{where}: {said}", file, place, drives, state)
+
+
+def names_in_trace(lines: Iterable[str]) -> list[str]:
+    """Return the files that a trace of fio adds, each once; none: the lines are those of another file."""
+    found: dict[str, None] = {}
+    version = None
+    for line in lines:
+        words = line.split()
+        if version is None:
+            head = re.match(r"fio version (\d+) iolog", line)
+            if not head:
+                return []
+            version = int(head[1])
+        elif (own := words[version > LOG_WITHOUT_TIMES :])[1:] == ["add"]:
+            found[own[0]] = None
+    return list(found)
+
+
+def _check_device(said: str, file: str, place: Place, drives: list[list[int | None]], state: Drives) -> None:
     if file.startswith("/dev/vda") and not state.virtio:
-        raise SlateError(f"{where}: filename={file} is not there, since the drive is /dev/nvme0n1",
+        raise SlateError(f"{said} is not there, since the drive is /dev/nvme0n1",
                          "use /dev/nvme0n1, or give --frontend virtio-blk")
     if _PARTITION.search(file) and not state.kept:
-        raise SlateError(f"{where}: filename={file}, and a new drive has no partitions",
+        raise SlateError(f"{said}, and a new drive has no partitions",
                          "use /dev/nvme0n1; or make partitions in exec_prerun, or in a script (--cmd)")
     if place.drive >= len(drives):
         count = len(drives)
         here = "one drive, /dev/nvme0n1" if count == 1 else f"{count} drives, to /dev/nvme{count - 1}n1"
         raise SlateError(
-            f"{where}: filename={file}, and this run has {here}",
+            f"{said}, and this run has {here}",
             f"give --profile {place.drive + 1} times, once for each drive; or change the job",
         )
     if not place.is_on(drives):
         count = len(drives[place.drive])
         raise SlateError(
-            f"{where}: filename={file}, and that drive has {units.many(count, 'namespace')}",
+            f"{said}, and that drive has {units.many(count, 'namespace')}",
             f"give --namespace {place.namespace + 1} times, once for each (or --profile, with --one-controller); "
             "or change the job"
             if place.namespace > 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from . import account, estimate, jobcheck, names, paths
@@ -26,6 +27,7 @@ GUEST_ENVIRONMENT = {
     "RUNTIME": "2",
     "IOS": "0",
 }
+TRACE_LINES = 100_000  # of a trace of fio, which names its files first
 HINTS = ("fill", "age", "kernel", "smp", "mem", "precondition", "timeout", "frontend")
 _HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")
 _FIO_NOISE = re.compile(r"^fio: (?=.)")
@@ -101,8 +103,17 @@ def check_on_drives(
     namespaces: those of each drive, if it may have several. files: those beside the job in the guest.
     """
     known = [one or [capacity] for one, capacity in zip(namespaces, capacities)]
-    given = [file.name for file in files]
+    given = {file.name: _named(file) for file in files}
     jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known, given, state)
+
+
+def _named(file: Path) -> list[str]:
+    """Return the files that a trace of fio names; none if the file is something else."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as lines:
+            return jobcheck.names_in_trace(islice(lines, TRACE_LINES))
+    except OSError:
+        return []  # what sends it to the guest reports the error
 
 
 def goal(job: JobFile, environment: dict[str, str], capacity: int) -> estimate.Goal:

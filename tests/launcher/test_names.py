@@ -21,6 +21,7 @@ from slate_lib.errors import USAGE, SlateError
 
 SLATE = ROOT / "host-tools" / "slate"
 ENGINES = ("psync", "libaio", "io_uring", "null")
+TRACES = {"trace": [], "of-sda": ["/dev/sda"], "of-two": ["/dev/nvme0n1", "/dev/nvme1n1"]}
 
 
 def said(*words: Any) -> tuple[int, str]:
@@ -195,7 +196,7 @@ class Jobs(unittest.TestCase):
 
     def check(self, text: str, *capacities: Any) -> None:
         drives = [one if isinstance(one, list) else [one] for one in capacities or (256 << 20,)]
-        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, drives, ["trace"])
+        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, drives, TRACES)
 
     def test_refused(self) -> None:
         for text, what in (
@@ -237,6 +238,10 @@ class Jobs(unittest.TestCase):
             ("[a]\nfilename=/dev/nvme0n1\noffset=100%\n", "offset=100% is beyond"),
             ("[a]\nfilename=/dev/nvme0n1\nbs=1g\n", "bs=1g does not fit on the drive, 256 MiB"),
             ("[a]\nread_iolog=trace:trcae\n", "read_iolog=trcae is not in the guest\n  fix: add --file trcae"),
+            ("[a]\nread_iolog=of-sda\n", "the job [a]: the file /dev/sda of read_iolog=of-sda is not the drive\n"
+             "  fix: add replay_redirect=/dev/nvme0n1"),
+            ("[a]\nread_iolog=trace:of-sda\nreplay_redirect=/dev/sdb\n", "replay_redirect=/dev/sdb is not the drive"),
+            ("[a]\nread_iolog=of-two\n", "the file /dev/nvme1n1 of read_iolog=of-two, and this run has one drive"),
             ("[x]\nfilename=/dev/nvme0n1\n[a\n", "my.fio, line 3: '[a' begins a section and has no ']'"),
         ):
             with self.subTest(text=text), self.assertRaises(SlateError) as caught:
@@ -248,6 +253,16 @@ class Jobs(unittest.TestCase):
         self.check("[/dev/nvme0n1]\nrw=read\n")
         self.check("[a]\nfilename_format=/dev/nvme${x}$jobnumn1\nnumjobs=2\n", 1 << 20, 1 << 20)
         self.check("[a]\nfilename_format=/dev/nvme0n$jobnum\nfilename=/dev/nvme0n1\n")
+
+    def test_files_that_a_trace_names(self) -> None:
+        for lines, found in (
+            ("fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sdb add\n",
+             ["/dev/sda", "/dev/sdb"]),
+            ("fio version 3 iolog\n0 /dev/sda add\n1 /dev/sda open\n\n2 /dev/sda read 0 4096\n", ["/dev/sda"]),
+            ("#!/bin/sh\n/dev/sda add\n", []),
+            ("", []),
+        ):
+            self.assertEqual(jobcheck.names_in_trace(lines.splitlines(True)), found)
 
     def test_several_drives(self) -> None:
         """A job's place is checked against the smallest drive that it names."""
@@ -287,6 +302,8 @@ class Jobs(unittest.TestCase):
             "[a]\nfilename=/mnt/x\nexec_prerun=mount\n",
             "[a]\nread_iolog=trace\n",
             "[a]\nread_iolog=trace:-:/run/made\n",
+            "[a]\nread_iolog=of-sda\nreplay_redirect=/dev/nvme0n1\n",
+            "[a]\nexec_prerun=mkfs\nread_iolog=of-sda\n",
             "[a]\nexec_prerun=blkparse\nread_iolog=made\n",
             "[a]\nfilename=/dev/nvme0n1\nwrite_iolog=made\n[b]\nstonewall\nread_iolog=made\n",
             "[a]\nfilename=/dev/ng0n1\n",
@@ -300,7 +317,7 @@ class Jobs(unittest.TestCase):
     def test_what_is_known_of_the_drives(self) -> None:
         for text, state in (("[a]\nfilename=/dev/vda\n", jobcheck.Drives(virtio=True)),
                             ("[a]\nfilename=/dev/nvme0n1p1\n", jobcheck.Drives(kept=True))):
-            jobcheck.check("my.fio", text, {}, ENGINES, [[256 << 20]], (), state)
+            jobcheck.check("my.fio", text, {}, ENGINES, [[256 << 20]], {}, state)
 
     def test_sections_are_those_of_fio(self) -> None:
         """Names and options are those that the guest's fio prints with --showcmd."""
