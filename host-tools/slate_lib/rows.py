@@ -56,15 +56,15 @@ def build(raw_device: Json, fio: Json | None, of_several: bool = False) -> list[
     guest = fioresult.rows(fio)
     sections = fioresult.sections(fio)
     found: list[Row] = []
-    known = {label for section in sections for label in (label_of(section), device.label(section))}
+    names = {label: section for section in sections for label in (label_of(section), device.label(section))}
     for label in device.labels():
-        if label not in known:
+        if label not in names:
             found += _drive_rows(label, device.job(label))
     for section in sections:
         account = device.job(section) or _only(device, sections)
         mine = _job_rows(section, [row for row in guest if row.job == section], account)
         for row in mine:
-            _annotate(row, of_several)
+            _annotate(row, of_several, names)
         found += mine
     return found or whole_run(device)
 
@@ -103,11 +103,11 @@ def _job_rows(section: str, guest: list[GuestRow], account: JobAccount | None) -
     return found
 
 
-def _annotate(row: Row, of_several: bool) -> None:
+def _annotate(row: Row, of_several: bool, names: dict[str, str]) -> None:
+    """Say what a reader must know of a row. names: the jobs' names, by their labels."""
     if row.account and row.account.shared:
-        row.notes.append(
-            f"the drive's account is shared with {', '.join(row.account.shared)}, which ran in the same time"
-        )
+        others = ", ".join(names.get(label, label) for label in row.account.shared)
+        row.notes.append(f"the drive's account is shared with {others}, which ran in the same time")
     elif of_several and row.guest and row.drive and not row.same_ios:
         row.notes.append(
             f"{row.op}: fio counted {row.guest.ios:,} I/Os on all drives, this one {row.drive.ios:,}: fio's figures "

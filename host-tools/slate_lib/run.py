@@ -34,6 +34,7 @@ from . import (
     series,
     shape,
     signals,
+    units,
 )
 from .drives import Drive
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError, quoted
@@ -484,9 +485,13 @@ class Run:
         tail = quoted(log[-12:])
         if not tail:
             tail = self.watcher.last_words()
+        fix = f"see {paths.short(self.run_dir.path)}/ for the whole output"
+        if self.watcher.killed:
+            memory = self.options.mem
+            what = f"the guest ran out of memory ({units.size(memory)}) and ended {self.watcher.killed}: {what}"
+            fix = f"give it more than --mem {memory >> 20}M, or run fewer clones at once; {fix}"
         print(
-            f"slate: {what} failed in the guest with status {status}{tail}\n"
-            f"  fix: see {paths.short(self.run_dir.path)}/ for the whole output",
+            f"slate: {what} failed in the guest with status {status}{tail}\n  fix: {fix}",
             file=sys.stderr,
         )
         return JOB_FAILED

@@ -26,6 +26,7 @@ STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlo
 PANIC_SECONDS = 2  # for the rest of a panic's text
 _PHASE = re.compile(rb"^SLATE-PHASE ([!-~]+)(?: rc=(\d{1,9}))? (\d{1,15}(?:\.\d+)?)\s*$")
 _PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
+_NO_MEMORY = re.compile(rb"Out of memory: Killed process \d+ \(([^)]*)\)")
 # What Linux says without a root: it has no initramfs, could not unpack it, or can not run its init.
 _NO_ROOT = re.compile(r"VFS: Unable to mount root fs|No working init found")
 _NO_DRIVE = re.compile(r"^init: (no /dev/((?:nvme|vd)[a-z0-9]+) after \d+ s)\s*$", re.MULTILINE)
@@ -112,6 +113,7 @@ class Watcher:
         self.cpu: float | None = None  # QEMU's busy time at the last poll
         self._cpu = (0.0, time.monotonic())
         self._panic: float | None = None
+        self.killed = ""  # the first program that the guest ended for lack of memory
 
     def is_quiet(self) -> bool:
         """Has the console been quiet for a while?"""
@@ -202,6 +204,8 @@ class Watcher:
     def _understand(self, line: bytes, now: float) -> None:
         if _PANIC.search(line):
             self._panic = self._panic or now
+        if found := _NO_MEMORY.search(line):
+            self.killed = self.killed or found[1].decode(errors="replace")
         check_drive(line.decode(errors="replace"))
         match = _PHASE.match(line)
         if not match or match[1].decode() in self.phases:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stand in for QEMU: speak QMP, print a guest's console, send results.
 
-FAKE says what goes wrong: refuse, no-boot, die, panic, no-root, hang, garbage, failed-job, spam,
+FAKE says what goes wrong: refuse, no-boot, die, panic, no-root, hang, garbage, failed-job, no-memory, spam,
 no-drive, die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).
 """
 
@@ -120,7 +120,9 @@ def boot(fake: str, qmp: Qmp, console: IO[bytes]) -> None:
 def work(fake: str, console: IO[bytes]) -> None:
     """Run the job and send its results."""
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0.1")))
-    status = 3 if fake == "failed-job" else 0
+    status = {"failed-job": 3, "no-memory": 137}.get(fake, 0)
+    if fake == "no-memory":
+        console.write(b"[    0.727777] Out of memory: Killed process 134 (fio) total-vm:993884kB\r\n")
     console.write(f"SLATE-PHASE job-start 1.26\r\nSLATE-PHASE job-end rc={status} 2.5\r\n".encode())
     with open(chardev("res")["path"], "wb") as out:
         out.write(b"SLATE-BEGIN\nx" if fake == "garbage" else results(status))

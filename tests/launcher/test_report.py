@@ -83,6 +83,14 @@ class Rows(unittest.TestCase):
         self.assertIsNone(row.path_ns())
         self.assertIn("shared with other", row.notes[0])
 
+    def test_other_jobs_are_told_by_their_names(self) -> None:
+        dev, result = one_job()
+        dev["marks"].insert(1, mark("begin", label_of("other job"), 2000))
+        dev["marks"].insert(2, mark("end", label_of("other job"), 3000))
+        result["jobs"].append(fio("other job", "read", 1, 10.0))
+        row = next(row for row in rows.build(dev, result) if row.job == "job-a")
+        self.assertIn("shared with other job, which", row.notes[0])
+
     def test_clones_join(self) -> None:
         dev, _ = one_job()
         both = {"jobs": [fio("job-a", "read", 1, 10.0, 20), fio("job-a", "read", 3, 30.0, 40)]}

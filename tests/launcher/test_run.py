@@ -277,6 +277,10 @@ class Bad(RunTest):
         self.failure(1, "status 3", "| fio: verify failed", fake="failed-job")
         self.assertTrue((self.out / "fio.json").exists())
 
+    def test_a_guest_without_memory(self) -> None:
+        self.failure(1, "the guest ran out of memory (1 GiB) and ended fio: the job", "status 137",
+                     "fix: give it more than --mem 1024M, or run fewer clones at once; see", fake="no-memory")
+
     def test_out_in_use(self) -> None:
         self.out.mkdir()
         (self.out / "precious").write_text("x", encoding="utf-8")
