@@ -23,6 +23,7 @@ _ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # flat() writes it, and fo
 _ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset", "nr_files": "nrfiles"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
+FOLDER = "/job"  # of the job in the guest
 LOG_WITHOUT_TIMES = 2  # version of fio's traces; in later ones each line begins with its time
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
@@ -95,9 +96,20 @@ def numbered(path: object, text: str) -> Iterator[tuple[object, int, str]]:
         yield path, number, line
 
 
-def for_guest(text: str) -> str:
-    """Return a job that flat() made without the comments that name files of the host."""
-    return "".join(line + "\n" for line in text.splitlines() if not _ORIGIN.fullmatch(line))
+def for_guest(text: str, beside: Collection[str] = ()) -> str:
+    """Return a job that flat() made, for the guest: no comment names a file of the host, and fio finds the traces.
+
+    beside: names of the files in the job's folder, which is not the one where the guest calls fio.
+    """
+    return "".join(_placed(line, beside) + "\n" for line in text.splitlines() if not _ORIGIN.fullmatch(line))
+
+
+def _placed(line: str, beside: Collection[str]) -> str:
+    key, _, value = bare(line).partition("=")
+    if key.strip() != "read_iolog":
+        return line
+    named = _COLON.split(value.strip())
+    return "read_iolog=" + ":".join(f"{FOLDER}/{one}" if one.replace("\\:", ":") in beside else one for one in named)
 
 
 def sections(path: object, text: str) -> list[Section]:

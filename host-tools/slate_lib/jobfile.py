@@ -41,6 +41,7 @@ class JobFile:
     text: str
     sections: list[str] = field(default_factory=list)
     hints: dict[str, str] = field(default_factory=dict)
+    beside: set[str] = field(default_factory=set)  # names of the files that go with it to the guest
 
     @property
     def name(self) -> str:

@@ -287,6 +287,7 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
         options.work = _script(args)
     elif args.job or not options.shell:
         job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
+        job.beside = set(options.programs)
         options.work = Job(job)
     _check_script_args(options, args.cmd_arg)
 

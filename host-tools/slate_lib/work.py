@@ -108,7 +108,8 @@ class Job(Work):
         return shell or "exec_" in self.job.text
 
     def files(self, device: str) -> list[Entry]:
-        return [("job.fio", TEXT, jobcheck.for_guest(self.job.text).replace("/dev/nvme0n1", device).encode())]
+        text = jobcheck.for_guest(self.job.text, self.job.beside)
+        return [("job.fio", TEXT, text.replace("/dev/nvme0n1", device).encode())]
 
     def inputs(self) -> dict[str, Path]:
         return {"job": self.job.path}

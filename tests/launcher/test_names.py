@@ -362,6 +362,13 @@ class Jobs(unittest.TestCase):
             with self.assertRaisesRegex(SlateError, "part.fio, line 2: the job \\[inside\\]: filename=/etc/x"):
                 jobcheck.check(path, text, {}, (), [[1 << 28]])
 
+    def test_traces_that_go_with_the_job(self) -> None:
+        """The guest calls fio in the folder of its results, and they are in the job's."""
+        text = "[a]\nread_iolog = t:made:a\\:b ; two\nbs=4k\n"
+        self.assertEqual(jobcheck.for_guest(text, {"t", "a:b"}),
+                         "[a]\nread_iolog=/job/t:made:/job/a\\:b\nbs=4k\n")  # fmt: skip
+        self.assertEqual(jobcheck.for_guest(text), text.replace(" ; two", "").replace(" = ", "="))
+
     def test_includes(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a.fio"

@@ -284,6 +284,12 @@ class Arguments(Case):
         (self.folder / "env").touch()
         self.refused("--file", str(self.folder / "env"), words=["the run's own is called env", "another name"])
 
+    def test_a_trace_for_the_job(self) -> None:
+        job, trace = self.write("t.fio", "[a]\nread_iolog=trace\n"), self.write("trace", "fio version 2 iolog\n")
+        some = self.parse("--job", job, "--file", trace, job=False)
+        entries = {name: data for name, _, data in command.job_entries(some)}
+        self.assertEqual(entries["job/job.fio"], b"[a]\nread_iolog=/job/trace\n")
+
     def test_placement_handles(self) -> None:
         """The last setting counts; the namespace has all handles; a virtio disk has none."""
         two = ("--set", "ftl.placement_handles=2")
