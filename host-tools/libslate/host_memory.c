@@ -6,12 +6,14 @@
  * free, because Linux drops it before it ends a process. In a container the paths of /proc/self/cgroup may be those of
  * the machine; then the folders do not exist, and the one that is mounted is the container's own group.
  */
+#define _GNU_SOURCE
 #include "host_memory.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PATH_BYTES 4352
 
@@ -125,4 +127,21 @@ uint64_t host_memory_free_in(const char *proc, const char *groups)
 uint64_t host_memory_free(void)
 {
 	return host_memory_free_in("/proc", "/sys/fs/cgroup");
+}
+
+uint64_t host_memory_untouched(void *at, uint64_t bytes)
+{
+	const uint64_t page = 4096;
+	unsigned char there[1024];
+	uint64_t untouched = 0;
+
+	for (uint64_t from = 0; from < bytes; from += sizeof(there) * page) {
+		uint64_t n = bytes - from < sizeof(there) * page ? bytes - from : sizeof(there) * page;
+
+		if (mincore((char *)at + from, n, there) < 0)
+			return 0;
+		for (uint64_t i = 0; i * page < n; i++)
+			untouched += there[i] & 1 ? 0 : page;
+	}
+	return untouched;
 }

@@ -13,5 +13,7 @@
 uint64_t host_memory_free(void);
 /* The same with other folders in place of /proc and /sys/fs/cgroup. */
 uint64_t host_memory_free_in(const char *proc, const char *groups);
+/* Returns the bytes of a mapping that have no memory yet; 0 if that cannot be known. */
+uint64_t host_memory_untouched(void *at, uint64_t bytes);
 
 #endif

@@ -29,7 +29,7 @@
 
 /* ---- memory ------------------------------------------------------------- */
 
-static int map_region(struct region *r, size_t bytes)
+static int map_region(struct region *r, size_t bytes, bool huge)
 {
 	r->bytes = bytes;
 	r->at = NULL;
@@ -41,7 +41,8 @@ static int map_region(struct region *r, size_t bytes)
 		r->at = NULL;
 		return SSD_E_NOMEM;
 	}
-	madvise(r->at, bytes, MADV_HUGEPAGE);	/* only a hint: it halves the time of filling a drive */
+	/* Only a hint: it halves the time of filling a drive. */
+	madvise(r->at, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return SSD_OK;
 }
 
@@ -52,7 +53,7 @@ static void unmap_region(struct region *r)
 	r->at = NULL;
 }
 
-static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
+static int get_memory(struct slate_dev *d, const struct slate_options *o, char err[SLATE_ERR_BYTES])
 {
 	const struct profile *p = &d->profile;
 	size_t running = nand_array_footprint(&p->array);
@@ -61,8 +62,12 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	size_t ftl = controller_footprint(p->ops, &p->ftl, &p->array.geo);
 	uint64_t room = host_memory_free(), need = (uint64_t)running + ftl + image;
 
-	if (p->overcommit || (d->path && !d->file.ephemeral))
-		need -= pool;		/* the file system accounts for the pages of a file */
+	if (slate_watch_memory(d, o, need))
+		return SSD_E_NOMEM;
+	if (d->path && !d->file.ephemeral)
+		need -= image;		/* Linux can write the pages of a file back */
+	else if (p->overcommit)
+		need -= pool;
 	if (need > room) {
 		snprintf(err, SLATE_ERR_BYTES,
 			 "profile %s: the array needs %llu MiB of memory (%llu MiB of it for data) and "
@@ -73,8 +78,8 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 			 "memory.overcommit=yes if most of it will stay unwritten");
 		return SSD_E_NOMEM;
 	}
-	if (map_region(&d->running, running) || (!d->path && map_region(&d->image, image)) ||
-	    map_region(&d->ftl_mem, ftl)) {
+	if (map_region(&d->running, running, true) || (!d->path && map_region(&d->image, image, !d->memory.held)) ||
+	    map_region(&d->ftl_mem, ftl, true)) {
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: cannot map %llu MiB for the array: %s",
 			 p->name, (unsigned long long)(((uint64_t)running + image + ftl) >> 20),
 			 "raise the address space limit (ulimit -v) or use fewer blocks");
@@ -430,11 +435,9 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	if (!result)
 		result = open_file(d, o, err);
 	if (!result)
-		result = get_memory(d, err);
-	if (!result) {
-		slate_watch_memory(d, o);
+		result = get_memory(d, o, err);
+	if (!result)
 		result = start_core(d, err);
-	}
 	if (!result) {
 		slate_forget_statistics(d);
 		result = check_bad_blocks(d, err);
@@ -502,10 +505,16 @@ void slate_close(struct slate_dev *d)
 	free(d->causes);
 	slate_series_free(d);
 	free(d->gone);
+	free(d->memory.held);
 	free(d);
 }
 
 /* ---- queries ------------------------------------------------------------ */
+
+uint64_t slate_refused(const struct slate_dev *d)
+{
+	return d->refused;
+}
 
 uint64_t slate_capacity(const struct slate_dev *d)
 {
@@ -602,6 +611,7 @@ static SSD_APART bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_i
 {
 	if (slate_has_room(d, io))
 		return false;
+	d->refused++;
 	slate_count_refused(d, io->op);
 	refuse(d, now_ns, io, SSD_E_NOSPC);
 	return true;
@@ -652,7 +662,7 @@ static SSD_HOT void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *
 		refuse(d, now_ns, io, io->status);
 		return;
 	}
-	if (SSD_UNLIKELY(d->file.rooms | d->memory.watched) && no_room(d, now_ns, io))
+	if (SSD_UNLIKELY(d->file.rooms || d->memory.held) && no_room(d, now_ns, io))
 		return;
 	if (SSD_UNLIKELY(io->lost | io->zone | io->handle | io->metadata) && !takes(d, io)) {
 		refuse(d, now_ns, io, SSD_E_INVAL);

@@ -38,7 +38,7 @@ struct slate_mark {
  * NULL: none. record_content: path of a file that gets every request and what is
  * written, up to the drive's first power cut, see docs/content-trace.md; NULL: none.
  * profile and backing NULL: the overrides say everything. memory_wanted: returns the bytes of
- * memory that the program will still take, which a drive in memory leaves to it; NULL: none.
+ * memory that the program will still take (not exact: at most), which a drive in memory leaves to it; NULL: none.
  */
 struct slate_options {
 	const char *profile;
@@ -49,7 +49,7 @@ struct slate_options {
 	const char *record;
 	const char *record_content;
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
-	uint64_t (*memory_wanted)(void *opaque);
+	uint64_t (*memory_wanted)(void *opaque, bool exact);
 	void *opaque;
 };
 
@@ -72,6 +72,8 @@ void slate_machine_stands(struct slate_dev *d, bool stands);
 /* Close the drive. Recordings that have not ended are kept. */
 void slate_close(struct slate_dev *d);
 
+/* Returns how many requests were refused because the disk or the memory of the host had no room. */
+uint64_t slate_refused(const struct slate_dev *d);
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */

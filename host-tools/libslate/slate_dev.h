@@ -58,11 +58,15 @@ struct region {
 };
 
 struct memory_room {		/* slate_room.c */
-	bool watched;		/* the drive keeps content in memory */
-	bool tight;		/* there was too little at the last check */
-	uint64_t margin;	/* bytes that must be free for the next writes */
-	uint64_t written;	/* bytes of writes since the last check */
-	uint64_t (*wanted)(void *opaque);	/* bytes that the shell will still take; NULL: none */
+	uint8_t *held;		/* one bit per smallest PB: set when it has memory; NULL: the drive is not watched */
+	uint64_t payload_at, pb_bytes;
+	uint64_t holes;		/* bytes of the PBs without memory */
+	uint64_t grown;		/* bytes of the PBs that got memory since the last look */
+	uint64_t margin;	/* bytes that accepted writes may need */
+	uint32_t refused;	/* writes */
+	bool tight;		/* there was too little at the last look */
+	bool said;
+	uint64_t (*wanted)(void *opaque, bool exact);	/* slate_options.memory_wanted */
 	void *opaque;
 };
 
@@ -88,6 +92,7 @@ struct slate_dev {
 	struct region running, image, ftl_mem;	/* image: unused if there is a file */
 	struct drive_file file;
 	struct memory_room memory;
+	uint64_t refused;		/* requests for which the host's disk or memory had no room */
 	char *path;			/* path of the drive file; NULL: none */
 	bool was_there;
 	bool broken;			/* set by slate_guarded() after a failed assertion */
@@ -233,9 +238,13 @@ void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 int slate_keep_counts(struct slate_dev *d) SSD_MUST_CHECK;
 void slate_count_refused(struct slate_dev *d, enum ftl_op op);	/* count a request that no FTL gets */
 
-/* slate_room.c */
-void slate_watch_memory(struct slate_dev *d, const struct slate_options *o);	/* called once the drive is open */
-void slate_give_memory(struct slate_dev *d, uint64_t offset, uint64_t bytes);	/* bytes of the image, if tight */
+/*
+ * slate_room.c: watch the drive's memory if need_bytes, all that it may take, do not fit. Returns SSD_OK or
+ * SSD_E_NOMEM.
+ */
+int slate_watch_memory(struct slate_dev *d, const struct slate_options *o, uint64_t need_bytes) SSD_MUST_CHECK;
+void slate_hold_memory(struct slate_dev *d, uint64_t offset);	/* a page is about to be stored there in the image */
+void slate_give_memory(struct slate_dev *d, uint64_t offset, uint64_t bytes);	/* these PBs are no longer used */
 bool slate_has_room(struct slate_dev *d, const struct ftl_io *io);
 
 static inline void *slate_image(const struct slate_dev *d)

@@ -8,14 +8,18 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 
 	if (d->path)
 		drive_file_discard(&d->file, offset, bytes);
-	slate_give_memory(d, offset, bytes);
+	if (d->memory.held)
+		slate_give_memory(d, offset, bytes);
 }
 
 static void on_reserve(void *opaque, uint64_t offset)
 {
 	struct slate_dev *d = opaque;
 
-	drive_file_reserve(&d->file, offset);
+	if (d->file.rooms)
+		drive_file_reserve(&d->file, offset);
+	else
+		slate_hold_memory(d, offset);
 }
 
 static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds, unsigned int count)
@@ -31,7 +35,8 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *cm
 struct nand_hooks slate_hooks(struct slate_dev *d)
 {
 	struct nand_hooks hooks = { .opaque = d, .done = d->on_commands || d->watch ? on_commands : NULL,
-				    .discard = on_discard, .reserve = d->file.rooms ? on_reserve : NULL };
+				    .discard = d->path || d->memory.held ? on_discard : NULL,
+				    .reserve = d->file.rooms || d->memory.held ? on_reserve : NULL };
 
 	slate_fault_hooks(d, &hooks);
 	return hooks;

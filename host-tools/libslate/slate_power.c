@@ -281,11 +281,8 @@ static bool has_gone(struct slate_dev *d)
 
 void slate_count_refused(struct slate_dev *d, enum ftl_op op)
 {
-	if (!has_gone(d))
-		return;
-	d->gone->op[op].ios++;
-	d->gone->op[op].errors++;
-	d->gone->op[op].latency_min_ns = 0;
+	if (has_gone(d))
+		d->gone->op[op].errors++;
 }
 
 int slate_keep_counts(struct slate_dev *d)

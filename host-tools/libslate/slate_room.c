@@ -3,79 +3,133 @@
  * slate_room.c - room for what the host writes: on the disk of the drive file (drive_room.c), or in memory.
  *
  * Linux maps more memory than it has, gives it when it is first written to, and ends a process if there is none left.
- * So a drive whose content is in memory asks, after each 8 MiB that the host has written, how much this process may
- * still take (host_memory.c). If that is less than the drive's margin and what the shell will take (a guest's memory
- * that was never touched), memory is tight: that of erased blocks is given back, and if it does not suffice, writes
- * are refused, as on a full disk, until it does.
+ * A drive whose content is in memory is opened if all of it fits, or with memory.overcommit. In the second case, if it
+ * would not fit beside what the shell will take (a guest's memory), the drive is watched as it grows:
  *
- * The margin has what GC and the write buffer may need, and SPARE: between two checks the host writes 8 MiB, for which
- * payload, map, spare areas and the process around them take some pages each.
+ *   held      before a page is stored, its smallest PB counts as held. An erase gives its memory back while memory is
+ *             tight, else the memory waits for the PB's next pages;
+ *   look      after each 4 MiB of growth the next write of the host compares what this process may still take
+ *             (host_memory.c) with what the drive may need: the margin, or what it does not hold if that is less, and
+ *             what is untouched of the tables, the FTL's memory and the guest's;
+ *   tight     if that is more, the memory of erased blocks is given back, and if it does not suffice, writes of the
+ *             host are refused, as on a full disk. Every 64th of them looks again.
+ *
+ * The margin has what GC and the write buffer may need. Huge pages are off for a watched drive's content, because a
+ * page would take 2 MiB, and giving a part of them back frees nothing.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "host_memory.h"
+#include "nand_geom.h"
 #include "slate_dev.h"
 
-#define ASK_BYTES (8u << 20)
-#define SPARE (96ull << 20)
+#define LOOK_BYTES (4u << 20)
+#define SPARE (32ull << 20)	/* for the process around the drive */
+#define LOOK_EVERY 64u		/* number of refused writes between two looks */
 #define HOST_PAGE 4096u
 
-void slate_watch_memory(struct slate_dev *d, const struct slate_options *o)
+int slate_watch_memory(struct slate_dev *d, const struct slate_options *o, uint64_t need_bytes)
 {
-	d->memory = (struct memory_room){
-		.watched = d->profile.array.payload && (!d->path || d->file.ephemeral),
-		.margin = drive_room_margin(&d->profile) + SPARE,
-		.wanted = o->memory_wanted,
-		.opaque = o->opaque,
-	};
+	const struct nand_array_config *a = &d->profile.array;
+	struct memory_room *r = &d->memory;
+	uint64_t wanted = o->memory_wanted ? o->memory_wanted(o->opaque, false) : 0, pbs;
+
+	r->margin = drive_room_margin(&d->profile) + LOOK_BYTES + SPARE;
+	r->wanted = o->memory_wanted;
+	r->opaque = o->opaque;
+	r->payload_at = nand_array_table_bytes(a);
+	r->pb_bytes = (uint64_t)(a->geo.pages_per_block >> a->geo.pb_levels) * a->geo.page_bytes;
+	pbs = (uint64_t)geo_blocks(&a->geo) << a->geo.pb_levels;
+	r->holes = pbs * r->pb_bytes;
+	if (!a->payload || !d->profile.overcommit || d->file.rooms || (d->path && !d->file.ephemeral) ||
+	    need_bytes + wanted <= host_memory_free())
+		return SSD_OK;
+	r->held = calloc(pbs / 8 + 1, 1);
+	return r->held ? SSD_OK : SSD_E_NOMEM;
+}
+
+void slate_hold_memory(struct slate_dev *d, uint64_t offset)
+{
+	struct memory_room *r = &d->memory;
+	uint64_t pb = (offset - r->payload_at) / r->pb_bytes;
+
+	if (!r->held || r->held[pb >> 3] >> (pb & 7) & 1)
+		return;
+	r->held[pb >> 3] |= (uint8_t)(1u << (pb & 7));
+	r->holes -= r->pb_bytes;
+	r->grown += r->pb_bytes;
 }
 
 void slate_give_memory(struct slate_dev *d, uint64_t offset, uint64_t bytes)
 {
+	struct memory_room *r = &d->memory;
 	uintptr_t at = (uintptr_t)slate_image(d) + offset;
 	uintptr_t from = (at + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE, to = (at + bytes) / HOST_PAGE * HOST_PAGE;
 
-	if (d->memory.tight && to > from)
+	if (!r->tight)
+		return;
+	if (to > from)
 		madvise((void *)from, to - from, MADV_DONTNEED);
+	for (uint64_t pb = (offset - r->payload_at) / r->pb_bytes; bytes; pb++, bytes -= r->pb_bytes)
+		if (r->held[pb >> 3] >> (pb & 7) & 1) {
+			r->held[pb >> 3] &= (uint8_t)~(1u << (pb & 7));
+			r->holes += r->pb_bytes;
+		}
 }
 
-static bool is_tight(struct memory_room *r)
+/* Returns what the tables, the FTL and the shell will still take: exactly, or at most. */
+static uint64_t others_bytes(const struct slate_dev *d, bool exact)
 {
-	uint64_t wanted = r->wanted ? r->wanted(r->opaque) : 0;
+	const struct memory_room *r = &d->memory;
+	uint64_t shell = r->wanted ? r->wanted(r->opaque, exact) : 0;
 
-	r->written = 0;
-	r->tight = host_memory_free() < r->margin + wanted;
+	if (!exact)
+		return shell + d->running.bytes + d->ftl_mem.bytes + r->payload_at;
+	return shell + host_memory_untouched(d->running.at, d->running.bytes) +
+	       host_memory_untouched(d->ftl_mem.at, d->ftl_mem.bytes) +
+	       host_memory_untouched(slate_image(d), r->payload_at);
+}
+
+static bool look(struct slate_dev *d)
+{
+	struct memory_room *r = &d->memory;
+	uint64_t need = r->holes < r->margin ? r->holes : r->margin, left = host_memory_free();
+
+	r->grown = 0;
+	r->tight = need && left < need + others_bytes(d, false) && left < need + others_bytes(d, true);
 	return r->tight;
 }
 
-/* Is there too little memory for the content of another write, also without that of erased blocks? */
+/* Is there too little memory for another write, also when that of erased blocks has been given back? */
 static bool memory_is_tight(struct slate_dev *d)
 {
 	bool was = d->memory.tight;
 
-	if (!is_tight(&d->memory))
+	if (!look(d))
 		return false;
 	if (was)
 		return true;
 	nand_array_discard_blank(nand_array_of(d->nand));
-	if (!is_tight(&d->memory))
+	if (!look(d))
 		return false;
-	fprintf(stderr, "slate: profile %s: too little memory is free for the drive's content: writes fail until there "
-		"is more: raise the memory limit of this process's control group, end other programs, or keep the "
-		"content in a drive file\n", d->profile.name);
+	if (!d->memory.said)
+		fprintf(stderr, "slate: profile %s: too little memory is free for the drive's content: writes fail "
+			"until there is more: raise the memory limit of this process's control group, end other "
+			"programs, or keep the content in a drive file\n", d->profile.name);
+	d->memory.said = true;
 	return true;
 }
 
-static bool has_memory(struct slate_dev *d, const struct ftl_io *io)
+static bool has_memory(struct slate_dev *d)
 {
 	struct memory_room *r = &d->memory;
 
-	if (!r->watched || io->op != FTL_WRITE || io == d->own_io)
-		return true;
-	r->written += io->bytes;
-	return (!r->tight && r->written < ASK_BYTES) || !memory_is_tight(d);
+	if (r->tight ? ++r->refused % LOOK_EVERY != 0 : r->grown < LOOK_BYTES)
+		return !r->tight;
+	return !memory_is_tight(d);
 }
 
 bool slate_has_room(struct slate_dev *d, const struct ftl_io *io)
@@ -84,5 +138,5 @@ bool slate_has_room(struct slate_dev *d, const struct ftl_io *io)
 		return true;
 	if (d->file.rooms && !(io->op == FTL_WRITE ? drive_file_has_room(&d->file) : drive_file_is_whole(&d->file)))
 		return false;
-	return has_memory(d, io);
+	return io->op != FTL_WRITE || !d->memory.held || io == d->own_io || has_memory(d);
 }

@@ -323,6 +323,17 @@ static int tell_wrong(const struct replay *r)
 			   "the FTL lost or mixed up data", v.wrong, v.sectors);
 }
 
+/* Requests that the host had no room for never reached the drive: its figures, images and recordings are void. */
+static int had_room(const struct replay *r)
+{
+	uint64_t n = slate_refused(r->dev);
+
+	if (!n)
+		return 0;
+	return replay_fail(REPLAY_FAILED, "%" PRIu64 " request%s had no room on the host's disk or in its memory, so "
+			   "what was measured is void: free some, or take a smaller drive", n, plural(n));
+}
+
 static int report(struct replay *r, double wall_s)
 {
 	int result = 0;
@@ -348,7 +359,9 @@ static int report(struct replay *r, double wall_s)
 	tell_wall(r, wall_s);
 	if (!result && r->o.read_back)
 		result = engine_read_back(r);
-	return result ? result : tell_wrong(r);
+	if (!result)
+		result = tell_wrong(r);
+	return result ? result : had_room(r);
 }
 
 static void close_all(struct replay *r)

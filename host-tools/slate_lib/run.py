@@ -233,7 +233,8 @@ class Run:
             await self._converse(monitor, qemu, plan)
             qemu.wait(10 if not self.recordings.before else 120)  # to pack and write what is left
             said = qemu.said()
-            self.drives_said = [line.removeprefix("slate: ") for line in said if line.startswith("slate: ")]
+            words = (line.removeprefix("slate: ") for line in said if line.startswith("slate: "))
+            self.drives_said = list(dict.fromkeys(words))
             if self.told:
                 self.recordings.check(said)
         finally:

@@ -30,7 +30,7 @@ Made by `tests/bench/table.py` from [now.json](docs/results/bench/now.json). `ma
 minutes; with `MACHINE="a few words"` it renews those rows. A name links to set-up, result and earlier figures.
 
 Machines: {machines}. Wall times on shared machines vary by a factor
-of two, CPU times and ratios less. An empty target means that there is none. "Linux" is the guest's kernel, the default
+of two, CPU times and ratios less. "Linux" is the guest's kernel, the default
 one when the row was measured.
 
 | what | target | now | command |

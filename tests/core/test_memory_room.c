@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory runs out while a drive without a file grows (slate_room.c): writes fail with SSD_E_NOSPC, reads, trims and
- * flushes do not, erased blocks give their memory back, and writes succeed again when there is memory.
+ * Memory runs out while a drive without a file, with memory.overcommit, grows (slate_room.c): writes fail with
+ * SSD_E_NOSPC, reads, trims and flushes do not, erased blocks give their memory back, and writes succeed again when
+ * there is memory. A drive that fits when it is opened, or holds all of its memory, is never refused.
  *
  * What the shell still wants (memory_wanted) is more than any machine has, or nothing, so the test itself takes no
  * memory. What the machine and its control groups leave (host_memory.c) is read from folders that the test makes.
@@ -29,26 +30,30 @@ static const char *const keys[] = {
 	"geometry.channels=1", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1", "geometry.planes_per_die=1",
 	"geometry.blocks_per_plane=200", "geometry.pages_per_block=16", "geometry.page_bytes=8192",
 	"geometry.oob_bytes=256", "timing.read_ns=50000", "timing.program_ns=200000", "timing.erase_ns=1000000",
-	"timing.bus_ps_per_byte=1000", "ftl.capacity_mib=16", "ftl.buffer_units=16", "ftl.gc_start_blocks=4",
-	"ftl.gc_stop_blocks=5", NULL
+	"timing.bus_ps_per_byte=1000", "ftl.capacity_mib=16", "ftl.buffer_units=16", "ftl.gc_start_blocks=60",
+	"ftl.gc_stop_blocks=61", "memory.overcommit=yes", NULL
 };
 
+#define ALL (UINT64_MAX / 2)	/* more than any machine has */
 static uint64_t wanted_bytes;
 
-static uint64_t wanted(void *opaque)
+static uint64_t wanted(void *opaque, bool exact)
 {
-	(void)opaque;
+	(void)opaque, (void)exact;
 	return wanted_bytes;
 }
 
-static void open_in_memory(void)
+/* Open a drive that fits beside what the shell wants, or does not. */
+static void open_in_memory(bool fits)
 {
 	const struct ftl_host host = { on_done, on_copy, NULL };
 	struct slate_options o = { .overrides = keys, .memory_wanted = wanted };
 
-	now = wanted_bytes = 0;
+	now = 0;
+	wanted_bytes = fits ? 0 : ALL;
 	memset(written, 0, sizeof(written));
 	EXPECT_EQ(slate_open(&o, &host, &dev, err), 0);
+	wanted_bytes = 0;
 }
 
 static uint32_t write_until_refused(uint32_t version)
@@ -60,25 +65,57 @@ static uint32_t write_until_refused(uint32_t version)
 	return n;
 }
 
-/* The drive looks after 8 MiB of writes: the write that completes them is the first that fails. */
+/*
+ * The drive looks once 4 MiB, 32 blocks, have memory, which is when the first page of the 32nd is stored: 31 blocks of
+ * 32 units are full then. As many units as the write buffer has may follow.
+ */
 static void writes_fail_until_there_is_memory(void)
 {
 	struct slate_stats stats;
+	uint32_t n;
 
-	open_in_memory();
-	wanted_bytes = UINT64_MAX / 2;
-	EXPECT_EQ(write_until_refused(1), 8 * MIB / UNIT - 1);
+	open_in_memory(false);
+	wanted_bytes = ALL;
+	n = write_until_refused(1);
+	EXPECT(n > 31 * 32 && n <= 31 * 32 + 2 + 16);
 	EXPECT_EQ(write_unit(0, 2), SSD_E_NOSPC);
 	EXPECT_EQ(write_unit(1, 2), SSD_E_NOSPC);
 	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
 	EXPECT_EQ(io(FTL_TRIM, UNITS - 1), SSD_OK);
 	all_is_there(UNITS);
+	EXPECT_EQ(slate_refused(dev), 3);
 	slate_get_stats(dev, &stats);
 	EXPECT_EQ(stats.ftl.op[FTL_WRITE].errors, 3);
-	EXPECT_EQ(stats.ftl.op[FTL_WRITE].ios, 8 * MIB / UNIT + 2);
+	EXPECT_EQ(stats.ftl.op[FTL_WRITE].ios, n);	/* those that the drive served */
 	EXPECT_EQ(stats.ftl.op[FTL_READ].errors + stats.ftl.op[FTL_TRIM].errors + stats.ftl.op[FTL_FLUSH].errors, 0);
 	wanted_bytes = 0;
-	EXPECT_EQ(write_until_refused(3), UNITS);
+	for (n = 3; write_unit(0, 3) != SSD_OK; n++)	/* every 64th refused write looks again */
+		;
+	EXPECT_EQ(n, 64);
+	EXPECT_EQ(write_until_refused(4), UNITS);
+	all_is_there(UNITS);
+	slate_close(dev);
+}
+
+static void a_drive_that_fits_is_not_watched(void)
+{
+	open_in_memory(true);
+	wanted_bytes = ALL;
+	EXPECT_EQ(write_until_refused(1), UNITS);
+	EXPECT_EQ(slate_refused(dev), 0);
+	slate_close(dev);
+}
+
+/* Overwriting takes no memory once each block has some. */
+static void a_drive_that_holds_all_is_not_refused(void)
+{
+	open_in_memory(false);
+	for (uint32_t version = 1; dev->memory.holes; version++)
+		EXPECT_EQ(write_until_refused(version), UNITS);
+	wanted_bytes = ALL;
+	EXPECT_EQ(write_until_refused(20), UNITS);
+	EXPECT_EQ(write_until_refused(21), UNITS);
+	EXPECT_EQ(slate_refused(dev), 0);
 	all_is_there(UNITS);
 	slate_close(dev);
 }
@@ -108,17 +145,19 @@ static uint32_t resident_pages(uint32_t block)
 	return n;
 }
 
-/* Blocks that were erased after they had been written hold memory until it is tight. */
+/* 128 blocks of data and 32 of new versions leave 40 free, so GC has erased some, and others were never written to. */
 static void erased_blocks_give_memory_back(void)
 {
 	uint32_t blanks = 0;
 
-	open_in_memory();
-	for (uint32_t version = 1; version < 3; version++)
-		EXPECT_EQ(write_until_refused(version), UNITS);
-	wanted_bytes = UINT64_MAX / 2;
-	for (uint32_t u = 0; write_unit(u, 5) == SSD_OK; u++)
-		;
+	open_in_memory(false);
+	EXPECT_EQ(write_until_refused(1), UNITS);
+	for (uint32_t u = 0; u < 1024; u++)
+		EXPECT_EQ(write_unit(u * 3, 2), SSD_OK);
+	EXPECT(dev->memory.holes > 0);
+	wanted_bytes = ALL;
+	dev->memory.grown = UNITS * UNIT;	/* the next write looks */
+	EXPECT_EQ(write_unit(0, 5), SSD_E_NOSPC);
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		if (dev->nand->ops->erase_count(dev->nand, (pbn_t){ b }) && is_blank(b)) {
 			EXPECT_EQ(resident_pages(b), 0);
@@ -214,6 +253,8 @@ int main(void)
 	if (!mkdtemp(root))
 		return 1;
 	RUN(writes_fail_until_there_is_memory);
+	RUN(a_drive_that_fits_is_not_watched);
+	RUN(a_drive_that_holds_all_is_not_refused);
 	RUN(erased_blocks_give_memory_back);
 	RUN(without_groups_the_machine_alone);
 	RUN(groups_of_version_2);

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import QEMU, TIMEOUT, image_opts
+from support import QEMU, ROOT, SMALL, TIMEOUT, image_opts
 
 GROUPS = Path("/sys/fs/cgroup")
 LIMIT = 320 << 20
@@ -73,6 +73,16 @@ class Memory(unittest.TestCase):
         self.assertTrue(4 <= wrote < LIMIT // BYTES, wrote)
         self.assertIn(f"read {BYTES}/{BYTES}", done.stdout)
         self.assertIn("too little memory is free for the drive's content", done.stderr)
+        self.assertEqual((done.returncode, self.group.hits()), (1, 0), done)
+
+    def test_a_replay_fails_if_requests_had_no_room(self) -> None:
+        settings = {**LARGE, "memory.overcommit": "yes", "ftl.payload": "yes"}
+        words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        trace = "gen:rand4k,foot=400MiB,n=120000,read=0,content=random"
+        line = self.group.within(*TIMEOUT, ROOT / "build/core/slate-replay", "--profile", SMALL, *words, trace)
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        said = r"(?m)^slate-replay: \d+ requests had no room on the host's disk or in its memory, so the results"
+        self.assertRegex(done.stderr, said)
         self.assertEqual((done.returncode, self.group.hits()), (1, 0), done)
 
     def test_a_drive_that_may_need_more_is_refused(self) -> None:

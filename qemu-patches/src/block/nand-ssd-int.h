@@ -26,6 +26,7 @@
 #include "slate_power.h"
 #include "slate_events.h"
 #include "slate_sanitize.h"
+#include "host_memory.h"
 
 typedef struct NandSsdRequest {
     struct ftl_io io;
@@ -101,9 +102,9 @@ int nand_ssd_errno(enum ssd_err err);
 
 /*
  * nand-ssd-machine.c: returns the bytes of memory that the machine will still
- * take. NULL: there is no machine.
+ * take; not exact: at most. NULL: there is no machine.
  */
-extern uint64_t (*nand_ssd_memory_wanted)(void *opaque);
+extern uint64_t (*nand_ssd_memory_wanted)(void *opaque, bool exact);
 /* nand-ssd.c: the caller holds the lock. */
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);

@@ -197,41 +197,33 @@ NandSsdPower *qmp_x_query_nand_ssd_power(const char *node_name, Error **errp)
     return bs ? nand_ssd_power_info(bs) : NULL;
 }
 
-static int nand_ssd_add_untouched(RAMBlock *block, void *opaque)
+typedef struct NandSsdWanted {
+    bool exact;
+    uint64_t bytes;
+} NandSsdWanted;
+
+static int nand_ssd_add_wanted(RAMBlock *block, void *opaque)
 {
-    uint8_t *at = qemu_ram_get_host_addr(block);
-    size_t left = qemu_ram_get_used_length(block);
-    size_t page = qemu_real_host_page_size();
-    unsigned char there[1024];
-    uint64_t *bytes = opaque;
+    uint64_t bytes = qemu_ram_get_used_length(block);
+    NandSsdWanted *wanted = opaque;
 
-    while (at && left) {
-        size_t pages = MIN(DIV_ROUND_UP(left, page), sizeof(there));
-
-        if (mincore(at, MIN(left, pages * page), there) < 0) {
-            return 0;
-        }
-        for (size_t i = 0; i < pages; i++) {
-            *bytes += there[i] & 1 ? 0 : page;
-        }
-        at += pages * page;
-        left -= MIN(left, pages * page);
-    }
+    wanted->bytes += wanted->exact ?
+        host_memory_untouched(qemu_ram_get_host_addr(block), bytes) : bytes;
     return 0;
 }
 
-/* Returns the bytes of the machine's memory that have never been touched. */
-static uint64_t nand_ssd_untouched(void *opaque)
+/* Returns how much of the machine's memory was never touched, or is there. */
+static uint64_t nand_ssd_machine_wants(void *opaque, bool exact)
 {
-    uint64_t bytes = 0;
+    NandSsdWanted wanted = { .exact = exact };
 
-    qemu_ram_foreach_block(nand_ssd_add_untouched, &bytes);
-    return bytes;
+    qemu_ram_foreach_block(nand_ssd_add_wanted, &wanted);
+    return wanted.bytes;
 }
 
 static void nand_ssd_machine_init(void)
 {
-    nand_ssd_memory_wanted = nand_ssd_untouched;
+    nand_ssd_memory_wanted = nand_ssd_machine_wants;
 }
 
 block_init(nand_ssd_machine_init);

@@ -536,7 +536,7 @@ static BlockdevOptionsNandSsd *nand_ssd_parse_options(QDict *options,
     return opts;
 }
 
-uint64_t (*nand_ssd_memory_wanted)(void *opaque);
+uint64_t (*nand_ssd_memory_wanted)(void *opaque, bool exact);
 
 static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
                                             const BlockdevOptionsNandSsd *opts,
