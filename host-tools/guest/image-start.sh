@@ -6,7 +6,7 @@
 #
 # With CUTS_MARK ('slate cuts', before the work) first run ./make, then set this mark: the drive counts the time of
 # the cut from it.
-mkdir /run/slate-job 2>/dev/null || exit 0 # the image's own unit and the launcher's are both there
+mkdir /run/slate-job 2>/dev/null || exit 0 # started: the image's unit and the launcher's may both start it
 exec </dev/null >/dev/ttyS0 2>&1
 cd /job || exit
 
@@ -42,6 +42,7 @@ export OUT=/run/out HOME=/ PATH="$PATH:/usr/sbin:/sbin:/job"
 mkdir -p "$OUT" /run/mnt
 if [ -n "$CUTS_MARK" ]; then
 	[ ! -e make ] || ./make || fail "make failed with status $?"
+	sync && sync /dev/nvme0n1 # what make wrote is durable, as after the power-off behind it in Slate's guest
 	slate-mark point "$CUTS_MARK"
 fi
 phase job-start

@@ -6,7 +6,8 @@
  * marks the block devices of $SLATE_DEVS one after another, some 10 us apart.
  *
  * A drive without power takes no mark. That is no error, because the others go on. Arguments
- * after LABEL are ignored, as by slate-mark. "durable" is for no drive: slate-mark itself announces it.
+ * after LABEL are ignored, as by slate-mark. "durable" concerns no drive: this program
+ * executes /usr/bin/slate-mark for it.
  */
 #include <errno.h>
 #include <fcntl.h>

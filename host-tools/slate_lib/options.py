@@ -37,7 +37,7 @@ from .work import App, Content, Job, Load, Own, Script, Work
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 # A run may need these names in the guest's /job for itself.
-JOB_FILES = ("env", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio")
+JOB_FILES = ("env", "start", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio")
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
 

@@ -154,8 +154,8 @@ class Refused(unittest.TestCase):
                   "and one with zones: --profile small --profile zns-small"),
             ((*TWO, "--ready", "calls:fsync-ext4"), "--ready calls:fsync-ext4: it needs 1 drive, and there are 2\n"
              "  fix: give --profile once"),
-            (("--profile", "small", "--profile", "small", *XFS), "its second drive alone has zones (ftl.type = zns)"),
-            (("--profile", "zns-small", "--profile", "small", *XFS), "its second drive alone has zones"),
+            (("--profile", "small", "--profile", "small", *XFS), "needs a first drive without zones and a second one"),
+            (("--profile", "zns-small", "--profile", "small", *XFS), "needs a first drive without zones"),
             (("--profile", "small", "--profile", "small"), "the built-in work: it needs 1 drive, and there are 2"),
         ):  # fmt: skip
             with self.assertRaises(SlateError) as caught:

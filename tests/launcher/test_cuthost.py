@@ -63,17 +63,21 @@ class Limits(unittest.TestCase):
         check = "case $SLATE_DEV in *-0.img) exit 0 ;; *) trap '' TERM; sleep 100 ;; esac"
         with self.assertRaises(MachineError) as caught:
             self.verdicts(check, 1)
-        said = "cut 3:1: its check took longer than 1 s\n  fix: raise --timeout, or let the check end"
+        said = "cut 3:1: its check took longer than 1 s\n  fix: raise --timeout, or make the check faster"
         self.assertEqual(str(caught.exception), said)
 
     def test_a_program_that_is_killed_is_no_verdict_on_the_file_system(self) -> None:
         """As e2fsck by the limit of CPU time: the shipped check does not call the file system inconsistent."""
         with tempfile.TemporaryDirectory() as name:
-            for status, said in ((137, 4), (1, 0), (4, 3)):
+            for repair, look, read, said in (
+                (137, 0, 0, 4), (8, 0, 0, 4), (127, 0, 0, 4), (1, 0, 0, 0), (4, 0, 0, 3),
+                (0, 137, 0, 4), (0, 8, 0, 4), (0, 4, 0, 3), (0, 0, 137, 4), (0, 0, 1, 4),
+            ):  # fmt: skip
+                status = repair, look, read
                 tool = Path(name) / "e2fsck"
-                tool.write_text(f'#!/bin/sh\ncase $* in *-n*) exit 0 ;; esac\nexit {status}\n', encoding="utf-8")
-                for other in ("debugfs", "fsyncs"):
-                    (Path(name) / other).write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+                tool.write_text(f"#!/bin/sh\ncase $* in *-n*) exit {look} ;; esac\nexit {repair}\n", encoding="utf-8")
+                for other, code in (("debugfs", read), ("fsyncs", 0)):
+                    (Path(name) / other).write_text(f"#!/bin/sh\nexit {code}\n", encoding="utf-8")
                 for path in Path(name).iterdir():
                     if path.is_file():
                         path.chmod(0o755)

@@ -17,8 +17,8 @@ from slate_lib.boot import SLATES, Boot
 from slate_lib.cuts import campaign as campaigns
 from slate_lib.cuts import command as cuts
 from slate_lib.cuts import image, times
-from slate_lib.cuts.campaign import Campaign, header
-from slate_lib.errors import MachineError
+from slate_lib.cuts.campaign import Campaign, Recorded, header
+from slate_lib.errors import MachineError, SlateError
 from slate_lib.options import RunOptions
 from slate_lib.powercut import CUT, Plan
 
@@ -121,6 +121,17 @@ class Times(Images):
         self.assertEqual(campaign.moment(0).at_ns, timed.at_ns)
         self.assertEqual(campaign.plan(campaign.moment(0)), plan, "the next guest is cut as late")
 
+    def test_times_of_the_drives_clock_are_of_the_work(self) -> None:
+        """They do not change when the recorded guest ends, 20 ms and the span after the image began the work."""
+        campaign = self.campaign("--cut-at", "4.2s,3.9s,9s")
+        campaign.job_start_ns = 4_000_000_000
+        self.assertEqual(campaign.end().at_ns, 5_020_000_000)
+        work = Recorded(1, Path("t"), b"", 5_020_000_000)
+        self.assertEqual(campaign.time(campaign.when(0), work, {}), 4_200_000_000)
+        for index in (1, 2):
+            with self.assertRaisesRegex(SlateError, "the work ran from 4000.000000 ms to 5020.000000 ms"):
+                campaign.time(campaign.when(index), work, {})
+
     def test_slates_guest_begins_when_the_first_one_did(self) -> None:
         campaign = Campaign(RunOptions(None), mock.Mock(), 1, 10**9, self.folder, Path("o"), job_start_ns=7)
         moment = campaign.moment(3)
@@ -139,6 +150,8 @@ class Times(Images):
         self.assertEqual(head["image"]["bytes"], 512 + 256 * 8190)
         self.assertTrue(head["check_in_slate"])
         self.assertIn(f"--image {self.disk}", head["repeat"])
+        self.assertEqual(head["kernel"], "debian")
+        self.assertNotIn("kernel", header(self.campaign()), "the image's own is not known")
         os.utime(self.disk, (1, 1))
         self.assertNotEqual(header(campaign)["image"], head["image"], "another image has a log of its own")
 
@@ -154,7 +167,7 @@ class Bad(Images):
             (("--image", "nothere.qcow2", *OWN), "--image nothere.qcow2: no such file"),
             (("--image", str(foreign), *OWN), "is in the format VMDK"),
             (("--image", disk), "--image without --work"),
-            (("--image", disk, "--ready", "calls:fsync-ext4"), "--ready with --image: is for Slate's own guest"),
+            (("--image", disk, "--ready", "calls:fsync-ext4"), "--ready with --image: --ready is for Slate's own"),
             (("--image", disk, *OWN, "--apps"), "--apps with --image"),
             (("--image", disk, *OWN, "--kernel", "small"), "--kernel with --image"),
             (("--image", disk, *OWN, "--kind", "vanish"), "--kind vanish with --image: each cut would take a boot"),

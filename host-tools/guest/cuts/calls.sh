@@ -23,7 +23,7 @@
 #                         16 KiB need a drive with capacitors (--set ftl.power_protected=yes), and files Linux 6.13
 #   split                 the latter alone
 #
-# ext4, xfs, f2fs and btrfs have the options by which they keep this, their defaults: barriers (ext4.rst; btrfs(5)), and
+# ext4, xfs, f2fs and btrfs have their default options, which these promises need: barriers (ext4.rst; btrfs(5)), and
 # fsync_mode=posix (Documentation/filesystems/f2fs.rst).
 #
 # btrfs1 has one copy of the metadata, btrfs two (DUP, mkfs's default). On zones, Linux 6.12 refuses to mount a DUP block
@@ -31,8 +31,8 @@
 # the ways fsync, fdatasync, odsync, osync and dsync: a file's size is its zone's write pointer, truncation to 0 resets
 # the zone, and fsync reports the data that the zone does not keep (Documentation/filesystems/zonefs.rst).
 #
-# zonedxfs keeps files on the zones of the second drive, metadata and log on the first, whose power fails at the same
-# moment (mkfs.xfs(8), "zoned"; Documentation/admin-guide/xfs.rst, "Zoned Filesystems"). It needs Linux 6.15.
+# zonedxfs keeps files on the zones of the second drive, metadata and log on the first; both lose their power at the
+# same moment (mkfs.xfs(8), "zoned"; Documentation/admin-guide/xfs.rst, "Zoned Filesystems"). It needs Linux 6.15.
 #
 # raid1, raid5: md over two or three slices of the drive, 32 MiB each, so all members lose their power at once. late: the
 # check finds the array without its first member, which is lost with the power. md(4) names what a RAID 5 may lose then:
@@ -175,7 +175,7 @@ make_fs()
 	zonedxfs)
 		quietly mkfs.xfs -f -K --unsupported -m uuid=$uuid -d rtinherit=1 \
 			-r zoned=1,rtdev="$zones" "$dev" ||
-			die "mkfs.xfs knows no zones, or not these drives: use --guest forky"
+			die "mkfs.xfs failed: it does not support zoned XFS, or refused these drives: use --guest forky"
 		;;
 	*) slate-fs make "$fs" "$dev" $uuid ;;
 	esac || die "mkfs of $fs"

@@ -33,7 +33,7 @@ from .files import (
     same_drives,
     with_room,
 )
-from .times import When, commands, ends, since
+from .times import When, commands, ends, resolve, since
 from .workload import VERDICTS, Workload, root_of, verdict_of
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
@@ -103,7 +103,7 @@ class Campaign:
     kind: kinds.Kind = kinds.KINDS["off"]
     words: tuple[str, ...] = ()  # the options that repeat its cuts
     states: int = 1  # of each cut that are checked, with the kind subset
-    own: image.Image | None = None  # of the user's, in which the scripts run; None: in Slate's guest
+    own: image.Image | None = None  # the user's disk image, in which the scripts run; None: they run in Slate's guest
     check_in_slate: bool = False  # the check runs in Slate's guest nevertheless
     job_start_ns: int = 0
 
@@ -178,7 +178,7 @@ class Campaign:
 
     def end(self) -> Moment:
         """Return the cut that ends the guest if the user named the times of the others."""
-        named = [when.ns for when in self.at if not when.mark]
+        named = [when.ns for when in self.at if not when.mark and not self.own]
         end_ns = max([self.job_start_ns + EARLIEST_NS + self.span_ns, *named])
         return Moment("at the end of the span", Plan(at_ns=end_ns, seed=self.seed))
 
@@ -213,7 +213,7 @@ class Campaign:
         return dataclasses.replace(moment.plan, at_ns=moment.at_ns - self.job_start_ns, mark=image.START)
 
     def timed(self, moment: Moment, found: Boot) -> Moment:
-        """Return a cut with its time on the drive's clock, and take over from it when the work of an image began."""
+        """Return the cut at the time when it came. Of an image, only the cut tells when the work began."""
         self.job_start_ns += (cut_ns := found.power["cut-ns"]) - moment.at_ns
         return dataclasses.replace(moment, plan=dataclasses.replace(moment.plan, at_ns=cut_ns))
 
@@ -249,6 +249,10 @@ class Campaign:
         with open(rows, encoding="utf-8") as requests, open(nand, encoding="utf-8") as file:
             found = ends(csv.DictReader(requests)) | commands(csv.DictReader(file))
         return since(found, self.job_start_ns) if self.own else found  # an image's recording has its boot and 'make'
+
+    def time(self, when: When, work: Recorded, events: dict[str, list[int]]) -> int:
+        """Return the time of a cut on the drive's clock. Before an image begins the work there is none."""
+        return resolve(when, work.report, work.end_ns, events, self.job_start_ns if self.own else 0)
 
     def take(self, work: Recorded, moment: Moment, losses: list[kinds.Loss], name: str) -> Path:
         """Copy the first drive, and make it as if, of all requests until the cut, only `losses` had been lost.
@@ -303,7 +307,7 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
 
 
 def unrecorded(base: RunOptions) -> str:
-    """Return of which drives no recording can be made; empty: of these it can."""
+    """Name the kind of drives that cannot be recorded, for a message; empty: these can be."""
     if base.more:
         return "several drives"
     return "a drive with zones (ftl.type = zns)" if base.setting(TYPE) == ZONES else ""
@@ -325,7 +329,7 @@ def header(campaign: Campaign) -> Json:
         **({"kind": kind_name(campaign.kind)} if campaign.kind is not kinds.KINDS["off"] else {}),
         **({"states": campaign.states} if campaign.states > 1 else {}),
         **({"guest": paths.GUEST.name} if paths.GUEST.name != paths.DEFAULT_GUEST else {}),
-        **_kernel_facts(campaign.base),
+        **(_kernel_facts(campaign.base) if not campaign.own or campaign.check_in_slate else {}),
         **(campaign.own.facts if campaign.own else {}),
         **({"check_in_slate": True} if campaign.check_in_slate else {}),
         "repeat": shlex.join(["slate", "cuts", *campaign.words]),

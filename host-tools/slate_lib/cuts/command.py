@@ -68,8 +68,8 @@ OPTIONS = (
            for name, kind in kinds.KINDS.items()), default="off"),
     Option("--cut-at", "T[,T...]", "cut at these times in place of random ones: of the drive's clock, as 1.5s or "
            "1500000001ns; relative to the announcement WORDS, as mark:WORDS+200us or mark:WORDS-1ns; or to the ends of "
-           "flushes (writes, trims, the NAND's programs and erases), as flush:3..7-1ns, or the times from which on a "
-           "cut tears a program (erase), as program-begin:3..40+1ns"),
+           "flushes (writes, trims, the NAND's programs and erases), as flush:3..7-1ns, or to the times just after "
+           "which a cut tears a program (erase), as program-begin:3..40+1ns"),
     Option("--log", "FILE", "a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"),
     Option("--json", "FILE", "then write the campaign's counts to this file; the exit status is 0 also if a cut lost "
            "data"),

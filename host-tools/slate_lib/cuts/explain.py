@@ -13,7 +13,7 @@ from ..shape import Json
 from . import figures, groups, kinds, shrink
 from .campaign import Campaign, Moment, Recorded
 from .files import BY_CLOCK, copy_sparse, replayed
-from .times import announced, lines, resolve
+from .times import announced, lines
 from .workload import VERDICTS, verdict_of
 
 
@@ -22,7 +22,7 @@ def run(campaign: Campaign, index: int, words: list[str]) -> shrink.Account | No
     group = index // campaign.group
     last = campaign.end() if campaign.at else groups.last(campaign, group)
     work = campaign.work(group, last)
-    at_ns = resolve(campaign.when(index), work.report, work.end_ns, campaign.events(work)) if campaign.at else None
+    at_ns = campaign.time(campaign.when(index), work, campaign.events(work)) if campaign.at else None
     bad = campaign.moment(index, at_ns)
 
     def verdicts(times: list[int]) -> list[bool]:

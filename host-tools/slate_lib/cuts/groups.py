@@ -25,7 +25,7 @@ from ..shape import Json
 from . import onhost, states, vanish
 from .campaign import Campaign, Moment, Recorded
 from .files import BY_CLOCK, content_of, copy_sparse, drives_at_once, replayed, with_room
-from .times import announced, resolve
+from .times import announced
 
 
 def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
@@ -33,7 +33,7 @@ def group(campaign: Campaign, number: int, indices: range) -> Iterator[Json]:
     if campaign.at:
         work = campaign.work(number, campaign.end())
         events = campaign.events(work)
-        times = {index: resolve(campaign.when(index), work.report, work.end_ns, events) for index in indices}
+        times = {index: campaign.time(campaign.when(index), work, events) for index in indices}
         wanted = [campaign.moment(*one) for one in times.items()]
     elif campaign.kind.lives or not campaign.recorded:  # each of its cuts has a guest of its own
         work = Recorded(campaign.seed_of(number), campaign.folder / "none", b"")

@@ -86,11 +86,11 @@ def from_arguments(args: argparse.Namespace, folder: Path) -> Image | None:
     """Return the image that the arguments name; None: the guest is Slate's."""
     if not args.image:
         if args.check_in_slate:
-            raise SlateError("--check-in-slate without --image: the check runs there", "leave it out")
+            raise SlateError("--check-in-slate without --image: the check runs in Slate's guest anyway", "leave it out")
         return None
     for name in ("fs", "ready", "apps", "kernel", "modules", "guest"):
         if getattr(args, name) and not (args.check_in_slate and name in ("kernel", "modules", "guest")):
-            raise SlateError(f"--{name} with --image: is for Slate's own guest", "leave one of them out")
+            raise SlateError(f"--{name} with --image: --{name} is for Slate's own guest", "leave one of them out")
     if not args.work:
         raise SlateError("--image without --work: the built-in work runs in Slate's own guest",
                          "name the work with --work, and its check with --check")  # fmt: skip
@@ -107,7 +107,8 @@ def hold(source: Path, form: str, size: int, drive: Path) -> None:
     room = f"{BLOCKS}={blocks_of(profile, size)}"
     target = {"driver": "nand-ssd", "drive-file": str(drive), "profile": str(profile), "set.0": room}
     drive.unlink(missing_ok=True)
-    words = [str(paths.QEMU.with_name("qemu-img")), "convert", "-n", "-f", form, str(source), "--target-image-opts"]
+    words = [str(paths.QEMU.with_name("qemu-img")), "convert", "-n", "-f", form, str(source.resolve())]
+    words.append("--target-image-opts")
     done = subprocess.run([*words, keyval(**target)], capture_output=True, text=True, check=False)
     if done.returncode:
         drive.unlink(missing_ok=True)
@@ -163,7 +164,8 @@ def started(path: Path) -> None:
     if quiet > PROMPT_SECONDS and PROMPT in console and PHASE not in console:
         raise MachineError(
             f"the image has booted, but did not start the job in {PROMPT_SECONDS} s{_last_words(console)}",
-            f"systemd before 256, and other inits, need {paths.short(paths.GUEST_TOOLS / UNIT)} in the image, enabled",
+            f"with systemd before 256, copy {paths.short(paths.GUEST_TOOLS / UNIT)} into the image and enable it; an "
+            "image without systemd must execute its ExecStart at boot",
         )
 
 

@@ -5,8 +5,9 @@ slate-replay --cuts makes all cuts of a group in one replay, in copies of its pr
 image and execute the check. So a cut costs neither a replay nor a boot's share, and the check is a native program. But
 no kernel recovers the file system: e2fsck replays the journal.
 
-How busy this machine is must not change a verdict. So what fails a check is a process of it that takes CHECK_SECONDS of
-CPU time. A check that has not ended after --timeout seconds has no verdict: the campaign ends with an error.
+How busy this machine is must not change a verdict. So a process of the check is killed after CHECK_SECONDS of CPU time,
+not of wall time. The check's exit status is the verdict: it should treat a killed program as its own failure (status 4
+or more). A check that has not ended after --timeout seconds has no verdict: the campaign ends with an error.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from ..errors import MachineError
 from ..shape import Json
 from .campaign import CHECK_SECONDS, Campaign, Moment, Recorded
-from .files import replayed
+from .files import replayed, with_room
 from .times import announced
 
 # Runs the check of an image in the folder of the work's programs, as a guest does (jobs/cuts-check.sh). It fails, which
@@ -34,7 +35,7 @@ SLATE_DEV=$1 DURABLE=$1.durable timeout -s KILL {seconds:g} ./check </dev/null >
 status=$?
 read -r ended _ </proc/uptime
 rm "$1"
-if [ $status -eq 137 ] && [ $((${{ended%.*}} - ${{began%.*}})) -ge {seconds:.0f} ]; then
+if [ $status -eq 137 ] && [ $((${{ended%.*}} - ${{began%.*}})) -ge {whole_seconds} ]; then
 	: >"$1.late"
 	exit 1
 fi
@@ -51,18 +52,20 @@ def lines(campaign: Campaign, work: Recorded, moments: list[Moment]) -> list[Jso
     ]
     for _, image, durable in cuts:
         Path(f"{image}.durable").write_bytes(b"".join(durable))
+        Path(f"{image}.late").unlink(missing_ok=True)
     listing = campaign.folder / "host-cuts"
     listing.write_text("".join(f"{moment.at_ns} {moment.plan.seed} {image}\n" for moment, image, _ in
                                sorted(cuts, key=lambda cut: cut[0].at_ns)), encoding="utf-8")  # fmt: skip
     try:
-        replayed(f"cuts {moments[0].id} to {moments[-1].id}", "--drive", campaign.origin, "--ephemeral", "--open",
-                 "--cuts", listing, "--cuts-run", _programs(campaign, work), *campaign.kind.replay,
-                 work.trace)  # fmt: skip
+        with with_room(campaign.folder):
+            replayed(f"cuts {moments[0].id} to {moments[-1].id}", "--drive", campaign.origin, "--ephemeral", "--open",
+                     "--cuts", listing, "--cuts-run", _programs(campaign, work), *campaign.kind.replay,
+                     work.trace)  # fmt: skip
     except MachineError:
         for moment, image, _ in cuts:
             if Path(f"{image}.late").exists():
                 raise MachineError(f"cut {moment.id}: its check took longer than {campaign.base.timeout:g} s",
-                                   "raise --timeout, or let the check end") from None  # fmt: skip
+                                   "raise --timeout, or make the check faster") from None  # fmt: skip
         raise
     seconds = (time.monotonic() - began) / len(moments)
     return [_line(moment, image, durable, seconds) for moment, image, durable in cuts]
@@ -85,7 +88,8 @@ def _programs(campaign: Campaign, work: Recorded) -> Path:
     folder.mkdir(exist_ok=True)
     environment = campaign.workload.environment | {"CUTS_SEED": str(work.seed)}
     words = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
-    run = _RUN.format(environment=words, cpu_seconds=CHECK_SECONDS, seconds=campaign.base.timeout)
+    run = _RUN.format(environment=words, cpu_seconds=CHECK_SECONDS, seconds=campaign.base.timeout,
+                      whole_seconds=int(campaign.base.timeout))  # fmt: skip
     for name, data in (campaign.workload.programs | {"run": run.encode()}).items():
         path = folder / name
         path.write_bytes(data)

@@ -3,7 +3,7 @@
 
 A script knows by its name in the guest (make, work, check) what it does, and by $CUTS_VARIANT how. Lines of its head
 that begin with '#:' say which variants there are (in words), which of them need the image of applications or two
-drives, and how the names of those end that jobs/cuts-host.sh can check on the host.
+drives, and with which words the names of the variants end that jobs/cuts-host.sh can check on the host.
 """
 
 from __future__ import annotations

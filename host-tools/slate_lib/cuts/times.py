@@ -126,31 +126,40 @@ def commands(rows: Iterable[dict[str, str]]) -> dict[str, list[int]]:
     """Return when the NAND commands of each kind began and ended, by number, from slate-replay --commands."""
     found: dict[str, list[int]] = {}
     for row in sorted(rows, key=lambda row: int(row["command"])):
-        op = "erase" if row["op"] == "erase" else "program"  # a copyback programs a page
+        op = "erase" if row["op"] == "erase" else "program"  # all others program a page
         found.setdefault(f"{op}-begin", []).append(int(row["cells_ns"]))
         found.setdefault(op, []).append(int(row["end_ns"]))
     return found
 
 
 def since(found: Mapping[str, list[int]], begin_ns: int) -> dict[str, list[int]]:
-    """Return the times of those that began, or, if that is not known, ended, after a time."""
+    """Return the times of the events that began at begin_ns or later. Of requests only ends are known."""
     begins = {op: found.get(f"{op.removesuffix('-begin')}-begin", times) for op, times in found.items()}
     return {op: [ns for ns, begin in zip(times, begins[op]) if begin >= begin_ns] for op, times in found.items()}
 
 
-def resolve(when: When, report: bytes, end_ns: int, events: Mapping[str, list[int]] | None = None) -> int:
-    """Return the time on the drive's clock. end_ns: time until which the work ran; events: ends() and commands()."""
+def resolve(
+    when: When, report: bytes, end_ns: int, events: Mapping[str, list[int]] | None = None, begin_ns: int = 0
+) -> int:
+    """Return the time on the drive's clock. The work ran from begin_ns to end_ns; events: ends() and commands()."""
     if not when.base:
+        if not begin_ns <= when.ns <= end_ns:
+            raise SlateError(f"--cut-at {when}: the work ran from {_span(begin_ns, end_ns)}",
+                             "name a time of the work, or give it more time (--span SEC)")  # fmt: skip
         return when.ns
     base_ns, name = _of_mark(when, report, end_ns) if when.mark else _of_event(when, events or {}, end_ns)
     at_ns = base_ns + when.ns
-    if not 0 <= at_ns <= end_ns:
+    if not begin_ns <= at_ns <= end_ns:
         raise SlateError(
             f"--cut-at {when}: {name} came at {_ms(base_ns)}, so the cut is at {_ms(at_ns)}, and the work "
-            f"ran from 0 to {_ms(end_ns)}",
-            "name an earlier time, or give the work more time (--span SEC)" if at_ns > 0 else "name a later time",
+            f"ran from {_span(begin_ns, end_ns)}",
+            "name an earlier time, or give the work more time (--span SEC)" if at_ns > end_ns else "name a later time",
         )
     return at_ns
+
+
+def _span(begin_ns: int, end_ns: int) -> str:
+    return f"{_ms(begin_ns) if begin_ns else 0} to {_ms(end_ns)}"
 
 
 def _of_mark(when: When, report: bytes, end_ns: int) -> tuple[int, str]:

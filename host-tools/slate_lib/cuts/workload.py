@@ -64,7 +64,7 @@ class Workload:
         return not re.fullmatch(f"usr/bin/(fio|nvme|slate-mark|blktrace|{others})", name)
 
     def check_drives(self, zoned: list[bool]) -> None:
-        """Raise a SlateError if the work does not have such drives. zoned: for each, if it has zones."""
+        """Raise a SlateError if the work cannot run on these drives. zoned: for each, whether it has zones."""
         what, count = f"--ready {self.facts['ready']}" if "ready" in self.facts else "the built-in work", len(zoned)
         fix = "give --profile once" if self.drives == 1 else (
             "give a drive without zones and one with zones: --profile small --profile zns-small")
@@ -72,7 +72,8 @@ class Workload:
             raise SlateError(f"{what}: it needs {units.many(self.drives or 0, 'drive')}, and there "
                              f"{'is' if count == 1 else 'are'} {count}", fix)  # fmt: skip
         if self.drives == 2 and zoned != [False, True]:
-            raise SlateError(f"{what}: its second drive alone has zones (ftl.type = zns)", fix)
+            needs = "a first drive without zones and a second one with zones (ftl.type = zns)"
+            raise SlateError(f"{what}: needs {needs}", fix)
 
     def check_kernel(self, own: ownkernel.OwnKernel | None) -> None:
         """Raise a SlateError if a kernel of the user's own lacks the file system."""
