@@ -2,9 +2,9 @@
 /*
  * host_memory.c - memory of the machine that this process may still take. See host_memory.h.
  *
- * A control group's memory is taken from its limit and those of all groups above. What files keep in memory counts as
- * free, because Linux drops it before it ends a process. In a container the paths of /proc/self/cgroup may be those of
- * the machine; then the folders do not exist, and the one that is mounted is the container's own group.
+ * A control group's memory counts against its own limit and those of all groups above it. Page cache (inactive_file,
+ * active_file) counts as free, because Linux reclaims it before it kills a process. In a container /proc/self/cgroup
+ * may have the host's paths, which do not exist below the mount; the mount's root is then the container's own group.
  */
 #define _GNU_SOURCE
 #include "host_memory.h"

@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 /*
- * Returns the bytes of memory that this process can take without anything being ended for it: what Linux calls
- * available, or less, if a control group of this process (version 1 or 2, with all groups above it) leaves less.
+ * Returns the bytes of memory that this process can take before Linux kills a process: what Linux calls available
+ * (without swap), or less, if a control group of this process (version 1 or 2, with all groups above it) leaves less.
  * UINT64_MAX: unknown.
  */
 uint64_t host_memory_free(void);
 /* The same with other folders in place of /proc and /sys/fs/cgroup. */
 uint64_t host_memory_free_in(const char *proc, const char *groups);
-/* Returns the bytes of a mapping that have no memory yet; 0 if that cannot be known. */
+/* Returns the bytes of a mapping that are not in memory (never touched, or swapped out); 0 if that cannot be known. */
 uint64_t host_memory_untouched(void *at, uint64_t bytes);
 
 #endif

@@ -38,7 +38,8 @@ struct slate_mark {
  * NULL: none. record_content: path of a file that gets every request and what is
  * written, up to the drive's first power cut, see docs/content-trace.md; NULL: none.
  * profile and backing NULL: the overrides say everything. memory_wanted: returns the bytes of
- * memory that the program will still take (not exact: at most), which a drive in memory leaves to it; NULL: none.
+ * memory that the shell will still take (exact), or an upper bound that is cheaper to get (not exact). A drive that is
+ * watched (slate_room.c) keeps so much free. NULL: none.
  */
 struct slate_options {
 	const char *profile;

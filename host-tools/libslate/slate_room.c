@@ -2,20 +2,21 @@
 /*
  * slate_room.c - room for what the host writes: on the disk of the drive file (drive_room.c), or in memory.
  *
- * Linux maps more memory than it has, gives it when it is first written to, and ends a process if there is none left.
- * A drive whose content is in memory is opened if all of it fits, or with memory.overcommit. In the second case, if it
- * would not fit beside what the shell will take (a guest's memory), the drive is watched as it grows:
+ * Linux promises more memory than the machine has, allocates a page at the first write to it, and kills a process when
+ * none is left. A drive whose content is in memory is opened if all of the content fits or, with memory.overcommit, if
+ * the rest fits. An overcommitted drive that might not fit beside what the shell will still take (a guest's RAM) is
+ * watched as it grows:
  *
- *   held      before a page is stored, its smallest PB counts as held. An erase gives its memory back while memory is
- *             tight, else the memory waits for the PB's next pages;
+ *   held      before a page is stored, its smallest PB counts as held. While memory is tight, an erase gives the PB's
+ *             memory back; else the PB keeps it for its next pages;
  *   look      after each 4 MiB of growth the next write of the host compares what this process may still take
  *             (host_memory.c) with what the drive may need: the margin, or what it does not hold if that is less, and
  *             what is untouched of the tables, the FTL's memory and the guest's;
- *   tight     if that is more, the memory of erased blocks is given back, and if it does not suffice, writes of the
- *             host are refused, as on a full disk. Every 64th of them looks again.
+ *   tight     if the need is more than what is left, the memory of erased blocks is given back. If that is not enough,
+ *             writes of the host are refused, as on a full disk; every 64th refused write looks again.
  *
- * The margin has what GC and the write buffer may need. Huge pages are off for a watched drive's content, because a
- * page would take 2 MiB, and giving a part of them back frees nothing.
+ * The margin has what GC and the write buffer may need. Huge pages are off for a watched drive's content: the first
+ * write to a huge page takes 2 MiB, and giving back a part of one frees nothing.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

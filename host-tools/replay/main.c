@@ -331,7 +331,7 @@ static int had_room(const struct replay *r)
 	if (!n)
 		return 0;
 	return replay_fail(REPLAY_FAILED, "%" PRIu64 " request%s had no room on the host's disk or in its memory, so "
-			   "what was measured is void: free some, or take a smaller drive", n, plural(n));
+			   "the results are void: free disk space or memory, or use a smaller drive", n, plural(n));
 }
 
 static int report(struct replay *r, double wall_s)

@@ -51,7 +51,8 @@ IMAGE_ALIGN = 2 << 20
 # clears 8 bytes in a step, 32 GB/s at a rate of 4; with them it would be one byte.
 VIRTUAL_CPU = "max,-monitor,-erms,-fsrm"
 # Linux need not calibrate the delay loop of each further processor if the time-stamp counter's rate never changes.
-# Only Slate's guest is told, which has tsc=reliable: vCPUs' counters differ by up to a quantum.
+# Only Slate's guest gets the feature: it boots with tsc=reliable, so Linux trusts the vCPUs' counters although they
+# differ by up to a quantum.
 SEVERAL_CPUS = ",+invtsc"
 sys.path.insert(0, str(paths.GUEST_TOOLS))
 

@@ -278,7 +278,7 @@ def _check_traced(
     state: Drives,
     given: Mapping[str, list[str]],
 ) -> None:
-    """Check the files of a job that replays traces: those that they name, or the one that it names in their place."""
+    """Check the files that a job's traces name, or the device of replay_redirect, which replaces them."""
     for trace in _files(options, "read_iolog"):
         named = [(file, f"the file {file} of read_iolog={trace}") for file in given.get(trace, ())]
         if one := options.get("replay_redirect"):

@@ -78,7 +78,7 @@ class Run:
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
         self.told: list[Told] = []  # statistics of each drive, after the guest's end
-        self.drives_said: list[str] = []  # what the drives had to say, as of memory that ran out
+        self.drives_said: list[str] = []  # the drives' messages, such as that memory ran out
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
         self.watcher = self._new_watcher()

@@ -111,7 +111,7 @@ class Processors(GuestTest):
     kernel = "debian"
 
     def test_no_delay_loop_is_calibrated(self) -> None:
-        """Each processor has 2 BogoMIPS for each MHz of the counter, 1,000: a calibration would find a bit more."""
+        """Each has 2,000 BogoMIPS, 2 for each of the counter's 1,000 MHz; a calibration would find a bit more."""
         script = self.folder / "cpus.sh"
         words = "dmesg | grep -o 'Total of .*'; grep -c '^flags.* constant_tsc.* nonstop_tsc' /proc/cpuinfo"
         script.write_text(f"#!/bin/sh\n{{ {words}; }} >$OUT/cpus.txt\n", encoding="utf-8")

@@ -101,8 +101,8 @@ typedef struct BDRVNandSsdState {
 int nand_ssd_errno(enum ssd_err err);
 
 /*
- * nand-ssd-machine.c: returns the bytes of memory that the machine will still
- * take; not exact: at most. NULL: there is no machine.
+ * nand-ssd-machine.c: returns the bytes that the machine's RAM will still take
+ * (exact), or an upper bound. NULL: QEMU's tools, which have no machine.
  */
 extern uint64_t (*nand_ssd_memory_wanted)(void *opaque, bool exact);
 /* nand-ssd.c: the caller holds the lock. */

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * QMP commands for a drive's power, the action of the machine at a power cut,
- * and how much memory the machine has not touched yet. This file is not part
- * of QEMU's tools, which have no machine.
+ * and the bytes of the machine's RAM that are not in memory yet. This file is
+ * not part of QEMU's tools, which have no machine.
  *
  * A machine that is reset or shut down at a power cut executes no instruction
  * after it: the vCPUs are stopped here, where virtual time is that of the cut,
@@ -212,7 +212,7 @@ static int nand_ssd_add_wanted(RAMBlock *block, void *opaque)
     return 0;
 }
 
-/* Returns how much of the machine's memory was never touched, or is there. */
+/* Returns the bytes of the machine's RAM not in memory yet (exact), or all. */
 static uint64_t nand_ssd_machine_wants(void *opaque, bool exact)
 {
     NandSsdWanted wanted = { .exact = exact };
