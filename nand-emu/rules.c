@@ -173,7 +173,7 @@ static bool works_on(const struct nand_array *a, const struct place *at, unsigne
 	return false;
 }
 
-/* May reads of these planes begin while the die reads others? */
+/* Does the die, with plane_reads, read none of these planes now, so that a read of them may begin beside its others? */
 static bool planes_free(const struct nand_array *a, uint64_t now_ns, const struct place *at, unsigned int count)
 {
 	if (!a->c.timing.plane_reads)

@@ -270,7 +270,7 @@ struct page_read {			/* read.c */
 	uint8_t *oob;			/* NULL: commands need no spare area */
 	bool bare;			/* commands move no content: no payload, and the whole map is in memory */
 	bool by_words;			/* as in struct page_gc */
-	bool suspends;			/* reads of the host may begin on a busy die, by suspension or beside others */
+	bool suspends;			/* a busy die may begin a read: it suspends a command, or is beside reads */
 	bool beside;			/* timing.plane_reads: each plane of a die may have a read of its own */
 };
 

@@ -744,7 +744,7 @@ static bool others_first(const struct page_ftl *f, uint32_t die)
 	       (die_reads_enough(&f->die[die].turn, &f->host.c) && (head_waits(f) || map_has_writes(f)));
 }
 
-/* Begin a read on a die that is busy with a command of the host or GC, which it suspends, or with other reads. */
+/* Begin a read on a busy die: it suspends the die's command (of the host or GC), or runs beside other planes' reads. */
 static void interpose(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t before, uint32_t r, uint32_t upn)
 {
 	struct die *d = &f->die[die];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ureads.c - the ECC words that a read command names for a chain of ureads. */
+/* ureads.c - which ECC words of a page one read command must fetch for a chain of ureads, the units it reads. */
 #include "map.h"
 #include "ureads.h"
 

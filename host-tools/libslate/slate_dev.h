@@ -63,7 +63,6 @@ struct memory_room {		/* slate_room.c */
 	uint64_t holes;		/* bytes of the PBs without memory */
 	uint64_t grown;		/* bytes of the PBs that got memory since the last look */
 	uint64_t margin;	/* bytes that accepted writes may need */
-	uint32_t refused;	/* writes */
 	bool tight;		/* there was too little at the last look */
 	bool said;
 	uint64_t (*wanted)(void *opaque, bool exact);	/* slate_options.memory_wanted */
@@ -197,7 +196,10 @@ const char *slate_mount_fault(const struct slate_dev *d, int result);
 void slate_own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len);
 /* Run an I/O of the drive's own; returns its status. */
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
-/* slate_hooks.c. The hooks of the drive's array; slate_set_hooks() sets libslate's own hook of commands, too. */
+/*
+ * slate_hooks.c. slate_hooks() returns the functions that the drive's array calls; slate_set_hooks() gives them to the
+ * array. done: a function of libslate that the array calls after commands; NULL: none.
+ */
 struct nand_hooks slate_hooks(struct slate_dev *d);
 void slate_set_hooks(struct slate_dev *d, slate_command_hook done);
 /* slate_stats.c */

@@ -13,7 +13,7 @@
  *             (host_memory.c) with what the drive may need: the margin, or what it does not hold if that is less, and
  *             what is untouched of the tables, the FTL's memory and the guest's;
  *   tight     if the need is more than what is left, the memory of erased blocks is given back. If that is not enough,
- *             writes of the host are refused, as on a full disk; every 64th refused write looks again.
+ *             writes of the host are refused, as on a full disk; after each 64 of them the next write looks again.
  *
  * The margin has what GC and the write buffer may need. Huge pages are off for a watched drive's content: the first
  * write to a huge page takes 2 MiB, and giving back a part of one frees nothing.
@@ -29,7 +29,7 @@
 
 #define LOOK_BYTES (4u << 20)
 #define SPARE (32ull << 20)	/* for the process around the drive */
-#define LOOK_EVERY 64u		/* number of refused writes between two looks */
+#define LOOK_EVERY 64u		/* while memory is tight, so many writes are refused before the next look */
 #define HOST_PAGE 4096u
 
 int slate_watch_memory(struct slate_dev *d, const struct slate_options *o, uint64_t need_bytes)
@@ -128,7 +128,7 @@ static bool has_memory(struct slate_dev *d)
 {
 	struct memory_room *r = &d->memory;
 
-	if (r->tight ? ++r->refused % LOOK_EVERY != 0 : r->grown < LOOK_BYTES)
+	if (r->tight ? d->refused % LOOK_EVERY != 0 : r->grown < LOOK_BYTES)
 		return !r->tight;
 	return !memory_is_tight(d);
 }

@@ -12,8 +12,8 @@
 #define CMD 100u
 #define XFER (UNIT + 64u)
 #define READ (CMD + 50000u + XFER)
-#define PROGRAM 200000u		/* cell phase, after CMD + XFER */
-#define ERASE 1000000u		/* cell phase, after CMD */
+#define PROGRAM 200000u		/* ns in which the cells change, after those of command and transfer (CMD + XFER) */
+#define ERASE 1000000u		/* ns in which the cells change, after those of the command (CMD) */
 #define SUSPEND 5000u
 #define RESUME 3000u
 #define SUSPENDS 2u
@@ -49,7 +49,7 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit)
 	return &io[i];
 }
 
-/* Make a drive on which units 0 .. 63 of UNIT bytes, a page each, are on flash, and the die is idle. */
+/* Make a drive of 64 pages of UNIT bytes, all written and on flash, whose die is idle. */
 static void busy_die_make(const struct busy_die *d)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };

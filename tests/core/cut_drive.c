@@ -147,7 +147,7 @@ static void add_suspension(struct nand_timing *t, const struct shape *s)
 
 static void handed_over(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 
-/* Returns the array of the shape, without the size of a page's spare area. */
+/* Returns the configuration of a shape's array; the caller sets geo.oob_kept, which depends on the FTL. */
 static struct nand_array_config array_of(const struct shape *s)
 {
 	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,

@@ -328,7 +328,10 @@ static enum nand_op random_op(struct storm *s)
 	return NAND_READ;
 }
 
-/* Returns mostly an idle die, sometimes one that may be suspended or that reads. */
+/*
+ * Returns a die for the next command, mostly an idle one. Sometimes it is a die with a command that a read may suspend,
+ * or one that reads other planes; then *op becomes a read.
+ */
 static uint32_t choose_die(struct storm *s, enum nand_op *op)
 {
 	const struct naive *m = &s->duel.model;

@@ -89,7 +89,7 @@ static void writes_fail_until_there_is_memory(void)
 	EXPECT_EQ(stats.ftl.op[FTL_WRITE].ios, n);	/* those that the drive served */
 	EXPECT_EQ(stats.ftl.op[FTL_READ].errors + stats.ftl.op[FTL_TRIM].errors + stats.ftl.op[FTL_FLUSH].errors, 0);
 	wanted_bytes = 0;
-	for (n = 3; write_unit(0, 3) != SSD_OK; n++)	/* every 64th refused write looks again */
+	for (n = 3; write_unit(0, 3) != SSD_OK; n++)	/* after 64 refused writes the next one looks again */
 		;
 	EXPECT_EQ(n, 64);
 	EXPECT_EQ(write_until_refused(4), UNITS);

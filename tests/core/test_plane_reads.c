@@ -31,7 +31,7 @@ static uint64_t busy_ns(void)
 	return nand_stats().die_busy_ns[NAND_SRC_HOST];
 }
 
-/* Read the index-th unit of each plane: io[2] of plane 0, io[3] of plane 1. */
+/* Submit two reads, of the index-th unit of plane 0 (io[2]) and of plane 1 (io[3]). */
 static void read_both(uint32_t index)
 {
 	submit(2, FTL_READ, unit_in(0, index));
