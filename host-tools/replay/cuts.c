@@ -90,10 +90,13 @@ uint64_t cuts_next_ns(const struct cuts *c)
 	return c && c->at < c->count ? c->line[c->at].ns : REPLAY_NEVER;
 }
 
-/* Write what the drive has to the file. The drive has its power. */
+/*
+ * Write what the drive has to the file. The drive has its power. A file that is there is written in place: the room of
+ * another cut's image, which the caller does not need any more, costs less than new pages.
+ */
 static int write_image(struct replay *r, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	unsigned char *data = malloc(PART);
 	struct trace_row row = { .op = TRACE_READ };
 	bool good = fd >= 0;
@@ -107,6 +110,7 @@ static int write_image(struct replay *r, const char *path)
 		good = write(fd, data, row.bytes) == (ssize_t)row.bytes;
 	}
 	free(data);
+	good = good && !ftruncate(fd, (off_t)r->capacity);
 	if (fd >= 0)
 		good = !close(fd) && good;
 	return good ? 0 : replay_fail(REPLAY_FAILED, "%s: %s: make room, or name another file in --cuts", path,

@@ -46,6 +46,7 @@ class Limits(unittest.TestCase):
             campaign.kind.replay = ()
             lines = onhost.lines(campaign, Recorded(1, Path("t"), b"x 7\n"), moments)
             self.assertEqual([path.name for path in Path(name).glob("*.img*")], [])
+            self.assertEqual((Path(name) / "host-image").read_bytes(), b"data", "the file of all images")
         self.assertEqual([line["operations"] for line in lines], [1, 1])
         return [line["verdict"] for line in lines]
 

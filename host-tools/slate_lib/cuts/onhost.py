@@ -34,7 +34,6 @@ read -r began _ </proc/uptime
 SLATE_DEV=$1 DURABLE=$1.durable timeout -s KILL {seconds:g} ./check </dev/null >"$1.said" 2>&1
 status=$?
 read -r ended _ </proc/uptime
-rm "$1"
 if [ $status -eq 137 ] && [ $((${{ended%.*}} - ${{began%.*}})) -ge {whole_seconds} ]; then
 	: >"$1.late"
 	exit 1
@@ -50,7 +49,11 @@ def lines(campaign: Campaign, work: Recorded, moments: list[Moment]) -> list[Jso
         (moment, campaign.folder / f"host-{at}.img", announced(work.report, moment.at_ns))
         for at, moment in enumerate(moments)
     ]
+    room = campaign.folder / "host-image"
+    room.touch()
     for _, image, durable in cuts:
+        image.unlink(missing_ok=True)
+        image.hardlink_to(room)  # all have one file, one after the other, so that none needs new room
         Path(f"{image}.durable").write_bytes(b"".join(durable))
         Path(f"{image}.late").unlink(missing_ok=True)
     listing = campaign.folder / "host-cuts"
@@ -77,8 +80,8 @@ def _line(moment: Moment, image: Path, durable: list[bytes], seconds: float) -> 
     account = json.loads(report.read_text(encoding="utf-8"))
     power = account["power"] | {"gc-runs": account["gc"]["calls"]}
     line = moment.line(power, durable, said.read_text(encoding="utf-8", errors="replace"), seconds)
-    for path in (report, said, Path(f"{image}.durable")):
-        path.unlink()
+    for path in (image, report, said, Path(f"{image}.durable")):
+        path.unlink(missing_ok=path is image)
     return line
 
 
