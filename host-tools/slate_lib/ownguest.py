@@ -321,7 +321,7 @@ def examine(image: Path, bootable: bool, writes: bool = True) -> tuple[str, int]
             f"--image {image}: another program has it open, such as another guest",
             "end it, or give each guest a file of its own: qemu-img create -f qcow2 -F FORMAT -b IMAGE NEW.qcow2",
         )
-    info = _ask_qemu_img(image)
+    info, *_ = _ask_qemu_img(image)
     found, size = info["format"], info["virtual-size"]
     if found not in ("qcow2", "raw"):
         raise SlateError(f"--image {image}: is in the format {found}", "name a qcow2 or raw image")
@@ -351,7 +351,13 @@ def _is_locked(image: Path, writes: bool) -> bool:
     return False
 
 
-def _ask_qemu_img(image: Path) -> Json:
+def backing(image: Path) -> list[Path]:
+    """Return the files below an image of which it has only the differences, the nearest first."""
+    return [image.parent / one["filename"] for one in _ask_qemu_img(image)[1:]]
+
+
+def _ask_qemu_img(image: Path) -> list[Json]:
+    """Return what qemu-img says of an image and of its backing files."""
     words = [str(paths.QEMU.with_name("qemu-img")), "info", "--output=json", "--backing-chain", str(image.resolve())]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
@@ -361,7 +367,7 @@ def _ask_qemu_img(image: Path) -> Json:
     if done.returncode:
         raise SlateError(f"--image {image}: {said.splitlines()[0] if said else 'can not be opened'}", "name another")
     found: list[Json] = json.loads(done.stdout)
-    return found[0]
+    return found
 
 
 def _port(given: str | None) -> int:

@@ -2,6 +2,7 @@
 """Test 'slate cuts' with several drives, whose power fails at one moment."""
 
 import asyncio
+import hashlib
 import subprocess
 import tempfile
 import unittest
@@ -62,6 +63,19 @@ class Drives(unittest.TestCase):
         found = campaign(*OWN, "--set", "0:ftl.capacity_mib=64")
         self.assertEqual((found.base.settings, found.base.more, found.recorded), (["ftl.capacity_mib=64"], [], True))
         self.assertNotIn("more", header(found))
+
+    def test_a_changed_profile_has_a_log_of_its_own(self) -> None:
+        """The head has the SHA-256 of each profile's file."""
+        with tempfile.TemporaryDirectory() as name:
+            profile = Path(name) / "mine.ini"
+            text = (ROOT / "nand-emu" / "profiles" / "small.ini").read_bytes()
+            profile.write_bytes(text)
+            found = campaign("--profile", str(profile), "--profile", "zns-small", *OWN)
+            head = header(found)
+            self.assertEqual(head["profile_sha256"], hashlib.sha256(text).hexdigest())
+            self.assertEqual(len(head["more"][0]["profile_sha256"]), 64)
+            profile.write_bytes(text + b"# a word\n")
+            self.assertEqual(header(found)["profile_sha256"], hashlib.sha256(text + b"# a word\n").hexdigest())
 
     def test_a_command_repeats_it(self) -> None:
         words = cuts.options_of(parsed(*TWO, *XFS, "--set", "1:a.b=c"))

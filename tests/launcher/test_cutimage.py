@@ -155,6 +155,20 @@ class Times(Images):
         os.utime(self.disk, (1, 1))
         self.assertNotEqual(header(campaign)["image"], head["image"], "another image has a log of its own")
 
+    def test_the_log_names_the_files_below_an_image(self) -> None:
+        """What an overlay does not hold is read from its backing file, which may change alone."""
+        overlay = self.folder / "over.qcow2"
+        tool = str(paths.QEMU.with_name("qemu-img"))
+        subprocess.run([tool, "create", "-q", "-f", "qcow2", "-F", "raw", "-b", "disk.raw", str(overlay)], check=True)
+        below = self.disk
+        self.disk = overlay
+        campaign = self.campaign()
+        for _ in range(2):
+            (found,) = header(campaign)["image"]["backing"]
+            self.assertEqual(found, {"file": paths.short(below), "bytes": 512 + 256 * 8190,
+                                     "mtime_ns": below.stat().st_mtime_ns})  # fmt: skip
+            os.utime(below, (1, 1))
+
 
 class Bad(Images):
     """Test messages that name the fault and the fix."""

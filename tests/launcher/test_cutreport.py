@@ -20,8 +20,8 @@ from slate_lib.errors import MachineError, SlateError
 from slate_lib.options import RunOptions
 from slate_lib.powercut import CUT, ENDED, Plan
 
-HEAD = {"slate_cuts": 4, "fs": "ext4", "profile": "nand-emu/profiles/small.ini", "settings": ["a.b=c"], "age": 1.0,
-        "seed": 1, "span_ns": 10**9, "repeat": "slate cuts --seed 1"}  # fmt: skip
+HEAD = {"slate_cuts": 5, "fs": "ext4", "profile": "nand-emu/profiles/small.ini", "profile_sha256": 64 * "0",
+        "settings": ["a.b=c"], "age": 1.0, "seed": 1, "span_ns": 10**9, "repeat": "slate cuts --seed 1"}  # fmt: skip
 WRITE = {"op": "write", "offset": 8192, "bytes": 4096, "submit_ns": 7000, "done_ns": 8000, "sectors_there": 0}
 
 
@@ -141,8 +141,8 @@ class Report(unittest.TestCase):
     def test_refused(self) -> None:
         other = self.log.with_name("other.jsonl")
         for text, why in (("", "is no log of"), ('{"x": 1}\n', "is no log of"), ("no json\n", "is no log of"),
-                          ("[1]\n", "is no log of"), ('{"slate_cuts": 3}\n', "of another version"),
-                          ('{"slate_cuts": 4}\n', "other.jsonl, line 1: it has no 'profile'"),
+                          ("[1]\n", "is no log of"), ('{"slate_cuts": 4}\n', "of another version"),
+                          ('{"slate_cuts": 5}\n', "other.jsonl, line 1: it has no 'profile'"),
                           (f'{json.dumps(HEAD)}\n{{}}\n', "other.jsonl, line 2: it has no 'id'")):  # fmt: skip
             other.write_text(text, encoding="utf-8")
             with self.assertRaisesRegex(SlateError, why):

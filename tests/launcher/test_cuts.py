@@ -284,9 +284,9 @@ class Campaigns(unittest.TestCase):
             log.write_text('{"seed": 1}\n{"id": "1:0", "good": 1}\n', encoding="utf-8")
             with self.assertRaisesRegex(SlateError, "log, line 2: 'good' is not true or false\n.*delete this line"):
                 logfile.read_log(log, head)
-            log.write_text('{"slate_cuts": 4, "seed": 2}\n', encoding="utf-8")
+            log.write_text('{"slate_cuts": 5, "seed": 2}\n', encoding="utf-8")
             self.assertEqual(logfile.read_log(log, head), [], "of other cuts, but it has none")
-            for other in ('{"seed": 2}\n', "not json\n", "[1]\n", '{"slate_cuts": 4, "seed": 2}\n{"id": "1:0"}\n'):
+            for other in ('{"seed": 2}\n', "not json\n", "[1]\n", '{"slate_cuts": 5, "seed": 2}\n{"id": "1:0"}\n'):
                 log.write_text(other, encoding="utf-8")
                 with self.assertRaisesRegex(SlateError, "is of other cuts"):
                     logfile.read_log(log, head)

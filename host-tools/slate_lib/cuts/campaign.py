@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import hashlib
 import random
 import re
 import shlex
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from .. import command, paths
 from ..boot import SLATES, Boot, boot
+from ..drives import Drive
 from ..errors import MachineError, naming, plain
 from ..options import RunOptions
 from ..powercut import CUT, ENDED, Plan
@@ -318,13 +320,11 @@ def header(campaign: Campaign) -> Json:
     return {
         "slate_cuts": logfile.VERSION,
         **campaign.workload.facts,
-        "profile": paths.short(campaign.base.profile or ""),
-        "settings": campaign.base.settings,
+        **_drive_facts(campaign.base),
         "age": campaign.base.age,
         "seed": campaign.seed,
         "span_ns": campaign.span_ns,
-        **({"more": [{"profile": paths.short(one.profile or ""), "settings": one.settings}
-                     for one in campaign.base.more]} if campaign.base.more else {}),
+        **({"more": [_drive_facts(one) for one in campaign.base.more]} if campaign.base.more else {}),
         **({"cut_at": [str(when) for when in campaign.at]} if campaign.at else {}),
         **({"kind": kind_name(campaign.kind)} if campaign.kind is not kinds.KINDS["off"] else {}),
         **({"states": campaign.states} if campaign.states > 1 else {}),
@@ -334,6 +334,13 @@ def header(campaign: Campaign) -> Json:
         **({"check_in_slate": True} if campaign.check_in_slate else {}),
         "repeat": shlex.join(["slate", "cuts", *campaign.words]),
     }
+
+
+def _drive_facts(drive: Drive) -> Json:
+    """Return what the header says of a drive."""
+    profile = Path(drive.profile or "")
+    return {"profile": paths.short(profile), "profile_sha256": hashlib.sha256(profile.read_bytes()).hexdigest(),
+            "settings": drive.settings}  # fmt: skip
 
 
 def _kernel_facts(base: RunOptions) -> Json:

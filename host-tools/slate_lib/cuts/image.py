@@ -56,9 +56,13 @@ class Image:
 
     @property
     def facts(self) -> Json:
-        """Return what a log's head says of it."""
-        found = self.path.stat()
-        return {"image": {"file": paths.short(self.path), "bytes": found.st_size, "mtime_ns": found.st_mtime_ns}}
+        """Return what a log's head says of it and of its backing files."""
+        facts, *below = (
+            {"file": paths.short(path), "bytes": found.st_size, "mtime_ns": found.st_mtime_ns}
+            for path in (self.path, *ownguest.backing(self.path))
+            for found in (path.stat(),)
+        )
+        return {"image": {**facts, **({"backing": below} if below else {})}}
 
     def copy(self) -> None:
         """Copy it to the drive from which it boots."""

@@ -14,9 +14,10 @@ from ..errors import SlateError, naming
 from ..shape import Json
 from . import kinds
 
-VERSION = 4
-HEAD = {"slate_cuts": int, "profile": str, "settings": [str], "age": float, "seed": int, "fs?": str, "ready?": str,
-        "more?": [{"profile": str, "settings": [str]}],
+VERSION = 5
+_DRIVE = {"profile": str, "profile_sha256": str, "settings": [str]}
+HEAD = {"slate_cuts": int, **_DRIVE, "age": float, "seed": int, "fs?": str, "ready?": str,
+        "more?": [_DRIVE],
         "work?": {"*": str}, "kind?": str, "on_host?": bool, "kernel?": str, "guest?": str, "repeat?": str}  # fmt: skip
 CUT = {"id": str, "good": bool, "verdict": str, "said": str, "seconds": float,
        **dict.fromkeys(("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs",
