@@ -13,7 +13,8 @@ import re
 from dataclasses import dataclass
 
 from . import units
-from .jobcheck import Section, in_bytes
+from .jobcheck import Section
+from .jobsizes import in_bytes
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _TIME = re.compile(r"(\d+)\s*(us|ms|s|m|h|d)?")

@@ -9,20 +9,24 @@ as fio reads them: options of [global] apply to the jobs after it.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from . import names, units
+from . import jobsizes, names, units
 from .errors import SlateError
+from .jobsizes import in_bytes
 
 _INCLUDE = re.compile(r"include.(.+)")
 _ORIGIN = re.compile(r"# slate: line (\d+) of (.+)")  # flat() writes it, and for_guest() takes it out
-_ALIASES = {"blocksize": "bs", "readwrite": "rw", "fileoffset": "offset", "nr_files": "nrfiles"}
+_ALIASES = {"blocksize": "bs", "blocksize_range": "bsrange", "readwrite": "rw", "fileoffset": "offset",
+            "nr_files": "nrfiles", "io_limit": "io_size", "timeout": "runtime"}
 NAME_MAX = 255  # characters of a section's name, with its ']'
 INCLUDES_MAX = 16
+NO_NAME = "[]"  # in the guest, of a section that has no name, since a mark needs one
 FOLDER = "/job"  # of the job in the guest
 LOG_WITHOUT_TIMES = 2  # version of fio's traces; in later ones each line begins with its time
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -97,7 +101,9 @@ def numbered(path: object, text: str) -> Iterator[tuple[object, int, str]]:
 
 
 def for_guest(text: str, beside: Collection[str] = ()) -> str:
-    """Return a job that flat() made, for the guest: no comment names a file of the host, and fio finds the traces.
+    """Return a job that flat() made, for the guest.
+
+    No comment names a file of the host, fio finds the traces, and every section has a name.
 
     beside: names of the files in the job's folder, which is not the one where the guest calls fio.
     """
@@ -105,7 +111,11 @@ def for_guest(text: str, beside: Collection[str] = ()) -> str:
 
 
 def _placed(line: str, beside: Collection[str]) -> str:
-    key, _, value = bare(line).partition("=")
+    key, equals, value = bare(line).partition("=")
+    if key == "[]":
+        return f"[{NO_NAME}]"
+    if key.strip() == "name" and equals and not value.strip():
+        return f"name={NO_NAME}"
     if key.strip() != "read_iolog":
         return line
     named = _COLON.split(value.strip())
@@ -163,10 +173,7 @@ def check(
     made: set[str] = set()  # traces that earlier jobs write
     prepared = False  # has a job run commands, which may have made file systems, partitions or devices?
     for section in sections(path, text):
-        options = {
-            key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value)
-            for key, value in section.options.items()
-        }
+        options = _expanded(section.options, environment)
         options |= _implied_files(options, section.name)
         where = f"{section.path}, line {section.line}: the job [{section.name}]"
         engine = options.get("ioengine", "psync").partition(",")[0]
@@ -183,6 +190,27 @@ def check(
             _check_place(where, options, capacity)
 
 
+def check_memory(path: object, text: str, environment: dict[str, str], capacity: int, room: int) -> None:
+    """Raise a SlateError if fio needs more memory than the guest's, room in bytes. capacity: of the drive, in bytes."""
+    jobs = sections(path, text)
+    for job in jobs:
+        job.options = _expanded(job.options, environment)
+    need = jobsizes.memory(jobs, capacity)
+    if need <= room:
+        return
+    clones = [jobsizes.count(job.options, "numjobs") for job in jobs]
+    most = jobs[clones.index(max(clones))]
+    raise SlateError(
+        f"{most.path}, line {most.line}: with {units.many(max(clones), 'clone')} of [{most.name}], of "
+        f"{sum(clones)} in all, fio needs {need >> 20:,} MiB of memory or more; the guest has {room >> 20:,} MiB",
+        f"give --mem {-(-need // (1 << 30))}G, or reduce numjobs, iodepth or bs",
+    )
+
+
+def _expanded(options: dict[str, str], environment: dict[str, str]) -> dict[str, str]:
+    return {key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value) for key, value in options.items()}
+
+
 def _check_engine(where: str, engine: str, known: set[str]) -> None:
     if known and engine not in known and not engine.startswith("external"):
         raise SlateError(
@@ -197,24 +225,20 @@ def _files(options: dict[str, str], key: str = "filename") -> list[str]:
 
 def _implied_files(options: dict[str, str], name: str) -> dict[str, str]:
     """Return the files that fio gives a job that names none: one with the job's name, or those of filename_format."""
-    files = _count(options, "nrfiles")
+    files = jobsizes.count(options, "nrfiles")
     if "filename" in options or "read_iolog" in options:
         return {}
-    if files == 1 and _place(name):
+    if files == 1 and _place(_normal(name)):
         return {"filename": name}
     form = options.get("filename_format", "")
     found = {}  # in this order, each once
-    for clone in range(_count(options, "numjobs")):
+    for clone in range(jobsizes.count(options, "numjobs")):
         for number in range(files):
             file = form
             for key, value in (("$jobname", name), ("$jobnum", clone), ("$filenum", number)):
                 file = re.sub(re.escape(key), str(value).replace("\\", r"\\"), file, flags=re.IGNORECASE)
             found[file.replace(":", "\\:")] = True
     return {"filename": ":".join(found)} if form else {}
-
-
-def _count(options: dict[str, str], key: str) -> int:
-    return int(options[key]) if options.get(key, "").isdigit() else 1
 
 
 @dataclass(frozen=True)
@@ -235,9 +259,21 @@ def _place(file: str) -> Place | None:
     return Place(int(match[1] or match[3] or 0), int(match[2] or match[4] or 1) - 1) if match else None
 
 
+def _paths(options: dict[str, str], file: str) -> list[str]:
+    """Return the paths that fio opens for a file: in each directory= that the job's clones use in turn."""
+    folders = _files(options, "directory")[: jobsizes.count(options, "numjobs")] if options.get("directory") else []
+    return [_normal(f"{folder}/{file}") for folder in folders] or [_normal(file)]
+
+
+def _normal(path: str) -> str:
+    """Return a path without what changes nothing in it: '//', '.', '..'."""
+    return re.sub("^/+", "/", posixpath.normpath(path)) if path.startswith("/") else path
+
+
 def _places_of(options: dict[str, str]) -> list[Place]:
     """Return the namespaces that a job names, or the first drive's first if it names none."""
-    return [place for file in _files(options) if (place := _place(file))] or [Place(0, 0)]
+    paths = [path for file in _files(options) for path in _paths(options, file)]
+    return [place for path in paths if (place := _place(path))] or [Place(0, 0)]
 
 
 def _check_files(
@@ -247,28 +283,37 @@ def _check_files(
     state: Drives,
     _: Mapping[str, list[str]],
 ) -> None:
-    in_folder = "directory" in options or "opendir" in options
-    if in_folder:
-        folder = options.get("directory") or options.get("opendir")
-        raise SlateError(
-            f"{where}: its files would be in {folder}, in the guest's memory, not on the drive",
-            "use filename=/dev/nvme0n1; or make and mount a file system in exec_prerun, or in a script (--cmd)",
-        )
-    if "filename" not in options:
+    fix = "use filename=/dev/nvme0n1; or make and mount a file system in exec_prerun, or in a script (--cmd)"
+    if options.get("opendir", "").rstrip("/") == "/dev":
+        raise SlateError(f"{where}: opendir=/dev names all files below it, not the drive alone", fix)
+    if "opendir" in options or "filename" not in options:
+        if folder := options.get("opendir") or options.get("directory"):
+            raise SlateError(f"{where}: its files would be in {folder}, in the guest's memory, not on the drive", fix)
         raise SlateError(f"{where} names no file, so it would not touch the drive", "add filename=/dev/nvme0n1")
     for file in _files(options):
-        place = _place(file)
-        if not place and not file.startswith("/dev/"):
-            raise SlateError(
-                f"{where}: filename={file} is a file in the guest's memory, not on the drive",
-                "use filename=/dev/nvme0n1; or make a file system in exec_prerun, or in a script (--cmd)",
-            )
-        if not place:
-            raise SlateError(
-                f"{where}: filename={file} is not the drive",
-                "in the guest it is /dev/nvme0n1; a file system is made in exec_prerun, or in a script (--cmd)",
-            )
-        _check_device(f"{where}: filename={file}", file, place, drives, state)
+        for path in _paths(options, file):
+            _check_path(where, options, file, path, drives, state)
+
+
+def _check_path(
+    where: str, options: dict[str, str], file: str, path: str, drives: list[list[int | None]], state: Drives
+) -> None:
+    """Check a path that fio opens. file: as the job names it."""
+    said = f"{where}: filename={file}" + (f" in directory={options['directory']}" if options.get("directory") else "")
+    place = _place(path)
+    if not place and not path.startswith("/dev/"):
+        raise SlateError(
+            f"{said} is a file in the guest's memory, not on the drive",
+            "use filename=/dev/nvme0n1; or make a file system in exec_prerun, or in a script (--cmd)",
+        )
+    if not place:
+        raise SlateError(
+            f"{said} is not the drive",
+            "in the guest it is /dev/nvme0n1; a file system is made in exec_prerun, or in a script (--cmd)",
+        )
+    if state.virtio and not file.startswith(("/dev/nvme0n1", "/dev/vda")) and not path.startswith("/dev/vda"):
+        raise SlateError(f"{said} is not there, since the drive is /dev/vda", "use filename=/dev/nvme0n1 or /dev/vda")
+    _check_device(said, path, place, drives, state)
 
 
 def _check_traced(
@@ -283,11 +328,11 @@ def _check_traced(
         named = [(file, f"the file {file} of read_iolog={trace}") for file in given.get(trace, ())]
         if one := options.get("replay_redirect"):
             named = [(one, f"replay_redirect={one}")]
-        for file, said in named:
-            place = _place(file)
+        for path, said in ((path, said) for file, said in named for path in _paths(options, file)):
+            place = _place(path)
             if not place:
                 raise SlateError(f"{where}: {said} is not the drive", "add replay_redirect=/dev/nvme0n1 to the job")
-            _check_device(f"{where}: {said}", file, place, drives, state)
+            _check_device(f"{where}: {said}", path, place, drives, state)
 
 
 def names_in_trace(lines: Iterable[str]) -> list[str]:
@@ -339,9 +384,8 @@ def _check_traces(where: str, options: dict[str, str], given: Collection[str]) -
 
 def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
     offset = in_bytes(options.get("offset", "0"), capacity)
-    block = in_bytes(options.get("bs", "4k").split(",")[0], capacity)
     step = in_bytes(options.get("offset_increment", "0"), capacity) or 0
-    clones = _count(options, "numjobs")
+    clones = jobsizes.count(options, "numjobs")
     if offset is not None and offset >= capacity:
         raise SlateError(
             f"{where}: offset={options['offset']} is beyond the drive's end, {units.size(capacity)}",
@@ -354,19 +398,11 @@ def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
             f"begins beyond the drive's end, {units.size(capacity)}",
             f"use a smaller offset_increment, numjobs={fits}, or a larger drive",
         )
-    if block is not None and block > capacity - (offset or 0):
-        raise SlateError(
-            f"{where}: bs={options.get('bs', '4k')} does not fit on the drive, {units.size(capacity)}",
-            "use a smaller bs or offset, or a larger drive",
-        )
-
-
-def in_bytes(text: str, capacity: int) -> int | None:
-    """Return fio's size in bytes, or its share of the drive; None: another form, which fio parses."""
-    share = re.fullmatch(r"(\d{1,3})%", text)
-    if share:
-        return capacity * int(share[1]) // 100
-    try:
-        return units.parse_size(text)
-    except ValueError:
-        return None
+    for block in jobsizes.blocks(options, capacity):
+        if block.most > capacity - (offset or 0):
+            given = options.get(block.option, "4k")
+            which = f", its {block.operation} of {units.size(block.most)}," if re.search("[,:-]", given) else ""
+            raise SlateError(
+                f"{where}: {block.option}={given}{which} does not fit on the drive, {units.size(capacity)}",
+                f"use a smaller {block.option} or offset, or a larger drive",
+            )

@@ -77,7 +77,7 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
         raise SlateError(
             f"{path} is for a server and its null_blk", "run it there, then 'slate calibrate fio.json' here"
         )
-    job.sections = [section.name for section in jobcheck.sections(path, job.text)]
+    job.sections = [section.name or jobcheck.NO_NAME for section in jobcheck.sections(path, job.text)]
     for place, number, line in jobcheck.numbered(path, job.text):
         if match := _HINT_LINE.match(line):
             _add_hints(job, match[1], f"{place}, line {number}")
@@ -106,6 +106,11 @@ def check_on_drives(
     known = [one or [capacity] for one, capacity in zip(namespaces, capacities)]
     given = {file.name: _named(file) for file in files}
     jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), known, given, state)
+
+
+def check_memory(job: JobFile, environment: dict[str, str], capacity: int, room: int) -> None:
+    """Raise a SlateError if fio needs more memory than the guest has. All in bytes; capacity: of the drive."""
+    jobcheck.check_memory(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, capacity, room)
 
 
 def _named(file: Path) -> list[str]:

@@ -559,6 +559,7 @@ def check_job(options: RunOptions) -> None:
     state = jobcheck.Drives(options.frontend != "nvme", any(drive.drive_kept for drive in options.drives))
     jobfile.check_on_drives(options.job, options.environment, sizes, several, options.files, state)
     if sizes and sizes[0]:
+        jobfile.check_memory(options.job, options.environment, sizes[0], options.mem)
         options.goal = jobfile.goal(options.job, options.environment, sizes[0])
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from . import fioresult, fioseed, jobcheck, units
+from . import fioresult, fioseed, jobsizes, units
 from .account import Account, Device
 from .rows import Row
 from .shape import Json
@@ -113,7 +113,7 @@ def _repeated(fio: Json | None, capacity: int) -> list[str]:
     found = {}
     for job in (fio or {}).get("jobs", ()):
         options = {**(fio or {}).get("global options", {}), **job.get("job options", {})}
-        name, size = job["jobname"], jobcheck.in_bytes(options.get("size", "100%"), capacity)
+        name, size = job["jobname"], jobsizes.in_bytes(options.get("size", "100%"), capacity)
         threads = (units.whole(options.get("numjobs", "1")) or 1) if "group_reporting" in options else 1
         if size and _done_bytes(job, options) > size * threads and fioseed.repeats(options):
             lfsr = options.get("random_generator") == "lfsr"

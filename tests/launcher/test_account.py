@@ -10,6 +10,7 @@ from typing import Any
 
 from support import ROOT, account, busy, device, mark, op
 
+from slate_lib import jobcheck
 from slate_lib.account import (
     Account,
     Device,
@@ -232,7 +233,7 @@ class Jobs(unittest.TestCase):
     def test_the_guest_makes_the_same_labels(self) -> None:
         """Long names that begin alike have different ones; an old result has the name's first 16 characters."""
         names = ["short", "sixteen-letters.", "sequential-write-1M", "sequential-write-4k", "a b", "a_b", "größe",
-                 "x]y", "a~b", "name with $(dollar) and 'quote'"]
+                 "x]y", "a~b", "name with $(dollar) and 'quote'", jobcheck.NO_NAME]
         labels = [label_of(name) for name in names]
         self.assertEqual(len(set(labels)), len(names))
         self.assertEqual({name for name in names if label_of(name) == name}, {"short", "sixteen-letters.", "a_b"})
@@ -240,11 +241,13 @@ class Jobs(unittest.TestCase):
         function = script[script.index("add_options()") : script.index("\n}\n", script.index("add_options()")) + 3]
         with tempfile.TemporaryDirectory() as folder:
             job, out = Path(folder) / "in", Path(folder) / "out"
-            job.write_text("".join(f"[{name}] ; note\nrw=read\n" for name in names)
-                           + "[globals]\nbs=4k\n[old]\nname=a new name\n", encoding="utf-8")
+            heads = [name if name != jobcheck.NO_NAME else "" for name in names]
+            text = "".join(f"[{name}] ; note\nrw=read\n" for name in heads)
+            text += "[globals]\nbs=4k\n[old]\nname=a new name\n[older]\nname= ; none\n"
+            job.write_text(jobcheck.for_guest(text), encoding="utf-8")
             subprocess.run(["sh", "-c", f"{function}\nadd_options {job} {out}"], check=True)
             told = re.findall("^exec_prerun=slate-mark begin (.*) #$", out.read_text(encoding="utf-8"), re.MULTILINE)
-        self.assertEqual(told, [*labels, label_of("a new name")])
+        self.assertEqual(told, [*labels, label_of("a new name"), labels[-1]])
         dev = self.intervals(
             mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1])))
         )

@@ -16,12 +16,13 @@ from unittest import mock
 
 from support import ROOT
 
-from slate_lib import cli, jobcheck, jobfile, names, parsing, paths
+from slate_lib import cli, jobcheck, jobfile, jobsizes, names, parsing, paths
 from slate_lib.errors import USAGE, SlateError
 
 SLATE = ROOT / "host-tools" / "slate"
 ENGINES = ("psync", "libaio", "io_uring", "null")
-TRACES = {"trace": [], "of-sda": ["/dev/sda"], "of-two": ["/dev/nvme0n1", "/dev/nvme1n1"]}
+TRACES = {"trace": [], "of-sda": ["/dev/sda"], "of-two": ["/dev/nvme0n1", "/dev/nvme1n1"],
+          "of-nvme": ["dev/nvme0n1"]}
 
 
 def said(*words: Any) -> tuple[int, str]:
@@ -244,9 +245,50 @@ class Jobs(unittest.TestCase):
             ("[a]\nread_iolog=of-two\n", "the file /dev/nvme1n1 of read_iolog=of-two, and this run has one drive"),
             ("[x]\nfilename=/dev/nvme0n1\n[a\n", "my.fio, line 3: '[a' begins a section and has no ']'"),
         ):
-            with self.subTest(text=text), self.assertRaises(SlateError) as caught:
-                self.check(text)
-            self.assertIn(what, str(caught.exception))
+            self.refuses(text, what)
+
+    def refuses(self, text: str, what: str) -> None:
+        """Check that a job is refused, and that the message has these words."""
+        with self.subTest(text=text), self.assertRaises(SlateError) as caught:
+            self.check(text)
+        self.assertIn(what, str(caught.exception))
+
+    def test_sizes_of_blocks(self) -> None:
+        """All sizes of the operations that a job does must fit on the drive."""
+        for text, what in (
+            *((f"[a]\nfilename=/dev/nvme0n1\n{text}\n",
+               f"{text.splitlines()[-1]}{what}does not fit on the drive, 256 MiB\n")
+              for text, what in (
+                ("rw=randrw\nbs=4k,1g", ", its writes of 1 GiB, "),
+                ("rw=write\nbs=4k,512MB,1k", ", its writes of 512 MiB, "),
+                ("rw=randwrite\nbs=,1g", ", its writes of 1 GiB, "),
+                ("rw=trimwrite\nbs=1g,4k,300m", ", its trims of 300 MiB, "),
+                ("rw=trim\nbs=4k:8k-1g", ", its trims of 1 GiB, "),
+                ("rw=rw\nbsrange=4k-8k,4k-1t", ", its writes of 1 TiB, "),
+                ("bsrange=1g-4k", ", its reads of 1 GiB, "),
+                ("rw=randrw\nbssplit=4k/50:8k/50,4k/90:1g/10", ", its writes of 1 GiB, "),
+                ("bssplit=4k/50:257m", ", its reads of 257 MiB, "),
+                ("rw=randread\nbs_is_seq_rand\nbs=4k,1g", ", its writes of 1 GiB, "),
+              )),
+            ("[a]\nfilename=/dev/nvme0n1\nblocksize_range=4k-1g\n", "bsrange=4k-1g, its reads of 1 GiB, does not fit"),
+            ("[a]\nfilename=/dev/nvme0n1\noffset=255m\nrw=randrw\nbs=4k,2m\n", "its writes of 2 MiB, does not fit"),
+        ):
+            self.refuses(text, what)
+
+    def test_files_in_directories(self) -> None:
+        for text, what in (
+            ("[a]\ndirectory=/dev\nsize=1m\n", "its files would be in /dev, in the guest's memory"),
+            ("[a]\ndirectory=/dev\nfilename=x\n", "filename=x in directory=/dev is not the drive"),
+            ("[a]\ndirectory=/dev\nfilename=nvme1n1\n", "filename=nvme1n1 in directory=/dev, and this run has one"),
+            ("[a]\ndirectory=/dev:/mnt\nnumjobs=2\nfilename=nvme0n1\n",
+             "filename=nvme0n1 in directory=/dev:/mnt is a file in the guest's memory"),
+            ("[a]\ndirectory=/mnt\nfilename=/dev/nvme0n1\n", "in directory=/mnt is a file in the guest's memory"),
+            ("[/dev/nvme0n1]\ndirectory=/mnt\n", "in directory=/mnt is a file in the guest's memory"),
+            ("[a]\ndirectory=/dev\nfilename=nvme0n1\noffset=1g\n", "offset=1g is beyond"),
+            ("[a]\nopendir=/dev\n", "opendir=/dev names all files below it, not the drive alone"),
+            ("[a]\ndirectory=/dev\nread_iolog=of-sda\n", "the file /dev/sda of read_iolog=of-sda is not the drive"),
+        ):
+            self.refuses(text, what)
 
     def test_files_that_fio_names(self) -> None:
         """Without filename a job's file has the job's name, if that is a device, or the names of filename_format."""
@@ -310,14 +352,57 @@ class Jobs(unittest.TestCase):
             "[a]\nfilename=/dev/nvme0n1 ; the drive\n[b] # note\nfilename=/dev/nvme0n1#p1\n",
             "[make]\nioengine=null\nsize=1m\nexec_prerun=mkfs\n[a]\ndirectory=/mnt\n[b]\nfilename=/dev/md0\n",
             "[a]\nfilename=/dev/nvme0n1\noffset_increment=64m\nnumjobs=4\n",
+            "[a]\ndirectory=/dev\nfilename=nvme0n1:./ng0n1\n",
+            "[a]\ndirectory=/dev:/mnt\nfilename=nvme0n1\n",  # the first clone alone
+            "[a]\nfilename=/dev//nvme0n1:/dev/../dev/nvme0n1\n",
+            "[a]\ndirectory=/\nread_iolog=of-nvme\n",
+            *(f"[a]\nfilename=/dev/nvme0n1\n{text}\n" for text in (
+                "rw=read\nbs=4k,1g", "rw=write\nbs=1g,", "rw=randrw\nbs=4k,8k,1g", "rw=randrw\nbs=256m,1k",
+                "rw=write\nbsrange=4k-1g,4k-8k", "bssplit=4k/100:1g/0", "rw=read\nbs_is_seq_rand=1\nbs=4k,1g",
+                "rw=write\nbs=1g\nbsrange=4k-8k", "rw=write\nbsrange=4k-1g\nbssplit=4k/50:8k/50",
+            )),
         ):
             with self.subTest(text=text):
                 self.check(text)
 
+    def test_memory_of_clones(self) -> None:
+        """A clone has 2,420 KiB twice, or once and what it needs while it runs; beside all are 190 MiB."""
+        drive = 1 << 40
+        for text, kib in (
+            ("[a]\n", 190 * 1024 + 2 * 2420),
+            ("[a]\nnumjobs=400\n", 190 * 1024 + 400 * 2 * 2420),
+            ("[a]\nnumjobs=300\n[b]\nstonewall\nnumjobs=100\n", 190 * 1024 + 400 * 2 * 2420),
+            ("[global]\ngroup_reporting\n[a]\nnumjobs=400\n", 190 * 1024 + 400 * (2420 + 300 + 4)),
+            ("[a]\nnumjobs=2\niodepth=8\nbs=1m\n", 190 * 1024 + 2 * (2420 + 300 + 8 * 1024)),
+            ("[global]\niodepth=8\nbs=1m\n[a]\n[b]\nstonewall\n", 190 * 1024 + 2 * 2420 + 300 + 8192),
+            ("[a]\nrw=trim\niodepth=8\nbs=1m\n", 190 * 1024 + 2 * 2420),
+            # a bit for each of 2^28 blocks of 4 KiB are 32 MiB
+            ("[a]\nrw=randread\nnumjobs=4\n", 190 * 1024 + 4 * (2420 + 300 + 4 + (32 << 10))),
+            ("[a]\nrw=randread\nsize=50%\nbsrange=4k-8k\n", 190 * 1024 + 2420 + 300 + 8 + (16 << 10)),
+            ("[a]\nrw=randread\nnorandommap\n", 190 * 1024 + 2 * 2420),
+            ("[a]\nrw=randread\nrandom_generator=lfsr\n", 190 * 1024 + 2 * 2420),
+        ):
+            with self.subTest(text=text):
+                self.assertEqual(jobsizes.memory(jobcheck.sections("x", text), drive), kib << 10)
+        text = "[a]\nnumjobs=${N}\n[b]\nnumjobs=2\n"
+        jobcheck.check_memory("my.fio", text, {"N": "398"}, 1 << 28, 2081 << 20)
+        with self.assertRaises(SlateError) as caught:
+            jobcheck.check_memory("my.fio", text, {"N": "398"}, 1 << 28, 2 << 30)
+        self.assertEqual(
+            str(caught.exception),
+            "my.fio, line 1: with 398 clones of [a], of 400 in all, fio needs 2,080 MiB of memory or more; the guest "
+            "has 2,048 MiB\n  fix: give --mem 3G, or reduce numjobs, iodepth or bs",
+        )
+
     def test_what_is_known_of_the_drives(self) -> None:
         for text, state in (("[a]\nfilename=/dev/vda\n", jobcheck.Drives(virtio=True)),
+                            ("[a]\nfilename=/dev/nvme0n1\n", jobcheck.Drives(virtio=True)),
+                            ("[a]\ndirectory=/dev\nfilename=vda\n", jobcheck.Drives(virtio=True)),
                             ("[a]\nfilename=/dev/nvme0n1p1\n", jobcheck.Drives(kept=True))):
             jobcheck.check("my.fio", text, {}, ENGINES, [[256 << 20]], {}, state)
+        text = "[a]\ndirectory=/dev\nfilename=nvme0n1\n"  # the launcher replaces /dev/nvme0n1 alone
+        with self.assertRaisesRegex(SlateError, "is not there, since the drive is /dev/vda"):
+            jobcheck.check("my.fio", text, {}, ENGINES, [[256 << 20]], {}, jobcheck.Drives(virtio=True))
 
     def test_sections_are_those_of_fio(self) -> None:
         """Names and options are those that the guest's fio prints with --showcmd."""
