@@ -481,6 +481,52 @@ static void refuse_foreign(struct parse *s)
 	}
 }
 
+/* How near to the user a key was given: a default, in the file, on the command line. */
+static int nearness(const struct parse *s, const struct profile_key *k)
+{
+	int from = s->key[k->index].from;
+
+	return from == FROM_DEFAULT ? 0 : from == FROM_OVERRIDE ? 2 : 1;
+}
+
+/*
+ * Refuse a key of a mode that is off. A mode that was switched off where the key was given, or nearer to the user,
+ * keeps the key for later.
+ */
+static void refuse_unread(struct parse *s)
+{
+	const struct profile_mode *m;
+	char value[VALUE_BYTES], values[96];
+
+	for (size_t i = 0; (m = profile_mode_at(i)); i++) {
+		const struct profile_key *k = profile_key_named(m->key), *owner = profile_key_named(m->owner);
+
+		if (nearness(s, k) <= nearness(s, owner) || profile_mode_is_on(m, s->p) || !is_changed(s, k))
+			continue;
+		profile_key_print(owner, s->p, 1, value, sizeof(value));
+		profile_mode_print(m, values, sizeof(values));
+		complain_of(s, k, "means nothing with %s = %s; say %s there, or leave %s out", m->owner, value, values,
+			    k->knob->name);
+		return;
+	}
+}
+
+/* Refuse a drive that lies about flushes, and that has nothing to lose by it. */
+static void check_lie(struct parse *s)
+{
+	const struct ftl_config *c = &s->p->ftl;
+	const struct ftl_ops *ops = s->p->ops;
+	const struct profile_key *lie = profile_key_find("drive", "ignore_flush");
+
+	if (!s->p->ignore_flush || !ops)
+		return;
+	if (c->power_protected)
+		complain_of(s, lie, "must be no with ftl.power_protected = yes: the drive loses nothing that it has "
+			    "completed, flushed or not");
+	else if (ops->durability == FTL_WRITE_THROUGH && c->accounting != FTL_ACCOUNT_SSDSIM)
+		complain_of(s, lie, "must be no with ftl.type = %s: what it has completed is on flash", ops->name);
+}
+
 /* Write which hold_up_ns would suffice, or that no value of the key does. */
 static void say_needed(const struct profile *p, char *note, size_t room)
 {
@@ -616,8 +662,12 @@ static void derive(struct parse *s)
 	p->array.timing.gc_holds_bus = p->ftl.accounting == FTL_ACCOUNT_SSDSIM;
 	p->ftl.timing = p->array.timing;
 	derive_capacity(s, pages * g->page_bytes);
-	if (!s->result && !s->kept)
+	if (!s->result && !s->kept) {
 		refuse_foreign(s);
+		if (p->ops)
+			refuse_unread(s);
+		check_lie(s);
+	}
 	if (p->ftl.unit_bytes > g->page_bytes)
 		g->oob_kept = 0;
 	else if (p->ops)

@@ -60,6 +60,23 @@ static inline bool profile_key_is_list(const struct profile_key *k)
 	return k->knob->type == KNOB_BY_TYPE || k->knob->type == KNOB_BY_LEVEL;
 }
 
+/*
+ * A key that is read only in a mode, and the key that switches the mode on (profile_modes.c). Both are section.name.
+ * values: the owner's values with which the key is read, with blanks between; !X: all but X.
+ */
+struct profile_mode {
+	const char *key, *owner, *values;
+};
+
+/* Returns the i-th row, or NULL behind the last one. A key may have several; it is read if all modes are on. */
+const struct profile_mode *profile_mode_at(size_t i);
+/* Returns the key section.name, or NULL if there is none. */
+const struct profile_key *profile_key_named(const char *name);
+/* Is the mode on? An owner that the profile's FTL does not have switches nothing off. */
+bool profile_mode_is_on(const struct profile_mode *m, const struct profile *p);
+/* Writes the values that switch the mode on, in words: "static or dynamic". */
+void profile_mode_print(const struct profile_mode *m, char *out, size_t room);
+
 /* Is the text free of control characters? */
 bool profile_plain(const char *text);
 

@@ -301,7 +301,7 @@ static void geometry_of_abilities(void)
 	refused(MLC "ftl.type=dac geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: "
 		"this FTL programs pages singly; set type = page, or describe a word line as bits_per_cell programs "
 		"of a share of its time each");
-	accepted("geometry.copyback=yes geometry.paired_loss=yes");
+	accepted("geometry.bits_per_cell=1 geometry.copyback=yes geometry.paired_loss=yes");
 	EXPECT(g->copyback && g->paired_loss);
 	refused("geometry.copyback=maybe", "override: geometry.copyback = 'maybe': must be yes or no");
 	refused("geometry.paired_loss=", "override: geometry.paired_loss = '': must be yes or no");
@@ -363,12 +363,12 @@ static void single_numbers(void)
 		const char *key, *more;		/* more: additional settings that the key needs */
 		unsigned long long low, high;
 	} all[] = {
-		{ "timing.subread_base_ns", "", 0, 1000000000 },
-		{ "timing.subread_ns_per_kib", "", 0, 1000000000 },
-		{ "timing.lower_read_ns", "", 0, 1000000000 },
+		{ "timing.subread_base_ns", "geometry.subpage=none ", 0, 1000000000 },
+		{ "timing.subread_ns_per_kib", "geometry.subpage=none ", 0, 1000000000 },
+		{ "timing.lower_read_ns", "geometry.bits_per_cell=1 ", 0, 1000000000 },
 		{ "timing.suspend_ns", "timing.suspends_max=1 ", 0, 1000000000 },
-		{ "timing.resume_ns", "", 0, 1000000000 },
-		{ "timing.suspends_max", "", 0, 1 << 20 },
+		{ "timing.resume_ns", "timing.suspend_ns=0 ", 0, 1000000000 },
+		{ "timing.suspends_max", "timing.suspend_ns=0 ", 0, 1 << 20 },
 		{ "timing.retry_ns", "", 0, 1000000000 },
 		{ "controller.cores", "", 0, 64 },
 		{ "controller.completion_ns", "controller.cores=1 ", 0, 1000000000 },
@@ -378,17 +378,17 @@ static void single_numbers(void)
 		{ "controller.read_hit_ns", "controller.cores=1 controller.read_cache_units=8 ", 0, 1000000000 },
 		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
 		{ "link.generation", "", 0, 6 },
-		{ "link.lanes", "", 1, 16 },
-		{ "link.data_permille", "", 1, 1000 },
+		{ "link.lanes", "link.generation=3 ", 1, 16 },
+		{ "link.data_permille", "link.generation=3 ", 1, 1000 },
 		{ "link.latency_ns", "", 0, 1000000000 },
 		{ "reliability.factory_bad_permille", "", 0, 500 },
-		{ "reliability.idle_hours", "", 0, 1000000 },
-		{ "reliability.ecc_bits", "", 0, 65535 },
-		{ "reliability.relocate_bits", "reliability.ecc_bits=65535 ", 0, 65535 },
-		{ "reliability.retries_max", "", 0, 255 },
-		{ "reliability.retry_permille", "", 0, 1000 },
+		{ "reliability.idle_hours", "reliability.rber=off ", 0, 1000000 },
+		{ "reliability.ecc_bits", "reliability.rber=off ", 0, 65535 },
+		{ "reliability.relocate_bits", "reliability.rber=off reliability.ecc_bits=65535 ", 0, 65535 },
+		{ "reliability.retries_max", "reliability.rber=off ", 0, 255 },
+		{ "reliability.retry_permille", "reliability.retries_max=0 ", 0, 1000 },
 		{ "reliability.endurance", "", 0, 1000000000 },
-		{ "reliability.wear_shape", "", 1, 64 },
+		{ "reliability.wear_shape", "reliability.endurance=9 ", 1, 64 },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -432,7 +432,7 @@ static void numbers_with_others(void)
 	accepted("timing.oob_on_bus=yes");
 	EXPECT(!p.array.timing.oob_off_bus);
 	refused("timing.oob_on_bus=off", "override: timing.oob_on_bus = 'off': must be yes or no");
-	accepted("reliability.disturb_tolerance=254");
+	accepted("geometry.pb_levels=0 reliability.disturb_tolerance=254");
 	EXPECT_EQ(p.array.physics.disturb_tolerance, 254);
 	accepted("reliability.disturb_tolerance=off");
 	EXPECT_EQ(p.array.physics.disturb_tolerance, 255);
