@@ -86,6 +86,15 @@ class Rows(unittest.TestCase):
             ],
         )
 
+    def test_the_page_is_brief(self) -> None:
+        """It shows averages, or else the longest part; a table without lengths is whole."""
+        rows = dac_long.pages(self.found, self.parts, "dedup", {"dac": "DAC"}, True)
+        self.assertEqual(dac_long.brief(rows), [["MiB", "trace", "DAC"], ["1", "average", "-15"]])
+        rows = [["trace", "MiB", "x"], ["pc", "1", "a"], ["pc", "2", "b"], ["web", "1", "c"]]
+        self.assertEqual(dac_long.brief(rows), [["trace", "MiB", "x"], ["pc", "2", "b"], ["web", "1", "c"]])
+        rows = [["trace", "x"], ["pc", "a"], ["pc", "b"]]
+        self.assertEqual(dac_long.brief(rows), rows)
+
     def test_longest(self) -> None:
         self.assertEqual([(part.name, part.mib) for part in dac_long.longest(self.parts)], [("pc", 2), ("web", 1)])
 

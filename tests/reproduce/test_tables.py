@@ -528,19 +528,27 @@ class Layout(unittest.TestCase):
         self.assertEqual(found[0::3], ["| trace | what | unit | ours (device) |", "| a | Q | % | 3 |"])
 
     def test_a_long_table_has_a_link_to_the_rest(self) -> None:
-        rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(22)] + [["average", "P", "x", "9", "10", "1.1"]]
+        rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(8)] + [["average", "P", "x", "9", "10", "1.1"]]
         self.assertEqual(layout.shown([HEAD, *rows], "fig1"), [
             "| trace | what [x] | paper | ours (device) | ratio |", "| --- | --- | --- | --- | --- |",
             "| **average** | **P** | **9** | **10** | **1.1** |", "", "Each trace: [fig1.csv](fig1.csv).", "",
         ])  # fmt: skip
-        self.assertEqual(layout.shown([HEAD, *rows[1:]], "fig1")[2], "| t1 | P | - | 1 |  |")  # 22 rows
+        self.assertEqual(layout.shown([HEAD, *rows[1:]], "fig1")[2], "| t1 | P | - | 1 |  |")  # 8 rows
 
-    def test_a_long_table_without_first_rows_is_whole(self) -> None:
-        """Neither averages nor published numbers: there is no empty table before it."""
-        rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(23)]
-        found = layout.shown([HEAD, *rows], "fig1")
-        self.assertEqual(found[0], "| trace [x] | what | ours (device) |")
-        self.assertEqual(found[2:], [*(f"| t{i} | P | {i} |" for i in range(23)), ""])
+    def test_a_long_table_without_first_rows_is_a_link(self) -> None:
+        """Neither averages nor published numbers."""
+        rows = [[f"t{i}", "P", "x", "", str(i), ""] for i in range(9)]
+        self.assertEqual(layout.shown([HEAD, *rows], "fig1"), ["Each trace: [fig1.csv](fig1.csv).", ""])
+        self.assertEqual(layout.shown([HEAD, *rows[1:]], "fig1")[0], "| trace [x] | what | ours (device) |")
+
+    def test_a_long_table_of_published_numbers_is_whole(self) -> None:
+        rows = [[f"t{i}", "P", "x", "1", str(i), "2"] for i in range(9)]
+        self.assertEqual(len(layout.shown([HEAD, *rows], "fig1")), 2 + 9 + 1)
+
+    def test_lines_are_those_of_the_page(self) -> None:
+        """16 numbers of 8 traces take 8 lines."""
+        rows = [[f"t{i}", what, "x", "", str(i), ""] for i in range(8) for what in ("P", "Q")]
+        self.assertEqual(len(layout.shown([HEAD, *rows], "fig1")), 2 + 8 + 1)
 
     def test_from_the_csv(self) -> None:
         """An accounting has two columns, a span has one; a number that is not published is a gap."""

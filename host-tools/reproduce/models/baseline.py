@@ -335,20 +335,6 @@ def rows(
             yield found
 
 
-def as_markdown(found: list[dict[str, str]]) -> str:
-    """Format the rows as a table with a column for each over-provisioning."""
-    lines: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in found:
-        key = (row["policy"], row["writes"], row["units_per_page"], row["pages_per_block"], row["blocks"])
-        cell = f"{row['computed']}, {row['measured']} ({row['off_percent']})"
-        lines.setdefault(key, {})[row["op_percent"]] = cell
-    ops = sorted({row["op_percent"] for row in found}, key=int)
-    heads = ("policy", "writes", "units a page", "pages a block", "blocks", *(f"OP {op} %" for op in ops))
-    body = [(*key, *(cells.get(op, "") for op in ops)) for key, cells in lines.items()]
-    table = [heads, ("---",) * len(heads), *body]
-    return "".join(f"| {' | '.join(line)} |\n" for line in table)
-
-
 def main(argv: list[str]) -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(
@@ -373,8 +359,6 @@ def main(argv: list[str]) -> int:
                 left.pop(known_as(one), None)
                 write_csv(path, found + list(left.values()))
     notes = places.notes("baseline").read_text(encoding="utf-8")
-    for name in PARTS:
-        notes = notes.replace(f"@{name.upper()}@", as_markdown(read_csv(args.out / f"{name}.csv")))
     found = read_csv(args.out / "matrix.csv")
     far = sum(abs(float(one["off_percent"])) > FAR_PERCENT for one in found)
     notes = notes.replace("@ROWS@", str(len(found))).replace("@OVER@", str(far))

@@ -255,8 +255,8 @@ def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
         NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
     )
     parts = (
-        notes, "## Typical errors\n", as_markdown(summary(rows)),
-        "## Every trace\n", as_markdown(compact(rows)), "## What was fitted\n", as_markdown(curves(fits)),
+        notes, "## Typical errors\n", as_markdown(summary(rows)), "[validation.csv](validation.csv) has every trace.\n",
+        "## What was fitted\n", as_markdown(curves(fits)),
     )  # fmt: skip
     (out / "README.md").write_text("\n".join(parts), encoding="utf-8")
 

@@ -20,7 +20,7 @@ NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
 SPAN = ("low", "high")  # of several seeds
 ACROSS_MAX = 8  # columns of quantities
-LONG = 22  # lines
+LONG = 8  # lines
 Earlier = tuple[str, dict[tuple[str, ...], str]]  # head of the column; by accounting, trace, what, unit
 
 
@@ -101,14 +101,15 @@ def as_table(names: list[str], lines: list[list[str]]) -> list[str]:
 
 
 def shown(table: list[list[str]], name: str) -> list[str]:
-    """Return a figure's table. Of a long one it has the averages, or else the published numbers, and a link to the CSV
-    of that name, which has every line.
+    """Return what a page shows of a figure's table: a short one whole, of a long one the averages, or else the
+    published numbers, and a link to the CSV of that name, which has every line.
     """
     head, *lines = table
     first = [line for line in lines if line[0] in BOLD] or [line for line in lines if line[3]]
-    if len(first) in (0, len(lines)) or len(lines) <= LONG:
-        return [*markdown(head, lines), ""]
-    return [*markdown(head, first), "", f"Each trace: [{name}.csv]({name}.csv).", ""]
+    whole = markdown(head, lines)
+    if len(whole) - 2 <= LONG or len(first) == len(lines):
+        return [*whole, ""]
+    return [*([*markdown(head, first), ""] if first else []), f"Each trace: [{name}.csv]({name}.csv).", ""]
 
 
 def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ CAPACITY_MIB = 4096  # of drive.ini
 HOST = ("--set", "memory.overcommit=yes")  # a part takes half of the drive at most
 PERMILLE = 5
 LIMITED = "dedup+comp-5"  # keeps as many fingerprints as DAC; for a recording's longest part
+SHOWN = "Averages, or each recording's longest part: [dac-long.csv](dac-long.csv) has every part.\n"
 Rows = list[list[str]]
 
 
@@ -215,11 +216,21 @@ def tables(found: Found, parts: list[Part]) -> dict[str, tuple[str, Rows]]:
     }  # fmt: skip
 
 
+def brief(rows: Rows) -> Rows:
+    """Return what the page shows of a table: the averages, or else the longest part of each recording."""
+    head, *lines = rows
+    if "MiB" not in head:
+        return rows
+    at = head.index("trace")
+    means = [line for line in lines if line[at] == "average"]
+    return [head, *(means or {line[at]: line for line in lines}.values())]
+
+
 def write(out: Path, made: dict[str, tuple[str, Rows]]) -> None:
     """Write the page and the CSV, which has a line for each number."""
     out.mkdir(parents=True, exist_ok=True)
-    page = [NOTES.read_text(encoding="utf-8")]
-    page += [f"## {title}\n\n{as_markdown(rows)}" for title, rows in made.values()]
+    page = [NOTES.read_text(encoding="utf-8"), SHOWN]
+    page += [f"## {title}\n\n{as_markdown(brief(rows))}" for title, rows in made.values()]
     (out / "README.md").write_text("\n".join(page), encoding="utf-8")
     with (out / "dac-long.csv").open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")

@@ -298,7 +298,6 @@ def page(traces: dict[str, list[Request]], checked: list[dict[str, str]], band: 
         NOTES.read_text(encoding="utf-8"),
         "## Errors\n", as_markdown(errors(checked)),
         "## PRJ, USR and STG\n", as_markdown(ranges),
-        "## Every real trace\n", validate.as_markdown(checked),
         "## What is known of each\n", as_markdown(used),
     )  # fmt: skip
     return "\n".join(parts)
