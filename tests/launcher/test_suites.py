@@ -129,10 +129,10 @@ class Refuses(unittest.TestCase):
         self.assertEqual([path.name for path in (share / "modules" / "6.13").iterdir()], ["x.ko"])
 
     def test_too_many_drives(self) -> None:
-        for suite, most in zip(suites.SUITES, ("4 drives", "2 drives", "a drive")):
+        for suite, most in zip(suites.SUITES, ("4 drives", "3 drives", "a drive")):
             with self.subTest(suite.name):
                 self.built(suite)
-                words = ["--profile", "small"] * (5 if most[0] == "4" else 3)
+                words = ["--profile", "small"] * (int(most[0]) + 1 if most[0] != "a" else 3)
                 told = f"--profile {len(words) // 2} times: {suite.name} uses {most} at most"
                 self.assertIn(told, self.refused(self.folder, *words))
                 for mark in suite.marks:
@@ -148,8 +148,10 @@ class Refuses(unittest.TestCase):
         two = ["--profile", "zns-small"] * 2
         for words, told in (
             ([*two], "--profile zns-small zns-small: --fs ext4 has no zones in Linux 6.1; use --fs btrfs"),
-            (["--fs", "xfs", *two], "--fs xfs has no zones in Linux 6.1; use --fs btrfs"),
+            (["--fs", "xfs", *two], "--fs xfs has zones on the third drive alone; use --fs btrfs"),
             (["--fs", "f2fs", *two], "--fs f2fs needs an ordinary drive for its metadata beside a zoned one"),
+            ([*two, *two[:2]], "--profile 3 times: the third is XFS's realtime device; use --fs xfs"),
+            (["--fs", "xfs", *two, *two[:2]], "--profile zns-small zns-small: --fs xfs has zones on the third drive"),
             (["--raw", "--raw-zones", "16M"], "--raw-zones: --fs ext4 has no zones in Linux 6.1; use --fs btrfs"),
             (
                 ["--profile", "small", "--profile", "zns-small"],

@@ -71,6 +71,8 @@ xfstests()
 	f2fs) mkfs.f2fs -q -f "$1" ;;
 	*) "mkfs.$FS" -q -f "$1" ;;
 	esac
+	# The realtime device of XFS; it may have zones.
+	[ -z "$3" ] || printf 'export %s\n' USE_EXTERNAL=yes "SCRATCH_RTDEV=$3" >>local.config
 	# shellcheck disable=SC2086 # one word per test or option
 	./check $TESTS
 }

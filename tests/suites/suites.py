@@ -7,9 +7,10 @@
 DIR is packed, unpacked in the guest (build/image/debian.qcow2 stays as it is: the guest writes to
 an overlay), and its ./check runs there as root on the drive; guest.sh does that. --raw runs it on
 a raw file behind QEMU's nvme in the same guest instead, --beside-raw on one after the other.
-With --profile twice there are two drives (or raw files), TEST_DEV and SCRATCH_DEV of xfstests. blktests takes up to
-four. Of fio, --tests names one program, zbd (t/zbd/test-zbd-support), pi or fdp (t/nvmept_*.py), and its options. The
-guest finds programs in DIR/bin before its own.
+With --profile twice there are two drives (or raw files), TEST_DEV and SCRATCH_DEV of xfstests; a third is
+SCRATCH_RTDEV, the realtime device of XFS, which may have zones. blktests takes up to four. Of fio, --tests names one
+program, zbd (t/zbd/test-zbd-support), pi or fdp (t/nvmept_*.py), and its options. The guest finds programs in DIR/bin
+before its own.
 
 What every test came to is in results.json and table.md in --out; ./check's own words are in
 check.txt. The exit status is 0 if no test failed on the drive, 1 if one did, 2 for bad input, 3
@@ -42,7 +43,8 @@ SHARE = "mkdir -p /run/share; mount -t 9p -o trans=virtio,version=9p2000.L,msize
 RUN = "env --default-signal=PIPE sh"
 APPEND = "root=LABEL=root rw quiet console=ttyS0 fsck.mode=skip systemd.run=\"/bin/sh -c '{}'\""
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
-MOST = {"fio": 1, "xfstests": 2, "blktests": 4}  # drives
+MOST = {"fio": 1, "xfstests": 3, "blktests": 4}  # drives
+REALTIME = 2  # number of the drive that is XFS's realtime device
 ELF = b"\x7fELF"
 
 
@@ -150,16 +152,19 @@ def check_drives(suite: Suite, place: str, args: argparse.Namespace) -> None:
     if suite.name != "xfstests":
         return
     if place == "raw":
-        where, zoned = "--raw-zones", bool(args.raw_zones)
+        where, zoned = "--raw-zones", bool(args.raw_zones) and len(args.profile) <= REALTIME
     else:
-        found = [name for i, name in enumerate(args.profile) if is_zoned(name, args.set, i)]
+        found = [name for i, name in enumerate(args.profile) if is_zoned(name, args.set, i)
+                 and not (args.fs == "xfs" and i == REALTIME)]
         where, zoned = f"--profile {' '.join(found)}", bool(found)
+    if len(args.profile) > REALTIME and args.fs != "xfs":
+        raise Refused(f"--profile {len(args.profile)} times: the third is XFS's realtime device; use --fs xfs")
     if zoned and args.fs != "btrfs":
-        why = "has no zones in Linux 6.1"
+        why = "has no zones in Linux 6.1" if args.fs == "ext4" else "has zones on the third drive alone"
         if args.fs == "f2fs":
             why = "needs an ordinary drive for its metadata beside a zoned one, which this program does not set up"
         raise Refused(f"{where}: --fs {args.fs} {why}; use --fs btrfs, or drives without zones")
-    if zoned and len(args.profile) < most:
+    if zoned and len(args.profile) < 2:
         raise Refused(f"{where}: a zoned drive is not halved; give --profile twice, for TEST_DEV and for SCRATCH_DEV")
 
 
@@ -243,7 +248,9 @@ def run(suite: Suite, place: str, args: argparse.Namespace) -> list[Outcome]:
     command += [word for setting in args.set for word in ("--set", setting)]
     command += ["--realtime"] if args.realtime else ["--cpu-rate", args.cpu_rate]
     raws = [folder / f"{name}.img" for name in serials(place, args)] if place == "raw" else []
-    command += [word for raw in raws for word in qemu_words(raw, args.raw_size, args.raw_zones)]
+    for number, raw in enumerate(raws):
+        zones = args.raw_zones if len(raws) <= REALTIME or number == REALTIME else None
+        command += qemu_words(raw, args.raw_size, zones)
     print(f"suites: {suite.name} on {'a raw file' if place == 'raw' else 'the drive'}: {folder}", flush=True)
     status: int | None = None
     with contextlib.suppress(subprocess.TimeoutExpired):  # what is known by then is kept
@@ -369,7 +376,7 @@ def parse() -> argparse.Namespace:
         action="append",
         metavar="NAME",
         help="the drive (default: default); once more for a second: of xfstests TEST_DEV and SCRATCH_DEV, "
-        "instead of two halves, and with --raw two raw files",
+        "instead of two halves, and a third SCRATCH_RTDEV; with --raw as many raw files",
     )
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="override the profile")
     parser.add_argument("--raw-size", default="4G", help="of the raw file (default 4G)")
