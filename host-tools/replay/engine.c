@@ -585,6 +585,8 @@ static int make_cuts(struct replay *r, uint64_t next_ns)
 {
 	int result = 0;
 
+	if (!r->cuts)
+		return 0;
 	while (!result && cuts_next_ns(r->cuts) != REPLAY_NEVER && cuts_next_ns(r->cuts) <= next_ns)
 		result = cuts_make(r);
 	return result;
@@ -620,8 +622,8 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 		uint64_t next_ns = slate_step(r->dev, r->now_ns);
 
 		*deadline_ns = next_ns;
-		if (next_ns < e->first_ns && next_ns < e->arrival_ns && next_ns < cuts_next_ns(r->cuts) &&
-		    next_ns < r->account.interval_end_ns && !replay_stopped)
+		if (next_ns < e->first_ns && next_ns < e->arrival_ns && next_ns < r->account.interval_end_ns &&
+		    (!r->cuts || next_ns < cuts_next_ns(r->cuts)) && !replay_stopped)
 			r->now_ns = next_ns;	/* a deadline of the drive: no request is due */
 	}
 	if (e->first_ns > r->now_ns && e->arrival_ns > r->now_ns)
