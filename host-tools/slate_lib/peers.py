@@ -157,6 +157,7 @@ def _read_mqsim(text: str) -> Values | None:
 
 MQSIM_POLICIES = {"GREEDY": "greedy", "RGA": "d-choices", "RANDOM": "random", "FIFO": "fifo"}
 MQSIM_SUSPENDS = {"NONE": "off", "PROGRAM": "program", "ERASE": "erase", "PROGRAM_ERASE": "all"}
+MQSIM_READ_COMMAND_NS = 20 + 6 * 25 + 100 + 20  # t_CS, 6 t_WC, t_WB, t_RR
 MQSIM_TYPES = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 
 
@@ -181,7 +182,7 @@ def _mqsim(d: Drive) -> None:
                   "Block_No_Per_Plane", "Page_No_Per_Block", "Page_Capacity"))  # fmt: skip
     d.copy("geometry.oob_bytes", "Page_Metadat_Capacity")
     rate, width = d.divisor("Channel_Transfer_Rate"), d.divisor("Flash_Channel_Width")
-    d.set("timing.cmd_ns", 0, "assumed: commands and addresses on the bus take no time")
+    d.set("timing.cmd_ns", MQSIM_READ_COMMAND_NS, "a read's, which MQSim's ONFI_Channel_NVDDR2 has as a constant")
     _mqsim_times(d)
     d.set("timing.bus_ps_per_byte", 1_000_000 / (rate * width), f"Channel_Transfer_Rate {rate} MT/s of {width} byte")
     page = d.number("Page_Capacity")
@@ -243,7 +244,8 @@ def _ssdsim(d: Drive) -> None:
     d.copy("timing.erase_ns", "t_BERS")
     d.copy("timing.bus_ps_per_byte", "t_RC", 1000)
     d.set("ftl.unit_bytes", d.number("page capacity"), "SSDSim maps whole pages")
-    d.set("ftl.buffer_units", max(d.number("dram capacity") // d.divisor("page capacity"), 1), "dram capacity")
+    dram = d.number("dram capacity")
+    d.set("ftl.buffer_units", max(dram // d.divisor("page capacity"), 2) if dram else 0, "dram capacity")
     _spared(d, d.number("overprovide"), "overprovide")
     blocks = d.number("block number")
     _collect(d, int(d.number("gc threshold") * blocks), int(d.number("gc hard threshold") * blocks),

@@ -190,15 +190,19 @@ class Import(unittest.TestCase):
         self.assertFalse((self.folder / "mine.ini").exists())
 
     def test_mqsim(self) -> None:
-        """0.07 of the raw capacity is 0.07 / 0.93 of the exported one; 333 MT/s of a byte are 3003 ps a byte."""
+        """
+        0.07 of the raw capacity is 0.07 / 0.93 of the exported one; 333 MT/s of a byte are 3003 ps a byte. MQSim's
+        ReadCommandTime[1] is t_CS + 6 t_WC + t_WB + t_RR = 20 + 150 + 100 + 20 ns.
+        """
         said = self.make(
             MQSIM,
             geometry__channels="8", geometry__chips_per_channel="4", geometry__dies_per_chip="2",
             geometry__planes_per_die="2", geometry__blocks_per_plane="2048", geometry__pages_per_block="256",
             geometry__page_bytes="8192", geometry__oob_bytes="448", geometry__bits_per_cell="2",
             timing__read_ns="60000", timing__program_ns="400000, 1300000", timing__erase_ns="3800000",
-            timing__bus_ps_per_byte="3003", timing__suspend_ns="700000", ftl__suspend="erase", ftl__unit_bytes="8192",
-            ftl__buffer_units="1024", ftl__op_permille="75", ftl__gc_start_blocks="102", ftl__gc_urgent_blocks="10",
+            timing__bus_ps_per_byte="3003", timing__cmd_ns="290", timing__suspend_ns="700000", ftl__suspend="erase",
+            ftl__unit_bytes="8192", ftl__buffer_units="1024", ftl__op_permille="75",
+            ftl__gc_start_blocks="102", ftl__gc_urgent_blocks="10",
             ftl__gc_policy="d-choices",
         )  # fmt: skip
         self.assertIn("24 settings from a configuration of MQSim\n", said)
@@ -219,6 +223,12 @@ class Import(unittest.TestCase):
         )  # fmt: skip
         self.assertIn("gc threshold, gc hard threshold: the drive must wait for GC at 25 free blocks", said)
         self.assertIn("without a counterpart: aged ratio\n", said)
+
+    def test_ssdsim_buffer(self) -> None:
+        """Without DRAM there is no buffer; a buffer has room for two pages of 4 KiB or more."""
+        for capacity, units in (("0", "0"), ("4096", "2"), ("12288", "3")):
+            self.make(SSDSIM.replace("131072", capacity), ftl__buffer_units=units)
+            (self.folder / "mine.ini").unlink()
 
     def test_simplessd(self) -> None:
         said = self.make(
