@@ -585,9 +585,7 @@ static int make_cuts(struct replay *r, uint64_t next_ns)
 {
 	int result = 0;
 
-	if (!r->cuts)
-		return 0;
-	while (!result && cuts_next_ns(r->cuts) != REPLAY_NEVER && cuts_next_ns(r->cuts) <= next_ns)
+	while (r->cuts && !result && cuts_next_ns(r->cuts) != REPLAY_NEVER && cuts_next_ns(r->cuts) <= next_ns)
 		result = cuts_make(r);
 	return result;
 }
