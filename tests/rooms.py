@@ -6,7 +6,8 @@ names, itself or by the inline functions of headers that it names. Files that re
 a reader can begin with none of them. An engine may name functions of ftl/common and its own, and the files of a room
 those of rooms on the same floor or below; some files of a room have another floor than the rest (FLOORS). Circles and
 arrows to a higher floor may only get fewer: a change that removes one lowers the number in CIRCLES or UPWARD. Which map
-a drive has is for the files of its room alone (OF_ONE_ROOM).
+a drive has is for the files of its room alone (OF_ONE_ROOM). X.h declares what X.c offers, so includes say which files a
+file needs; the headers of OF_SEVERAL declare functions of several files.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FLOORS = {  # of folders and of single files; other folders have one floor
     "ftl/page/frontier.c": 0,
     "ftl/page/handles.c": 0,
     "ftl/page/level.c": 0,
-    "ftl/page/owners.c": 0,
+    "ftl/page/page_owners.c": 0,
     "ftl/page/queue.c": 0,
     "ftl/page/slc.c": 0,
     "ftl/page/wordline.c": 0,
@@ -34,12 +35,21 @@ FLOORS = {  # of folders and of single files; other folders have one floor
 }
 UPWARD: dict[str, int] = {}  # engine: arrows to a higher floor; others have none
 OF_ONE_ROOM = {"map_is_cached": "ftl/page/map/"}  # a function, and the folder whose files alone may name it
+OF_SEVERAL = {  # headers that declare functions of several files, because callers must not see which file has them
+    "ftl/common/ftl.h",  # what each FTL offers a shell
+    "ftl/page/map/map.h",  # the map, for the floors above: whole or cached
+    "ftl/page/map/map_own.h",  # the cached map, for its folder and a mount
+    "nand-emu/array.h",  # the array, for shells
+    "nand-emu/array_impl.h",  # the array, for its files, which change one state (one image)
+    "nand-emu/port.h",  # what a shell must supply
+}
 SHARED = "ftl/common"
 LABELLED = ("ftl", "nand-emu", "host-tools", "qemu-patches")
 _NOT_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _TAG = re.compile(r"\b(?:struct|enum) \w+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"([A-Za-z_]\w*)\(")
+_DECLARED = re.compile(r"^[A-Za-z_][\w \t*]*?\b(\w+)\([^;{}]*\)[^;{}()]*;", re.MULTILINE)
 _LABEL = re.compile(r"^ \*\s+([A-Z]{1,5}\d{1,2})  |^ \*   ([A-Z]{1,5}\d\d) ", re.MULTILINE)
 _IN_A_LINE = re.compile(r"(?<![a-z] )\b([A-Z]{1,5}\d{1,2})(?=(?:, [A-Z]{1,5}\d{1,2})*: )")  # in a sentence
 Arrows = dict[str, set[str]]
@@ -150,6 +160,20 @@ def outside(texts: dict[str, str], homes: dict[str, str]) -> list[str]:
             for path, text in sorted(texts.items()) if not path.startswith(home) and name in words(text)]  # fmt: skip
 
 
+def elsewhere(texts: dict[str, str]) -> list[str]:
+    """Return a line for each function of a .c file that the header of another file declares."""
+    homes = {(path.split("/")[0], name): path for path, text in texts.items() if path.endswith(".c")
+             for name, shared in functions(text).items() if shared}  # fmt: skip
+    found = []
+    for path, text in sorted(texts.items()):
+        for name in _DECLARED.findall(_NOT_CODE.sub(" ", text)) if path.endswith(".h") else ():
+            home = homes.get((path.split("/")[0], name), path)
+            if Path(home).stem != Path(path).stem and path not in OF_SEVERAL:
+                found.append(f"{path}: declares {name}(), which is in {home}: declare it in "
+                             f"{home.removesuffix('.c')}.h (tests/rooms.py)\n")  # fmt: skip
+    return found
+
+
 def labels(text: str) -> Iterable[str]:
     """Return each label that the comments of a file define, as often as they do."""
     yield from (one or two for one, two in _LABEL.findall(text))
@@ -173,4 +197,5 @@ def check(root: Path, files: Iterable[Path]) -> str:
     texts = {path.as_posix(): (root / path).read_text(encoding="utf-8") for path in files
              if path.suffix in (".c", ".h") and path.parts[0] in LABELLED}  # fmt: skip
     rooms = {path: text for path, text in texts.items() if re.fullmatch(r"ftl/\w+/(\w+/)?\w+\.[ch]", path)}
-    return "".join(faults(rooms, CIRCLES, UPWARD) + outside(rooms, OF_ONE_ROOM) + repeated(texts))
+    core = {path: text for path, text in texts.items() if path.startswith(("ftl/", "nand-emu/"))}
+    return "".join(faults(rooms, CIRCLES, UPWARD) + outside(rooms, OF_ONE_ROOM) + elsewhere(core) + repeated(texts))

@@ -15,6 +15,8 @@
  * Cost: 12 bytes a logical page, 4 a physical one; the choice of a victim takes O(blocks).
  */
 #include "direct.h"
+#include "direct_mount.h"
+#include "direct_ops.h"
 
 #define NONE DIRECT_NONE
 

@@ -13,6 +13,8 @@
  * of unfinished writes.
  */
 #include "direct.h"
+#include "direct_die.h"
+#include "direct_ops.h"
 
 /* ---- splitting I/Os into page operations -------------------------------------- */
 

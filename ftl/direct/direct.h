@@ -351,21 +351,6 @@ static inline bool direct_ordered(const struct direct *d, uint32_t plane)
 	return gc_order_stands(&d->plane[plane].order, d->pool.plane[plane].free_count);
 }
 
-/* ---- what a scheme may ask and do ----------------------------------------- */
-
-/*
- * Take the plane's first free block if more than `reserve` are free: DIRECT_ROOM with
- * *block (erased, USED), DIRECT_ERASE (ask again when it is erased), or DIRECT_FULL.
- */
-enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block);
-/* pool_put_bad(); the drive is read-only when the plane has too few blocks left. */
-void direct_put_bad(struct direct *d, uint32_t block);
-
-/* For mount_plane(): read a spare area. Returns false if it is erased or cannot be read. */
-bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob);
-/* For mount_plane(): make a block FREE, because no page of it is kept. */
-void direct_mount_free(struct direct *d, uint32_t block);
-
 /* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
 
 const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g);
@@ -373,10 +358,8 @@ const char *direct_fault(const struct ftl_ops *t, const struct ftl_config *c, co
 size_t direct_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
 		      const struct nand_geometry *g);
 void direct_begin(struct ftl *f);
-int direct_find(struct ftl *f) SSD_MUST_CHECK;
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 uint64_t direct_step(struct ftl *f, uint64_t now_ns);
-void direct_check(const struct ftl *f);
 uint64_t direct_map_bytes(const struct ftl *f);
 uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
@@ -388,26 +371,6 @@ static inline bool direct_is_gc(enum direct_cmd cmd)
 {
 	return cmd != DIRECT_IDLE && cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM;
 }
-
-/* direct_ops.c */
-/* Take a page operation from the pool, which must not be empty (op_free); return it to the pool. */
-uint32_t direct_op_get(struct direct *d);
-void direct_op_put(struct direct *d, uint32_t op);
-/*
- * Returns the counter of an epoch's unfinished writes: that of the current epoch, or that of the
- * flush that ended the epoch.
- */
-uint64_t *direct_writes_of(struct direct *d, uint64_t epoch);
-/* Count the end of a write or of one of its pages. */
-void direct_write_ended(struct direct *d, uint64_t epoch);
-/* Mark a die busy with cmd until until_ns. */
-void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns);
-/* direct_die.c */
-void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die);
-void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die);
-void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
-/* Begin GC for the plane's order. Returns false if GC cannot free anything. */
-bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
 /* All schemes share these settings. `auto` for sub-page reads means no here. */
 extern const struct knob_table direct_knobs;

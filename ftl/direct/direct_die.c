@@ -11,6 +11,8 @@
  * is read. A write may wait for GC between its commands.
  */
 #include "direct.h"
+#include "direct_die.h"
+#include "direct_ops.h"
 
 static uint64_t gc_clock(const struct direct_die *x, uint64_t now_ns)
 {

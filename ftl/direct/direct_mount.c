@@ -13,6 +13,7 @@
  * reads.
  */
 #include "direct.h"
+#include "direct_mount.h"
 
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 {

@@ -4,6 +4,7 @@
  * and the counters of unfinished writes on which flushes wait (direct.c). Each function takes or returns one.
  */
 #include "direct.h"
+#include "direct_ops.h"
 
 enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block)
 {

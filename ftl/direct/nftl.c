@@ -9,7 +9,13 @@
  * positions end - 1 down to pos are read first; a merge first reads those of 0 .. end - 1. A page
  * whose newest copy is in the D-block needs no such read, because its valid bit is in memory.
  */
+#include "direct_mount.h"
 #include "nftl.h"
+#include "nftl_buffer.h"
+#include "nftl_merge.h"
+#include "nftl_mount.h"
+#include "nftl_pair.h"
+#include "nftl_state.h"
 
 /* ---- reads and writes --------------------------------------------------------- */
 

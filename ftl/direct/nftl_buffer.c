@@ -26,7 +26,11 @@
  *   - free blocks are enough for the buffer to grow to its size (nftl_buffer_left), and one more for a merge;
  *   - GC that finds the buffer empty at its turn ends (overtaken() in nftl_merge.c).
  */
+#include "direct_mount.h"
+#include "direct_ops.h"
 #include "nftl.h"
+#include "nftl_buffer.h"
+#include "nftl_state.h"
 
 static struct nftl_buffer *buffer_of(const struct direct *d, uint32_t plane)
 {

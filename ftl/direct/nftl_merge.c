@@ -26,7 +26,12 @@
  * If a program or a partial erase of an M-Merge fails, a Merge copies the remaining valid pages. If
  * a copy of a Merge fails, the Merge begins again with another block.
  */
+#include "direct_ops.h"
 #include "nftl.h"
+#include "nftl_buffer.h"
+#include "nftl_merge.h"
+#include "nftl_pair.h"
+#include "nftl_state.h"
 
 static uint32_t ppb_of(const struct direct *d)
 {

@@ -40,7 +40,11 @@
  *   N5  the valid pages of the write buffer's blocks are those of its map, and their logical blocks are
  *       in its queue, once each.
  */
+#include "direct_mount.h"
 #include "nftl.h"
+#include "nftl_buffer.h"
+#include "nftl_mount.h"
+#include "nftl_state.h"
 
 /* ---- survey ---------------------------------------------------------------------- */
 

@@ -5,7 +5,11 @@
  *
  * Writes to a logical block that is being merged wait for the end, or go to the write buffer.
  */
+#include "direct_ops.h"
 #include "nftl.h"
+#include "nftl_buffer.h"
+#include "nftl_pair.h"
+#include "nftl_state.h"
 
 static bool any_used(const struct nftl *s, uint32_t from, uint32_t to)
 {

@@ -9,6 +9,7 @@
  * overwrites.
  */
 #include "nftl.h"
+#include "nftl_state.h"
 
 /* ---- pages ------------------------------------------------------------------- */
 

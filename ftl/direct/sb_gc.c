@@ -22,6 +22,10 @@
  * While a group is collected, the host's writes to it wait. With page mapping they continue, but
  * only GC takes blocks from the reserve.
  */
+#include "direct_ops.h"
+#include "sb_gc.h"
+#include "sb_plan.h"
+#include "sb_state.h"
 #include "superblock.h"
 
 /* ---- which collection is due --------------------------------------------------------- */

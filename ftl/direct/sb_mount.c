@@ -31,6 +31,9 @@
  * the others even if a cut makes half of it unusable, too. One block in reserve beyond GC's own is
  * therefore enough for any number of cuts.
  */
+#include "direct_mount.h"
+#include "sb_mount.h"
+#include "sb_state.h"
 #include "superblock.h"
 
 static uint32_t group_of(const struct direct *d, const struct direct_oob *oob)

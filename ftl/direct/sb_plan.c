@@ -29,6 +29,8 @@
  * new block for them would have to come from the reserve, and a partial erase frees no block), if a
  * neighbour would be disturbed beyond the tolerance, or after W partial erases of its block.
  */
+#include "sb_plan.h"
+#include "sb_state.h"
 #include "superblock.h"
 
 #define SB_CANDIDATES 7u		/* the heap's first three levels */

@@ -4,6 +4,8 @@
  * file has no policy: other files decide which block is taken, emptied or restored. O(1) per page,
  * O(log n) where the heap's order changes; a group's slots are searched when a block joins it.
  */
+#include "direct_ops.h"
+#include "sb_state.h"
 #include "superblock.h"
 
 /* ---- heap of GC's candidates, those with most stale pages first -------------------- */

@@ -11,6 +11,10 @@
  *
  * Limits. Order none or ascending. One group's writes wait while it is collected.
  */
+#include "direct_mount.h"
+#include "sb_gc.h"
+#include "sb_mount.h"
+#include "sb_state.h"
 #include "superblock.h"
 
 /* ---- configuration ------------------------------------------------------------- */

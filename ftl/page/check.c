@@ -22,6 +22,7 @@
  *   CHK15 M1, M2 and M4 in map.c; without a frame, a map page on flash is the map of CHK1 and CHK4
  *   CHK16 O1, O2 and O3 in wordline.h
  */
+#include "check.h"
 #include "page_ftl.h"
 
 static uint32_t bits_set(const uint8_t *map, uint64_t first, uint64_t end)

@@ -7,6 +7,7 @@
  * requested blocks are free, or when the policy finds no victim. It always ends, because each
  * victim frees at least one page.
  */
+#include "control.h"
 #include "page_ftl.h"
 
 /* ---- settings that change ---------------------------------------------------- */

@@ -10,6 +10,7 @@
  *
  * The buffer is empty when `stable` has reached the last sequence, so a mount finds all that was accepted (DESIGN.md).
  */
+#include "dump.h"
 #include "page_ftl.h"
 
 struct ftl_save_most page_ftl_save_most(const struct ftl_ops *t, const struct ftl_config *c,

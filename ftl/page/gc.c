@@ -75,7 +75,9 @@
  */
 #include "frontier.h"
 #include "gc.h"
-#include "gc_own.h"
+#include "gc_copy.h"
+#include "gc_pick.h"
+#include "gc_wake.h"
 #include "level.h"
 #include "map.h"
 #include "page_state.h"

@@ -5,7 +5,7 @@
  */
 #include "dies.h"
 #include "frontier.h"
-#include "gc_own.h"
+#include "gc_copy.h"
 #include "map.h"
 #include "page_state.h"
 

@@ -16,7 +16,7 @@
  * they learn of the wear, and give up a checkpoint that holds the last blocks (map_yield). gc.c knows which collection
  * is under way.
  */
-#include "gc_own.h"
+#include "gc_pick.h"
 #include "level.h"
 #include "map.h"
 #include "page_state.h"

@@ -3,7 +3,7 @@
  * gc_wake.c - wakes a plane's collector when it has something to collect, and with it the others of its die, and puts
  * collectors to sleep. gc_pick.c has the reasons.
  */
-#include "gc_own.h"
+#include "gc_pick.h"
 #include "gc_wake.h"
 #include "page_state.h"
 #include "wbuf.h"

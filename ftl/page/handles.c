@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* handles.c - see handles.h */
 #include "dies.h"
+#include "handles.h"
 #include "page_state.h"
 #include "queue.h"
 #include "wbuf.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* metadata.c - see metadata.h */
+#include "metadata.h"
 #include "page_state.h"
 
 #define SECTOR FTL_SECTOR_BYTES

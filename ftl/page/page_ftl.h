@@ -7,7 +7,10 @@
 #define SLATE_PAGE_FTL_H
 
 #include "atomic.h"
+#include "check.h"
+#include "control.h"
 #include "dies.h"
+#include "dump.h"
 #include "durable.h"
 #include "frontier.h"
 #include "gc.h"
@@ -15,9 +18,10 @@
 #include "level.h"
 #include "lost.h"
 #include "map.h"
+#include "mount.h"
 #include "page_owners.h"
 #include "page_state.h"
-#include "place_pages.h"
+#include "place.h"
 #include "queue.h"
 #include "read.h"
 #include "sent.h"
@@ -26,7 +30,6 @@
 #include "wbuf.h"
 #include "wordline.h"
 
-/* page_ftl.c */
 const char *page_ftl_fault(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 uint32_t page_ftl_oob_bytes(const struct ftl_ops *t, const struct ftl_config *c, const struct nand_geometry *g);
 size_t page_ftl_lay_out(const struct ftl_ops *t, void *mem, const struct ftl_config *c,
@@ -49,24 +52,5 @@ void page_ftl_plan_idle(struct page_ftl *f);	/* derive gc.idle_blocks and gc.idl
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
-
-/* dump.c */
-uint64_t page_ftl_save(struct ftl *base, uint64_t now_ns);
-struct ftl_save_most page_ftl_save_most(const struct ftl_ops *t, const struct ftl_config *c,
-					const struct nand_geometry *g);
-uint32_t page_ftl_unsaved(const struct ftl *base);
-
-/* control.c */
-extern const struct ftl_anew page_ftl_anew[];
-uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
-struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
-struct ftl_handle page_ftl_handle(const struct ftl *base, uint32_t handle);
-uint64_t page_ftl_renew_handle(struct ftl *base, uint64_t now_ns, uint32_t handle);
-
-/* mount.c */
-int page_ftl_find(struct ftl *base);
-
-/* check.c */
-void page_ftl_check(const struct ftl *base);
 
 #endif

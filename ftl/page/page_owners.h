@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* page_owners.h - measures how long I/Os wait behind the work of other namespaces, "owners" (owners.c) */
+/* page_owners.h - measures how long I/Os wait behind the work of other namespaces, "owners" (page_owners.c) */
 #ifndef SLATE_PAGE_PAGE_OWNERS_H
 #define SLATE_PAGE_PAGE_OWNERS_H
 

@@ -21,7 +21,7 @@
  *   heat.h      which pages are hot
  *   lost.c      units with lost sectors
  *   metadata.c  metadata of logical blocks in the spare area (metadata.h)
- *   owners.c    waits behind other namespaces
+ *   page_owners.c  waits behind other namespaces
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   queue.c     the queue of pages to be issued
@@ -279,7 +279,7 @@ struct owner_wait {			/* of a uread */
 	uint64_t ns;			/* time waited for others on other dies before that */
 };
 
-struct page_owners {			/* owners.c */
+struct page_owners {			/* page_owners.c */
 	struct owner_clock *die;	/* NULL: namespaces are not told apart */
 	struct owner_clock log;
 	struct owner_wait *wait;

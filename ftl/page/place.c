@@ -21,7 +21,7 @@
 #include "map.h"
 #include "page_owners.h"
 #include "page_state.h"
-#include "place_pages.h"
+#include "place.h"
 #include "queue.h"
 #include "sent.h"
 #include "wbuf.h"

@@ -38,7 +38,7 @@
 #include "lost.h"
 #include "map.h"
 #include "page_owners.h"
-#include "place_pages.h"
+#include "place.h"
 #include "read.h"
 #include "ureads.h"
 #include "wbuf.h"

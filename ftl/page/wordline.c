@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* wordline.c - one-shot flash: which pages of the host fill a word line together, and when pads do (wordline.h) */
-#include "place_pages.h"
+#include "place.h"
 #include "wordline.h"
 
 /* Pages up to this sequence do not wait for others: they are due, or were issued before and their programs failed. */

@@ -29,8 +29,10 @@
  *
  * Blocks that the mount found blank are erased before use.
  */
-#include "zns_mount.h"
 #include "zns_log.h"
+#include "zns_mount.h"
+#include "zns_mount_parts.h"
+#include "zns_repair.h"
 
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
 				    const struct nand_geometry *g)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* zns_mount.h - what a mount has found on flash; shared by zns_mount.c, zns_mount_parts.c and zns_repair.c */
+/* zns_mount.h - mounts a drive with zones (zns_mount.c); what a mount has found on flash */
 #ifndef SLATE_ZNS_MOUNT_H
 #define SLATE_ZNS_MOUNT_H
 
@@ -53,22 +53,6 @@ static inline bool zns_found_full(const struct zns *z, const struct zns_zone *s)
 	return s->ended || s->filled == z->shape.capacity;
 }
 
-/* ---- zns_repair.c ---- */
-/* Read a spare area again. Returns true if it can be read. */
-bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o);
-/* Take an erased block of the plane, or ZNS_NONE. */
-uint32_t zns_found_fresh(struct zns *z, uint32_t plane);
-/* Replace blocks with pages beyond the zone's end. Returns false if blocks are missing: the zone is read-only. */
-bool zns_found_repair(struct zns *z, uint32_t zone);
-
-/* ---- zns_mount_parts.c ---- */
-void zns_parts_find(struct zns *z);
-/* End zones beyond the maximum of active ones, and commit random write areas beyond their maximum. */
-void zns_parts_limit(struct zns *z);
-/* Put what the log has of pages into buffers. */
-void zns_parts_load(struct zns *z);
-
-/* ---- zns_mount.c ---- */
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
 			const struct nand_geometry *g);
 int zns_find(struct ftl *f);

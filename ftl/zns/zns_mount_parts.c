@@ -4,8 +4,10 @@
  * end, or pages of its random write area, which begins there. They return to the buffer, or go to their places
  * if there are too many.
  */
-#include "zns_mount.h"
 #include "zns_buf.h"
+#include "zns_mount.h"
+#include "zns_mount_parts.h"
+#include "zns_repair.h"
 
 static struct zns_found_page *window_at(const struct zns *z, uint32_t zone, uint32_t page)
 {

@@ -8,6 +8,7 @@
  * there, so a cut leaves a block to be erased.
  */
 #include "zns_mount.h"
+#include "zns_repair.h"
 
 /* Read a spare area again. Returns true if it can be read. */
 bool zns_found_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)

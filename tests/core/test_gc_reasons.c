@@ -8,10 +8,11 @@
  * The drive has a plane of 512-byte pages and units, twelve in a block, or four in SLC mode. Units 0 to 47 fill four
  * blocks. Then some units are written again: three of the first block, one of the second.
  */
-#include "gc_own.h"
+#include "gc_pick.h"
 #include "gc_policy.h"
-#include "page_ftl.h"
+#include "gc_wake.h"
 #include "page_drive.h"
+#include "page_ftl.h"
 
 #define UNIT 512u
 #define PAGES 12u

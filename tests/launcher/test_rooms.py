@@ -89,6 +89,16 @@ class Rooms(unittest.TestCase):
         self.assertEqual(rooms.outside(texts, {"is_so": "ftl/x/map/"}), [
             "ftl/x/b.c: names is_so(), which is for ftl/x/map/\n"])  # fmt: skip
 
+    def test_a_header_for_each_file(self) -> None:
+        """b.h declares a function of a.c; static functions, inline ones, and headers of several files may."""
+        texts = {"ftl/x/a.c": c_file("a", static="d"), "ftl/x/a.h": "int a(int one,\n      int two) SSD_MUST_CHECK;\n",
+                 "ftl/x/b.h": "/* void a(void); */\nvoid c(void);\nstatic inline void d(void)\n{\n\ta();\n}\n",
+                 "ftl/common/ftl.h": "void a(void);\n"}  # fmt: skip
+        self.assertEqual(rooms.elsewhere(texts), [])
+        texts["ftl/x/b.h"] += "struct s *a(\n\tvoid);\n"
+        self.assertEqual(rooms.elsewhere(texts), [
+            "ftl/x/b.h: declares a(), which is in ftl/x/a.c: declare it in ftl/x/a.h (tests/rooms.py)\n"])  # fmt: skip
+
     def test_labels(self) -> None:
         one = "/*\n *   A1  what holds;\n *   A10 what holds, too;\n * A1 is meant here, A1 there.\n */\n"
         self.assertEqual(rooms.repeated({"a.h": one, "a.c": "/* A1 */\n"}), [])

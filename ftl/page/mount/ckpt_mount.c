@@ -25,6 +25,8 @@
  * more, since later versions were durable before the erase began (4a in gc.c). An erased first page excludes the block.
  */
 #include "ckpt.h"
+#include "ckpt_mount.h"
+#include "mount_pages.h"
 #include "mount_state.h"
 
 static uint64_t number_of(const struct page_ftl *f, const uint8_t *oob)

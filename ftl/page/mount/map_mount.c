@@ -27,7 +27,11 @@
  * the whole map in memory. If a due page cannot be read when it is loaded, the mount starts again and
  * takes all due pages for stale ones, which need no read.
  */
+#include "ckpt_mount.h"
+#include "map_mount.h"
+#include "mount_pages.h"
 #include "mount_state.h"
+#include "mount_versions.h"
 
 static uint32_t first_lpn(const struct page_ftl *f, uint32_t page)
 {

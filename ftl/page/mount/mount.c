@@ -34,7 +34,13 @@
  * Cost: two reads of each programmed page's spare area, and one more for each stale version found,
  * on all dies in parallel. It needs no memory beyond the FTL's own.
  */
+#include "gc_wake.h"
+#include "map_mount.h"
+#include "mount.h"
+#include "mount_pages.h"
 #include "mount_state.h"
+#include "mount_versions.h"
+#include "rescue.h"
 
 /* ---- 1, 2: survey and end ------------------------------------------------ */
 

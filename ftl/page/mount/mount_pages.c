@@ -3,6 +3,7 @@
  * mount_pages.c - reads and writes pages for all parts of a mount: one page, the pages of a pass, and the pages of the
  * write buffer. It does not know what the pages mean.
  */
+#include "mount_pages.h"
 #include "mount_state.h"
 
 enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob)

@@ -2,7 +2,9 @@
 /*
  * mount_versions.c - steps 3 and 4 of a mount (mount.c): maps each LPN to its newest version, then applies the trims.
  */
+#include "mount_pages.h"
 #include "mount_state.h"
+#include "mount_versions.h"
 
 /* ---- 3: map -------------------------------------------------------------- */
 

@@ -55,7 +55,9 @@
  * the new one is programmed, and that happens after the new copy. Pages that the second cut tears
  * are in other blocks.
  */
+#include "mount_pages.h"
 #include "mount_state.h"
+#include "rescue.h"
 
 static uint8_t *lost_page(const struct page_ftl *f, uint32_t i)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * owners.c - the page FTL's waits behind other namespaces (owners.h).
+ * page_owners.c - the page FTL's waits behind other namespaces (owners.h).
  *
  * Each die has a clock, whose holder is the command that the die executes. The log has one, whose holder
  * is the oldest page that is not on flash. Pages go to flash in the order of the log; therefore a write

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* owner_book.c - the books of owners.h */
+/* owners.c - the books of owners.h */
 #include "owners.h"
 
 static void forget(struct owner_book *k, uint64_t now_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* place_pages.h - issues host pages from the head of the buffer's queue to idle dies (place.c) */
-#ifndef SLATE_PAGE_PLACE_PAGES_H
-#define SLATE_PAGE_PLACE_PAGES_H
+/* place.h - issues host pages from the head of the buffer's queue to idle dies (place.c) */
+#ifndef SLATE_PAGE_PLACE_H
+#define SLATE_PAGE_PLACE_H
 
 #include "map.h"
 #include "page_state.h"
