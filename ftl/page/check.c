@@ -23,6 +23,7 @@
  *   CHK16 O1, O2 and O3 in wordline.h
  */
 #include "check.h"
+#include "p2l.h"
 #include "page_ftl.h"
 
 static uint32_t bits_set(const uint8_t *map, uint64_t first, uint64_t end)

@@ -115,6 +115,13 @@ static inline void backup_beside(struct page_ftl *f, uint64_t now_ns, uint32_t d
 		backup_beside_now(f, now_ns, die);
 }
 
+/* The command c is about to program a page: its data and spare area join the parity page of its group, if any. */
+static inline void frontier_cover(struct page_ftl *f, uint32_t plane, const struct nand_cmd *c, const uint8_t *oob)
+{
+	if (!f->fr.plain)
+		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
+}
+
 void backup_ended(struct page_ftl *f, struct die *d);	/* the die has programmed a parity page */
 void parity_void(struct page_ftl *f, uint32_t b);	/* no page of block b needs its parity pages any more */
 

@@ -2,12 +2,27 @@
 /*
  * gc_copy.c - the copies of GC: reads the victim's valid units and programs them. gc.c decides
  * when. Its invariant G1 holds between all functions of this file.
+ *
+ * The way of a unit. gc_read_page() reads a page of the victim. Its valid units are then *in hand*: their LPNs and
+ * addresses are in gc.unit[], their data in gc.data. gc_program_page() programs as many of the first units in hand as
+ * fit into the next page of the plane's open block; these units are *in flight*. The map names the new page as soon as
+ * the command is issued, so the host reads the copy and no longer the victim. When the program has ended,
+ * gc_program_ended() takes the units out of hand. If it has failed, the map gets the old addresses back, which are
+ * still valid because the victim has not been erased, and the units stay in hand for another page.
+ *
+ * There are three other kinds of copies. With copyback the chip moves a whole page, so its units go from the P2L table
+ * (p2l.h) into flight and never are in hand. A carrier is a page without units: only its mark is wanted (gc.c, 4b).
+ * With one_shot a program takes the pages of a word line. What other features need of a copy, such as metadata or a
+ * placement handle, they do themselves (copy_extras).
  */
 #include "dies.h"
 #include "frontier.h"
 #include "gc_copy.h"
+#include "level.h"
 #include "map.h"
+#include "p2l.h"
 #include "page_state.h"
+#include "slc.h"
 
 static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
 {
@@ -283,15 +298,53 @@ static uint32_t units_of_page(const struct page_ftl *f, const struct gc *g, uint
 	return rest < f->shape.upp ? rest : f->shape.upp;
 }
 
-static void count_units(struct page_ftl *f, const struct gc *g)
+static void count_units(struct page_ftl *f, uint32_t plane)
 {
+	const struct gc *g = &f->plane[plane].gc;
 	struct ftl_stats *st = &f->host.stats;
 
 	*(g->why == GC_FOR_SPACE ? &st->gc_units : &st->wl_units) += g->flying;
 	st->pad_units += f->line.units - g->flying;
 	st->gc_pad_units += f->line.units - g->flying;
-	for (uint32_t i = 0; i < g->flying; i++)
-		st->slc_fold_units += f->bt.blk[upn_block(f, g->fly[i].from)].slc;
+	if (SSD_UNLIKELY(f->bt.plane[plane].slc))
+		slc_count_folded(f, g);
+}
+
+/* Map the units in flight from number `first` on to the page at ppn. Returns whether one of them is hidden. */
+static SSD_ALWAYS bool map_units(struct page_ftl *f, const struct gc *g, uint32_t first, uint32_t units, uint32_t ppn,
+				 uint64_t map_seq, uint8_t *oob)
+{
+	bool hidden = false;
+
+	for (uint32_t i = 0; i < units; i++) {
+		struct gc_unit *u = &g->fly[first + i];
+
+		u->from = u->upn;
+		u->upn = ppn * f->shape.upp + i;
+		unit_map(f, u->lpn, u->upn, 0);
+		if (g->of_map)
+			u->seq = map_seq;
+		oob_put_unit(oob, i, u->lpn, u->seq);
+		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
+	}
+	for (uint32_t i = units; i < f->shape.upp; i++)
+		oob_put_unit(oob, i, OOB_NO_LPN, 0);
+	return hidden;
+}
+
+/*
+ * Do what the drive's other features need of a copy (extras_on); each function is of the file that has the feature. The
+ * parity page covers the whole spare area, so it comes last.
+ */
+static SSD_APART void copy_extras(struct page_ftl *f, uint32_t plane, const struct nand_cmd *c, uint32_t first,
+				  uint32_t units, uint8_t *oob)
+{
+	const struct gc *g = &f->plane[plane].gc;
+
+	p2l_keep(f, c->ppn.v, units, oob);
+	handles_copied(f, plane, g->target, oob);
+	metadata_copy(f, g, first, units, oob);
+	frontier_cover(f, plane, c, oob);
 }
 
 /* Add the program, or copyback, of a page with the units in flight from number `first` on, as many as fit into it. */
@@ -304,46 +357,26 @@ static SSD_ALWAYS void put_page(struct page_ftl *f, struct gc_group *w, uint32_t
 	struct nand_cmd *c = gc_add(f, w, plane, op);
 	uint32_t units = units_of_page(f, g, first);
 	uint64_t map_seq = 0;
-	bool hidden = false;
-	struct blk *b;
+	bool hidden;
 
-	nand_fill_program(c, gc_source(g), 0, oob);
+	nand_fill_program(c, gc_source(g), frontier_take(f, plane, slot, g->of_map ? FRONT_MAP : FRONT_GC), oob);
 	if (op == GC_COPYBACK) {
 		c->op = NAND_COPYBACK;
 		c->from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
-	c->ppn.v = frontier_take(f, plane, slot, g->of_map ? FRONT_MAP : FRONT_GC);
 	if (g->of_map)
 		map_seq = map_copied(f, g, &h);
 	g->target = fxp_quotient(f->shape.by_block_pages, c->ppn.v);
-	b = &f->bt.blk[g->target];
-	b->last_order = f->bt.issued;
-	b->moved |= g->corrected;
-	oob_put_head(oob, &h);
-	if (SSD_UNLIKELY(f->handles.count))
-		handles_took(f, g->target, handles_stream(f, plane, FRONT_GC), oob);
+	f->bt.blk[g->target].last_order = f->bt.issued;
+	level_copied(f, g);
 	g->mark = h.mark;
-	for (uint32_t i = units; i < f->shape.upp; i++)
-		oob_put_unit(oob, i, OOB_NO_LPN, 0);
-	for (uint32_t i = 0; i < units; i++) {
-		struct gc_unit *u = &g->fly[first + i];
-
-		u->from = u->upn;
-		u->upn = c->ppn.v * f->shape.upp + i;
-		unit_map(f, u->lpn, u->upn, 0);
-		if (g->of_map)
-			u->seq = map_seq;
-		oob_put_unit(oob, i, u->lpn, u->seq);
-		if (f->map.p2l)
-			oob_copy_unit(p2l_of(f, u->upn), oob, i);
-		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
-	}
-	metadata_copy(f, g, first, units, oob);
+	oob_put_head(oob, &h);
+	hidden = map_units(f, g, first, units, c->ppn.v, map_seq, oob);
 	c->data = NULL;
 	if (op != GC_COPYBACK && (f->host.c.payload || hidden))
 		c->data = g->data + (size_t)first * f->host.c.unit_bytes;
-	if (!f->fr.plain)
-		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
+	if (SSD_UNLIKELY(f->extras))
+		copy_extras(f, plane, c, first, units, oob);
 }
 
 void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uint32_t slot, enum gc_op op)
@@ -358,7 +391,7 @@ void gc_program_page(struct page_ftl *f, struct gc_group *w, uint32_t plane, uin
 	}
 	for (uint32_t i = 0; i < f->line.units; i += f->shape.upp)
 		put_page(f, w, plane, slot, op, i);
-	count_units(f, g);
+	count_units(f, plane);
 }
 
 /* The program failed: the units stay in hand, and the map points to the victim again. */

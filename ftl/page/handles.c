@@ -363,13 +363,20 @@ void handles_end_unit(struct page_ftl *f, uint32_t handle)
 	f->handles.handle[handle].round++;
 }
 
-void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
+/* A page of the stream goes to block b: set its spare area, and count a page outside its stream's blocks. */
+static void took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob)
 {
 	uint8_t *p = oob + OOB_BYTES(f->shape.upp);
 
 	f->host.stats.stray_pages += f->bt.blk[b].stream != stream;
 	memset(p, 0, HANDLES_OOB_BYTES);
 	p[0] = f->bt.blk[b].stream;
+}
+
+void handles_copied(struct page_ftl *f, uint32_t plane, uint32_t b, uint8_t *oob)
+{
+	if (f->handles.count)
+		took(f, b, handles_stream(f, plane, FRONT_GC), oob);
 }
 
 static void note_page(struct page_ftl *f, uint32_t handle, uint64_t seq, uint64_t written)
@@ -388,7 +395,7 @@ void handles_placed(struct page_ftl *f, uint32_t b, uint32_t w, uint8_t *oob)
 	uint32_t handle = f->buf.page[w].handle;
 	uint32_t group = handles_has_groups(h) ? handle / h->streams : 0, stream = handle - group * h->streams;
 
-	handles_took(f, b, stream, oob);
+	took(f, b, stream, oob);
 	oob[OOB_BYTES(f->shape.upp) + 1] = (uint8_t)handle;
 	oob_put5(oob + OOB_BYTES(f->shape.upp) + 2, h->written[w] / FTL_SECTOR_BYTES);
 	note_page(f, handle, f->buf.page[w].seq, h->written[w]);

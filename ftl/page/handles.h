@@ -136,8 +136,8 @@ void handles_end_unit(struct page_ftl *f, uint32_t handle);	/* its open blocks t
 void handles_opened(struct page_ftl *f, uint32_t b, uint32_t slot);
 /* May the plane take the head of the queue (W8)? Asked if there are several groups. */
 bool handles_takes(const struct page_ftl *f, uint32_t plane);
-/* A copy of the stream goes to block b: set its spare area. */
-void handles_took(struct page_ftl *f, uint32_t b, uint32_t stream, uint8_t *oob);
+/* With handles: the plane's collector copies to block b. Set the copy's spare area. */
+void handles_copied(struct page_ftl *f, uint32_t plane, uint32_t b, uint8_t *oob);
 /* The buffer page w goes to block b, and has been mapped: set its spare area, and count a stray page. */
 void handles_placed(struct page_ftl *f, uint32_t b, uint32_t w, uint8_t *oob);
 void handles_found(struct page_ftl *f, uint32_t ppn, const uint8_t *oob);	/* mount: a page was found */

@@ -22,6 +22,7 @@
  *   lost.c      units with lost sectors
  *   metadata.c  metadata of logical blocks in the spare area (metadata.h)
  *   page_owners.c  waits behind other namespaces
+ *   p2l.h       the spare areas of all units in memory, for copyback
  *   handles.c   placement handles: pages that the host wants apart (handles.h)
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   queue.c     the queue of pages to be issued
@@ -357,11 +358,6 @@ static inline void trim_clear(struct page_ftl *f, uint32_t lpn)
 {
 	f->map.trims -= bit_get(f->map.trimmed, lpn);
 	bit_clear(f->map.trimmed, lpn);
-}
-
-static inline uint8_t *p2l_of(const struct page_ftl *f, uint32_t upn)
-{
-	return f->map.p2l + (size_t)upn * OOB_UNIT_BYTES;
 }
 
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)

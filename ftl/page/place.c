@@ -19,6 +19,7 @@
 #include "frontier.h"
 #include "lost.h"
 #include "map.h"
+#include "p2l.h"
 #include "page_owners.h"
 #include "page_state.h"
 #include "place.h"
@@ -148,20 +149,12 @@ static SSD_APART void note_heat(struct page_ftl *f, uint32_t w)
 		heat_written(&f->heat, f->buf.slot[w * f->shape.upp + i].lpn);
 }
 
-/* gc_copyback: keep the OOB of the page's units. */
-static SSD_APART void keep_p2l(struct page_ftl *f, uint32_t ppn, uint32_t units, const uint8_t *oob)
-{
-	for (uint32_t i = 0; i < units; i++)
-		oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
-}
-
 /* Do what a page that goes to ppn needs beside its units (extras_on). */
 static SSD_APART void page_extras(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob, bool again)
 {
 	struct wpage *p = &f->buf.page[w];
 
-	if (f->map.p2l)
-		keep_p2l(f, ppn, p->used, oob);
+	p2l_keep(f, ppn, p->used, oob);
 	if (f->buf.losses)
 		lost_encode(f, w);
 	if (f->heat.byte && !again)
@@ -238,8 +231,7 @@ static SSD_APART void join_block(struct page_ftl *f, uint32_t plane, uint32_t sl
 		c->slc = slot == f->fr.slc;
 		++*(c->slc ? &f->host.stats.slc_pages : &f->host.stats.slc_direct_pages);
 	}
-	if (!f->fr.plain)
-		front_cover(&f->fr, plane, c->ppn.v, c->data, oob);
+	frontier_cover(f, plane, c, oob);
 }
 
 /*

@@ -75,3 +75,9 @@ bool slc_waits(struct page_ftl *f, uint32_t plane)
 	plane_changed(f, plane);
 	return g->state == GC_ACTIVE || (g->state == GC_WAITING && f->turn.ends.busy);
 }
+
+void slc_count_folded(struct page_ftl *f, const struct gc *g)
+{
+	for (uint32_t i = 0; i < g->flying; i++)
+		f->host.stats.slc_fold_units += f->bt.blk[upn_block(f, g->fly[i].from)].slc;
+}

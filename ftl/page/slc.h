@@ -11,6 +11,9 @@ bool slc_has_room(const struct page_ftl *f, uint32_t plane);	/* can the plane's 
 bool slc_waits(struct page_ftl *f, uint32_t plane);
 bool slc_pressed(const struct page_ftl *f, uint32_t plane);	/* must GC fold a block so that the host goes on? */
 
+/* Count the units that the collector has in flight and that come from blocks in SLC mode. */
+void slc_count_folded(struct page_ftl *f, const struct gc *g);
+
 /* Does GC of blocks in SLC mode free blocks for every use? It does in a dynamic cache. */
 static inline bool slc_shares(const struct page_ftl *f)
 {

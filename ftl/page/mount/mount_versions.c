@@ -5,6 +5,7 @@
 #include "mount_pages.h"
 #include "mount_state.h"
 #include "mount_versions.h"
+#include "p2l.h"
 
 /* ---- 3: map -------------------------------------------------------------- */
 
