@@ -2,7 +2,7 @@
 /*
  * fuzz_drive.c - drive files in which some numbers are wrong.
  *
- * For each FTL a small drive is made once, used and left with commands in flight. An input
+ * Each drive of fuzz_drives.h is made once, used and left with commands in flight. An input
  * names one of them, the seed of the work to come, and changes: a table of the file (SPEC.md),
  * a row, a column, a width, a value, and of how many rows. The head's CRC and its copy are
  * corrected afterwards, and so are the checksums of pages, unless a change affects the checksums or
@@ -25,6 +25,7 @@
 
 #include "array_impl.h"
 #include "drive_file.h"
+#include "fuzz_drives.h"
 #include "port_user.h"
 #include "slate.h"
 #include "slate_control.h"
@@ -35,89 +36,18 @@
 #define HEAD_BYTES 3u
 #define CHANGE_BYTES 12u
 #define STEPS_MAX 400000u
-#define PROFILE "[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n" \
-	"blocks_per_plane=24\npages_per_block=16\npage_bytes=1024\noob_bytes=256\n" \
-	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n" \
-	"[ftl]\ncapacity_mib=1\nunit_bytes=1024\n"
-
-/* The map has 16 pages with 128 entries each, and the cache is the smallest that two planes need. */
-#define MAP_CACHED "ftl.map_cache_pages=4", "ftl.unit_bytes=512", "geometry.page_bytes=512", \
-	"geometry.planes_per_die=1", "geometry.blocks_per_plane=80"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed);
 
-static const struct kind {
-	const char *name;
-	const char *more[24];		/* overrides of the profile */
-} kinds[] = {
-	{ "page", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
-	{ "page-2", { "ftl.type=page", "ftl.buffer_units=0", "geometry.page_bytes=2048",
-		      "geometry.blocks_per_plane=16", "geometry.pb_levels=2", "geometry.order=none",
-		      "ftl.gc_mode=blocking", "reliability.rber=powerlaw", "reliability.eps=1e-9",
-		      "reliability.alpha=1e-12", "reliability.k=1", "reliability.beta=1e-12",
-		      "reliability.m=1", "reliability.n=1", "reliability.gamma=1e-12",
-		      "reliability.p=1", "reliability.q=1", "reliability.ecc_bits=40", "geometry.copyback=yes",
-		      "ftl.gc_copyback=yes", "reliability.disturb_tolerance=3" } },
-	{ "page-ippbe", { "ftl.type=page", "ftl.buffer_units=16", "ftl.parallel_erase=yes",
-			  "geometry.erase_group_max=2", "ftl.wl_threshold=4" } },
-	{ "parity", { "ftl.type=parity", "ftl.buffer_units=16", "geometry.order=fps",
-		      "geometry.bits_per_cell=2", "geometry.paired_loss=yes" } },
-	{ "rtf", { "ftl.type=rtf", "ftl.buffer_units=16", "geometry.order=fps",
-		   "geometry.bits_per_cell=2", "geometry.paired_loss=yes", "ftl.active_blocks=2" } },
-	{ "flex", { "ftl.type=flex", "ftl.buffer_units=16", "geometry.order=rps",
-		    "geometry.bits_per_cell=2", "geometry.paired_loss=yes" } },
-	{ "nftl", { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none",
-		    "ftl.gc_start_blocks=2", "ftl.gc_urgent_blocks=1" } },
-	{ "nftl-pen", { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none", "ftl.pen=yes",
-			"geometry.pb_levels=3", "ftl.pen_merges_max=4", "ftl.gc_mode=blocking",
-			"ftl.gc_start_blocks=2", "ftl.gc_urgent_blocks=1",
-			"reliability.disturb_tolerance=1" } },
-	{ "superblock", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
-			  "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6" } },
-	{ "superblock-pages", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
-				"geometry.pb_levels=2", "ftl.superblock_blocks=0",
-				"ftl.superblock_max_blocks=0" } },
-	{ "dac", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.reduction=dac" } },
-	{ "dac-flex", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.reduction=dac",
-			"ftl.frontiers=flex", "geometry.order=rps", "geometry.bits_per_cell=2",
-			"geometry.paired_loss=yes" } },
-	{ "zns", { "ftl.type=zns", "ftl.buffer_units=16" } },
-	{ "zns-2", { "ftl.type=zns", "ftl.buffer_units=12", "ftl.zone_dies=1", "ftl.zone_blocks=2",
-		     "ftl.zone_power2=no", "ftl.zone_open_max=2", "geometry.order=none" } },
-	{ "map", { "ftl.type=page", "ftl.buffer_units=16", MAP_CACHED } },
-	{ "map-pb", { "ftl.type=page", "ftl.buffer_units=0", "geometry.pb_levels=2", "geometry.order=none",
-		      "ftl.gc_mode=blocking", MAP_CACHED } },
-	{ "slc", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=3", "geometry.pages_per_block=24",
-		   "timing.slc_read_ns=25000", "timing.slc_program_ns=100000", "timing.slc_erase_ns=500000",
-		   "ftl.slc_cache=dynamic", "ftl.slc_blocks=6", "ftl.slc_full=direct",
-		   "ftl.idle_gc_permille=1", "ftl.idle_gc_ns=10000000" } },
-	{ "slc-static", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=2",
-			  "timing.slc_read_ns=25000", "timing.slc_program_ns=100000",
-			  "timing.slc_erase_ns=500000", "ftl.slc_cache=static", "ftl.slc_blocks=3",
-			  "ftl.slc_full=fold" } },
-	{ "zns-areas", { "ftl.type=zns", "ftl.buffer_units=16", "ftl.zone_active_max=2", "ftl.zrwa_pages=1" } },
-	{ "superblock-cold", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
-			       "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6",
-			       "ftl.superblock_cold=yes", "ftl.superblock_map_parts=2" } },
-	{ "page-shot", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=3",
-			 "geometry.pages_per_block=24", "geometry.one_shot=yes", "geometry.paired_loss=yes" } },
-	{ "handles", { "ftl.type=page", "ftl.buffer_units=16", "geometry.blocks_per_plane=40",
-		       "ftl.placement_handles=3", "ftl.placement_groups=2", "ftl.placement_isolation=persistently" } },
-	{ "handles-map", { "ftl.type=page", "ftl.buffer_units=16", "ftl.placement_handles=2",
-			   "ftl.placement_groups=2", MAP_CACHED } },
-};
-
-#define NKINDS (sizeof(kinds) / sizeof(*kinds))
-
 static struct base {
 	uint8_t *file;			/* file as the drive left it; NULL: not made yet */
 	size_t bytes;
 	uint32_t *programmed, count;	/* pages that are not erased */
 	struct nand_array_config config;
-} bases[NKINDS];
+} bases[FUZZ_DRIVES];
 
 static int fd = -1;
 static char path[64];
@@ -333,16 +263,15 @@ static void find_programmed(struct base *b)
 static void make_base(size_t i)
 {
 	static struct ftl_io left[8];
-	char profile[32], err[SLATE_ERR_BYTES];
+	static struct settings s;
+	char err[SLATE_ERR_BYTES];
 	struct base *b = &bases[i];
 	struct profile p;
-	int ini = memfd_create("profile", 0);
 	uint64_t next;
 
-	snprintf(profile, sizeof(profile), "/proc/self/fd/%d", ini);
-	dprintf(ini, "%s", PROFILE);
-	if (ftruncate(fd, 0) || open_drive(profile, kinds[i].more, false, err) ||
-	    profile_load(&p, profile, kinds[i].more, err))
+	fuzz_drive_settings((uint32_t)i, &s);
+	if (ftruncate(fd, 0) || open_drive(fuzz_drive_profile(), s.list, false, err) ||
+	    profile_load(&p, fuzz_drive_profile(), s.list, err))
 		fault(err);
 	dice = i;
 	work(900);
@@ -357,7 +286,6 @@ static void make_base(size_t i)
 	b->config = p.array;
 	b->config.sums = true;
 	slate_close(dev);
-	close(ini);
 	find_programmed(b);
 }
 
@@ -480,8 +408,10 @@ static void seal(const struct base *b, uint8_t *file)
 static bool chosen(size_t i)
 {
 	const char *only = getenv("SLATE_FUZZ_DRIVE");
+	char name[FUZZ_NAME_BYTES];
 
-	return !only || !strncmp(kinds[i].name, only, strlen(only));
+	fuzz_drive_name((uint32_t)i, name);
+	return !only || !strncmp(name, only, strlen(only));
 }
 
 /* Change a setting that may change while the drive runs. Most values are accepted. */
@@ -560,7 +490,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 	room = (most - HEAD_BYTES) / CHANGE_BYTES;
 	changes = changes > room ? room : changes;
 	dice = seed;
-	while (!chosen(data[0] % NKINDS))
+	while (!chosen(data[0] % FUZZ_DRIVES))
 		data[0] = (uint8_t)roll();
 	if (!changes || (roll() % 4 == 0 && changes < room)) {
 		if (changes)
@@ -586,7 +516,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t i = size ? data[0] % NKINDS : 0;
+	size_t i = size ? data[0] % FUZZ_DRIVES : 0;
 	char err[SLATE_ERR_BYTES] = "";
 	struct base *b = &bases[i];
 	uint8_t *file;

@@ -34,11 +34,14 @@ seed_fuzz_nand() { # CORPUS
 	"$core/tests/core/test_storm" -w "$1" >/dev/null
 }
 
-# Write each drive (of 23) as it is, and with one change of each table (of 14).
+# Write each drive (of 161, fuzz_drives.h) as it is, and those without drawn settings (23) with one change of each
+# table (of 14).
 seed_fuzz_drive() { # CORPUS
 	local drive table
-	for ((drive = 0; drive < 23; drive++)); do
+	for ((drive = 0; drive < 161; drive++)); do
 		printf '%b' "\\x$(printf %02x "$drive")\1\17" >"$1/drive-$drive"
+	done
+	for ((drive = 0; drive < 23; drive++)); do
 		for ((table = 0; table < 14; table++)); do
 			printf '%b' "\\x$(printf %02x "$drive")\1\17\\x$(printf %02x "$table")\22\7\0\4\0\3\0\1\0\0\0" \
 				>"$1/drive-$drive-$table"
