@@ -6,8 +6,8 @@ names, itself or by the inline functions of headers that it names. Files that re
 a reader can begin with none of them. An engine may name functions of ftl/common and its own, and the files of a room
 those of rooms on the same floor or below; some files of a room have another floor than the rest (FLOORS). Circles and
 arrows to a higher floor may only get fewer: a change that removes one lowers the number in CIRCLES or UPWARD. Which map
-a drive has is for the files of its room alone (OF_ONE_ROOM). X.h declares what X.c offers, so includes say which files a
-file needs; the headers of OF_SEVERAL declare functions of several files.
+a drive has is for the files of its room alone (OF_ONE_ROOM). X.h declares what X.c offers, so includes say which files
+a file needs; the headers of OF_SEVERAL declare functions of several files.
 """
 
 from __future__ import annotations

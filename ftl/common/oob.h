@@ -32,7 +32,7 @@
 
 enum oob_kind {
 	OOB_HOST,
-	OOB_GC,			/* also map pages that may lack changes, it is unknown which */
+	OOB_GC,			/* a copy; or a map page in which some changes up to its mark may be missing */
 	OOB_PARITY,		/* belongs to front.h and is not part of the log */
 	OOB_MAP,		/* a map page with all changes up to its mark (ftl/page/MAP.md) */
 };

@@ -62,8 +62,8 @@
 enum match { FULL, MATCH_012, MATCH_123, MATCH_013, MATCH_023, MATCH_01, MATCH_12, MATCH_23, MISS };
 
 /*
- * Indexed by the set of matching bytes, counted from the first byte. The best type comes first; 013
- * is as good as 023, 12 as good as 23.
+ * The types of matches, the one with the fewest bits first. A name says which of a tuple's four bytes match, from 0 on.
+ * 013 and 023 take as many bits, and so do 12 and 23.
  */
 static const struct {
 	uint8_t code, bits;

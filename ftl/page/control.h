@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* control.h - the operations that a shell calls while the drive runs: orders, changed settings, questions (control.c) */
+/* control.h - what a shell calls while the drive runs: orders, changed settings, questions (control.c) */
 #ifndef SLATE_CONTROL_H
 #define SLATE_CONTROL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * p2l.h - the P2L table of drives with gc_copyback: the spare area of each unit on flash, in memory. A copyback does not
- * return the source's spare area, and its copy needs one of its own.
+ * p2l.h - the P2L table of drives with gc_copyback: the spare area of each unit on flash, in memory. A copyback does
+ * not return the source's spare area, and its copy needs one of its own.
  */
 #ifndef SLATE_PAGE_P2L_H
 #define SLATE_PAGE_P2L_H

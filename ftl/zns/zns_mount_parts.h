@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* zns_mount_parts.h - the part of a mount that reads parts of pages and states of zones from the log (zns_mount_parts.c) */
+/* zns_mount_parts.h - a mount reads parts of pages and states of zones from the log (zns_mount_parts.c) */
 #ifndef SLATE_ZNS_MOUNT_PARTS_H
 #define SLATE_ZNS_MOUNT_PARTS_H
 

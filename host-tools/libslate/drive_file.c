@@ -28,7 +28,7 @@ extern const struct ftl_ops nftl_ops, superblock_ftl_ops, zns_ftl_ops;
 
 static const char magic[8] = { 'S', 'L', 'A', 'T', 'E', '\r', '\n', '\x1a' };
 #define VERSION 3u
-#define OLD_VERSION 2u		/* without the table of forms; read, and upgraded */
+#define OLD_VERSION 2u		/* has no table of forms; such a file is upgraded when it is opened */
 #define SETTINGS_AT 1024u
 #define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)
 #define FIELDS 25u

@@ -266,8 +266,8 @@ uint64_t slate_sanitize_step(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
 /* Copy bytes of own_record. */
 void slate_record_content(const struct slate_dev *d, uint64_t at, void *buf, size_t len);
 /*
- * For d->sanitizing other than SLATE_NOT_SANITIZING. slate_sanitize_answers(): does the I/O end at once, without the
- * FTL? If so, its status is set, and what it reads is copied. slate_sanitize_wrote(): the FTL has ended an I/O.
+ * These functions are called while d->sanitizing is not SLATE_NOT_SANITIZING. The first one: does the I/O end at once,
+ * without the FTL? If so, its status is set, and what it reads is copied. The second one: the FTL has ended an I/O.
  */
 bool slate_sanitize_answers(struct slate_dev *d, struct ftl_io *io) SSD_SELDOM;
 void slate_sanitize_wrote(struct slate_dev *d, const struct ftl_io *io) SSD_SELDOM;

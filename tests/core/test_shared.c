@@ -420,9 +420,9 @@ static void transfers_in_gaps_of_a_full_book(void)
 }
 
 /*
- * One core, reads of two namespaces by turns, more of them than a book has spans. Their waits are as
- * long as with a larger book, and not more than is true counts as a wait behind the other namespace
- * (owners.h, OW2, OW3).
+ * One core takes reads of two namespaces by turns. More reads wait than a book has spans, so the book forgets some.
+ * The whole waits must not depend on that, and the part behind the other namespace must not be too long (owners.h, OW2,
+ * OW3).
  */
 static void more_waiting_commands_than_a_book_has_spans(void)
 {

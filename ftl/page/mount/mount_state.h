@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mount_state.h - the state of a mount, shared by its files. A file calls only files after it in this order: mount.c (the steps); map_mount.c and rescue.c; ckpt_mount.c and mount_versions.c;
- * mount_pages.c.
+ * mount_state.h - the state of a mount, shared by its files. A file calls only files after it in this order: mount.c
+ * (the steps); map_mount.c and rescue.c; ckpt_mount.c and mount_versions.c; mount_pages.c.
  */
 #ifndef SLATE_MOUNT_STATE_H
 #define SLATE_MOUNT_STATE_H

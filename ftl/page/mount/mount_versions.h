@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mount_versions.h - steps 3 and 4 of a mount (mount.c): the newest version of each LPN, and trims (mount_versions.c) */
+/* mount_versions.h - steps 3 and 4 of a mount (mount.c): the newest version of each LPN, and trims */
 #ifndef SLATE_MOUNT_VERSIONS_H
 #define SLATE_MOUNT_VERSIONS_H
 
