@@ -402,7 +402,7 @@ static void take_record(const struct spares *k, struct spare_at *place, uint8_t 
 
 /* ---- streams ----------------------------------------------------------------------------- */
 
-/* Returns the stream's place for reads, at the record of this page, which it has. */
+/* Move the stream's place for reads to the record of this page, which the stream has, and return the place. */
 static struct spare_at *go_to(struct spares *k, struct spare_stream *s, uint32_t page)
 {
 	if (page < s->seen.page || !s->seen.cell)

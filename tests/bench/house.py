@@ -7,7 +7,8 @@
 
 The walk is that of a reader who begins at gc_run and reads each function of ftl/ that it names, and those which that
 names, in this order, each once. A stay is a function read, a room a file, a return a step into a file that was left
-before.
+before. Who trusts the headers of other files reads only GC's own functions (files gc*); a door is a function that
+these name elsewhere.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ def documents(commit: str) -> dict[str, str]:
     return {name: text for name, text in files(commit, (".md",)).items() if not NOT_COUNTED.match(name)}
 
 
-def walk(texts: dict[str, str], start: str) -> tuple[int, int, int]:
-    """Return stays, rooms and returns of a walk through the functions of some .c files."""
+def bodies(texts: dict[str, str]) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Return the functions that each function names, and the file of each."""
     body, home = {}, {}
     for path, text in texts.items():
         lines = text.splitlines()
@@ -89,6 +90,12 @@ def walk(texts: dict[str, str], start: str) -> tuple[int, int, int]:
             if name:
                 body[name[1]] = re.findall(r"[A-Za-z_]\w*(?=\()", re.sub(r"/\*.*?\*/", " ", whole.partition("{")[2]))
                 home[name[1]] = path
+    return body, home
+
+
+def walk(texts: dict[str, str], start: str) -> tuple[int, int, int]:
+    """Return stays, rooms and returns of a walk through the functions of some files."""
+    body, home = bodies(texts)
     read: list[str] = []
 
     def visit(name: str) -> None:
@@ -101,6 +108,20 @@ def walk(texts: dict[str, str], start: str) -> tuple[int, int, int]:
     visited = [home[name] for name in read]
     steps = [path for before, path in zip(["", *visited], visited) if path != before]
     return len(read), len(set(visited)), len(steps) - len(set(steps))
+
+
+def within(texts: dict[str, str], start: str, own: str) -> tuple[int, int]:
+    """Return the functions of a walk that does not leave the files that match `own`, and the doors."""
+    body, home = bodies(texts)
+    read, waiting, doors = {start}, [start], set()
+    while waiting:
+        for word in set(body[waiting.pop()]) & set(body) - read:
+            if re.search(own, home[word]):
+                read.add(word)
+                waiting.append(word)
+            else:
+                doors.add(word)
+    return len(read), len(doors)
 
 
 def measured(commit: str) -> str:
@@ -123,6 +144,8 @@ def measured(commit: str) -> str:
     page = {name: text for name, text in core.items() if name.startswith(("ftl/page/", "ftl/common/"))}
     stays, visited, returns = walk(page, "gc_run")
     lines.append(f"walk of gc_run: {stays} stays, {visited} rooms, {returns} returns")
+    own, doors = within(page, "gc_run", r"/gc\w*\.[ch]$")
+    lines.append(f"of GC's own files: {own} functions, {doors} doors")
     words = {name: len(text.split()) for name, text in files(commit, (".md",)).items()}
     counted = [count for name, count in words.items() if not NOT_COUNTED.match(name)]
     lines.append(f"words outside results, notes and findings: {sum(counted)} in {len(counted)} pages; in these: "

@@ -407,7 +407,7 @@ static void reader(void)
 
 /*
  * Processor 0 maps and unmaps the BARs of all NVMe controllers while processor 1 reads a
- * register. Prints how many controllers there are, and how often the register was another.
+ * register. Prints how many controllers there are, and how often the read returned another value.
  */
 static void scene_maps(void)
 {
