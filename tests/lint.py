@@ -44,7 +44,7 @@ PROGRAMS = ("host-tools/install", "host-tools/guest", "host-tools/guest/content"
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
 C_INCLUDES = ("nand-emu", "ftl/*/", "ftl/*/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay",
-              "host-tools/ctl", "host-tools/load", "tests/core")  # fmt: skip
+              "host-tools/ctl", "host-tools/load", "tests/core", "tests/fuzz")  # fmt: skip
 C_PACKAGES = ("inih", "zlib", "libzstd", "libgcrypt", "libisal", "jansson", "liburing", "libnvme")
 _SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")
 _PYTHON = re.compile(rb"#!.*\bpython3?\b")

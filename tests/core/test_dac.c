@@ -209,7 +209,7 @@ static void a_page_is_filled_until_a_die_can_take_it(void)
 	rig_free(&r);
 }
 
-/* As above, but unit 2 does not compress and fills a page alone. A flush waits for an earlier page, which goes first. */
+/* As above, but unit 2 does not compress and fills a page alone. The page for which a flush waits goes first. */
 static void no_later_page_overtakes_a_flush(void)
 {
 	const struct ftl_stats *s = start_with_a_raw_page();
