@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import time
 import unittest
 
-from support import MachineTest, QmpError, drive
+from support import Machine, MachineTest, QmpError, drive
 
 import test_nvme
-from nvme import FUA, READ, WRITE, Nvme
+from nvme import BAR, FUA, READ, WRITE, Nvme
 
 PAGE = bytes(range(256)) * 16
 
@@ -103,11 +104,13 @@ class Removal(test_nvme.HotPlug):
 
 
 class States(MachineTest):
-    """The state of the drive exists only in its process: it is neither saved nor migrated."""
+    """The state of the drive exists only in its process: it is neither saved nor migrated. Nor is a controller that
+    was used.
+    """
 
     def test_snapshots_and_migration(self) -> None:
         for device, why in (
-            ("nvme,drive=ssd0", "State blocked by non-migratable device .*nvme"),
+            ("nvme,drive=ssd0", "The drive 'ssd0' lives in this process and can not be migrated"),
             ("virtio-blk-pci,drive=ssd0", "The drive 'ssd0' lives in this process and can not be migrated"),
         ):
             vm = self.machine([drive()], "-device", device)
@@ -115,6 +118,39 @@ class States(MachineTest):
             with self.assertRaisesRegex(QmpError, why):
                 vm.qmp("migrate", uri="exec:cat >/dev/null")
             self.assertEqual(vm.quit(), 0)
+
+    def test_a_controller_is_saved_until_it_is_used(self) -> None:
+        """PCI's configuration is restored; the first write to a register, whatever it is, ends that."""
+        vm = self.machine([], "-device", "nvme,serial=s,addr=4")
+        nvme = Nvme(vm)
+        state = vm.folder / "state"
+        self.assertEqual(migrate(vm, f"file:{state}"), "completed")
+        space = [nvme.config(at) for at in range(0, 256, 4)]
+        other = self.machine([], "-incoming", "defer", "-device", "nvme,serial=s,addr=4")
+        other.qmp("migrate-incoming", uri=f"file:{state}")
+        while other.qmp("query-status")["status"] == "inmigrate":
+            time.sleep(0.02)
+        restored = Nvme.__new__(Nvme)
+        restored.machine, restored.bus, restored.slot = other, 0, 4
+        self.assertEqual([restored.config(at) for at in range(0, 256, 4)], space)
+        self.assertEqual(space[4] & ~0xF, BAR)
+        vm.qmp("cont")
+        nvme.enable()
+        with self.assertRaisesRegex(QmpError, "the NVMe controller 's' has been used, and its state can not be saved"):
+            vm.qmp("migrate", uri="exec:cat >/dev/null")
+
+    def test_a_controller_with_memory_is_not_saved(self) -> None:
+        vm = self.machine([], "-device", "nvme,serial=s,cmb_size_mb=1")
+        self.assertEqual(migrate(vm, "exec:cat >/dev/null"), "failed")
+        self.assertIn("has memory or virtual functions, which can not be saved", vm.output())
+
+
+def migrate(vm: Machine, uri: str) -> str:
+    """Save a machine, and return the status."""
+    vm.qmp("migrate", uri=uri)
+    while (status := vm.qmp("query-migrate").get("status")) not in ("completed", "failed"):
+        time.sleep(0.02)
+    return str(status)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,7 @@ void nand_ssd_set_flags(BlockDriverState *bs);
 void nand_ssd_forget_pictures(BDRVNandSsdState *s);
 
 /* nand-ssd-processors.c */
+extern bool nand_ssd_work_awaited;
 void nand_ssd_find_processors(BDRVNandSsdState *s);
 void nand_ssd_arm_row(BDRVNandSsdState *s);
 int coroutine_fn nand_ssd_co_ioctl(BlockDriverState *bs,

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * QMP commands for a drive's power, the action of the machine at a power cut,
- * and the bytes of the machine's RAM that are not in memory yet. This file is
- * not part of QEMU's tools, which have no machine.
+ * the moment when the guest's work begins, and the bytes of the machine's RAM
+ * that are not in memory yet. This file is not part of QEMU's tools, which have
+ * no machine.
  *
  * A machine that is reset or shut down at a power cut executes no instruction
  * after it: the vCPUs are stopped here, where virtual time is that of the cut,
@@ -18,6 +19,7 @@
 #include "qapi/qapi-commands-block.h"
 #include "qapi/qapi-events-block.h"
 #include "qemu/error-report.h"
+#include "qemu/lockable.h"
 #include "block/block-global-state.h"
 #include "block/block-io.h"
 #include "block/nand-ssd.h"
@@ -195,6 +197,26 @@ NandSsdPower *qmp_x_query_nand_ssd_power(const char *node_name, Error **errp)
     BlockDriverState *bs = nand_ssd_find(node_name, errp);
 
     return bs ? nand_ssd_power_info(bs) : NULL;
+}
+
+void nand_ssd_await_work(void)
+{
+    nand_ssd_work_awaited = true;
+}
+
+void nand_ssd_work_begins(void)
+{
+    BlockDriverState *bs = NULL;
+
+    nand_ssd_work_awaited = false;
+    while ((bs = bdrv_next_node(bs))) {
+        BDRVNandSsdState *s = nand_ssd_state(bs);
+
+        if (s) {
+            QEMU_LOCK_GUARD(&s->lock);
+            nand_ssd_find_processors(s);
+        }
+    }
 }
 
 typedef struct NandSsdWanted {

@@ -57,12 +57,17 @@ static void nand_ssd_processors_busy(void *opaque, uint64_t *busy_ns)
     icount_busy(busy_ns, s->processors);
 }
 
-/* Find the vCPUs when the machine starts: a drive is opened before them. */
+bool nand_ssd_work_awaited;
+
+/*
+ * Find the vCPUs when the machine starts, because a drive is opened before
+ * them, or later when the guest's work begins.
+ */
 void nand_ssd_find_processors(BDRVNandSsdState *s)
 {
     uint32_t count = icount_busy(NULL, 0);
 
-    if (!count || s->processors || s->thread) {
+    if (!count || s->processors || s->thread || nand_ssd_work_awaited) {
         return;
     }
     s->processors = count;

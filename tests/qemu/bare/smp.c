@@ -392,6 +392,36 @@ static void scene_nmi(void)
 	print_signed((int32_t)(second_woke_ns - woke_ns));
 }
 
+/*
+ * As scene_store, but halfway processor 0 names the moment up to which all runs are equal. Prints
+ * the file's size before and after it, its first three words, and a random number after it.
+ */
+static void scene_handoff(void)
+{
+	enum { NEXT = 0x5e0, SIZE = 0x5e4 };
+	uint32_t before = 0, random = 0;
+
+	give(watcher);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t low, high;
+
+		wait_ns(WAIT_NS + i * 7);
+		if (i == ROUNDS / 2) {
+			before = in32(SIZE);
+			out32(SIZE, 1);
+			__asm__ volatile("rdrand %0" : "=r"(random));
+		}
+		__asm__ volatile("rdtsc; movl %%eax, %2" : "=&a"(low), "=&d"(high), "=m"(word) : : "memory");
+	}
+	finish();
+	print_number("before", before);
+	print_number("bytes", in32(SIZE));
+	for (int i = 0; i < 3; i++)
+		print_number("word", in32(NEXT));
+	print_number("random", random);
+	print_found();
+}
+
 static volatile int32_t wrong;
 
 /* Read a register of constant value, which lies behind the BARs, again and again. */
@@ -552,6 +582,7 @@ __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 		{ "nmi", scene_nmi, true }, { "maps", scene_maps, true }, { "clock", scene_clock, false },
 		{ "sleep", scene_sleep, false }, { "key", scene_key, false }, { "ticks", scene_ticks, false },
 		{ "wakes", scene_wakes, false }, { "pages", scene_pages, true },
+		{ "handoff", scene_handoff, true },
 	};
 	__asm__ volatile("lgdt bare_gdt_at; ljmpl $8, $1f; 1: movl $16, %%eax; movw %%ax, %%ds; movw %%ax, %%es; "
 			 "movw %%ax, %%ss" : : : "eax", "memory");

@@ -25,6 +25,25 @@ typedef struct NandSsdMarkRequest {
 } NandSsdMarkRequest;
 
 /*
+ * A machine's guest may be the same in all runs up to a moment. The time series
+ * of its processors then begin there, and no timer of a drive expires before.
+ * Call the first function before the machine starts, and the second in a timer
+ * of QEMU_CLOCK_VIRTUAL.
+ */
+#ifdef CONFIG_SLATE
+void nand_ssd_await_work(void);
+void nand_ssd_work_begins(void);
+#else
+static inline void nand_ssd_await_work(void)
+{
+}
+
+static inline void nand_ssd_work_begins(void)
+{
+}
+#endif
+
+/*
  * Zones. The block layer's zoned operations, and writes to zones, end with
  * these errors. Those for limits of zones are the errors that Linux uses.
  */
