@@ -287,7 +287,7 @@ install_outputs()
 	} >guest.json
 	rm -rf "$stamp" programs "$out/programs.old" "$out/firmware"
 	mkdir programs
-	mv ours/bin/slate-marks ours/bin/fsyncs ours/bin/records programs/
+	mv ours/bin/slate-marks ours/bin/slate-handoff ours/bin/fsyncs ours/bin/records programs/
 	[ ! -d "$out/programs" ] || mv "$out/programs" "$out/programs.old"
 	mv -T fio.bin "$out/fio"
 	mv programs vmlinux root.lz4 modules.lz4 firmware guest.json "$out/"

@@ -11,6 +11,7 @@ flags=(-O2 -std=gnu11 -Wall -Wextra -Wno-missing-field-initializers -Ihost-tools
 
 gcc "${flags[@]}" -static -o ../bin/slate-mark host-tools/guest/slate-mark.c
 gcc "${flags[@]}" -static -o ../bin/slate-marks host-tools/guest/slate-marks.c
+gcc "${flags[@]}" -static -o ../bin/slate-handoff host-tools/guest/slate-handoff.c
 gcc "${flags[@]}" -static -o ../bin/fsyncs host-tools/guest/fsyncs.c
 gcc "${flags[@]}" -static -o ../bin/records host-tools/guest/records.c
 gcc "${flags[@]}" -Ihost-tools/load -o ../bin/slate-load host-tools/load/*.c host-tools/trace/*.c \

@@ -30,8 +30,8 @@ from slate_lib.errors import SlateError
 
 CALLED = ("slate-replay", "slate-content", "slate-trace", "slate-load", "slatectl")  # by people
 OWN = ("slate-age", "slate-profile")  # by slate
-GUEST_SCRIPTS = ("cpio.py", "default-release", "results.py", "drives.sh", "to-image", "slate.service",
-                 "image-start.sh", "jobs/*", "cuts/*", "apps/*", "content/*")
+GUEST_SCRIPTS = ("cpio.py", "default-release", "results.py", "drives.sh", "handoff.sh", "to-image",
+                 "slate.service", "image-start.sh", "jobs/*", "cuts/*", "apps/*", "content/*")
 IMAGES = ("vmlinux", "root.lz4", "modules.lz4", "firmware/bios-256k.bin", "firmware/kvmvapic.bin",
           "firmware/linuxboot_dma.bin", "firmware/pvh.bin", "guest.json", "lock", "small/vmlinux",
           "small/kernel.json", "small-smp/vmlinux", "small-smp/kernel.json", "apps.img",

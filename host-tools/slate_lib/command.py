@@ -8,6 +8,7 @@ virtio-serial, monitor commands) are not used while the guest runs.
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ VIRTUAL_CPU = "max,-monitor,-erms,-fsrm"
 # Only Slate's guest gets the feature: it boots with tsc=reliable, so Linux trusts the vCPUs' counters although they
 # differ by up to a quantum.
 SEVERAL_CPUS = ",+invtsc"
+# Up to the moment when it gets its job, a guest has this seed instead of the run's, so that a snapshot serves all.
+BOOT_SEED = 1
 sys.path.insert(0, str(paths.GUEST_TOOLS))
 
 
@@ -65,6 +68,9 @@ class Files:
     console: Path
     results: Path
     qmp_fd: int = -1
+    job: Path = Path("job")  # the archive for a guest that gets its job after the boot
+    ram: Path | None = None  # the guest's memory is this file
+    restored: bool = False  # from a snapshot, whose memory that is
 
 
 def kernel_file(options: RunOptions) -> Path:
@@ -120,6 +126,8 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
         f"SLATE_FIO_SEED={fioseed.of(options.seed, fioseed.JOB)}",
         *(f"{name}={shlex.quote(value)}" for name, value in (options.environment | options.work.environment()).items()),
     ]
+    if options.handoff and options.work.script_args:
+        entries.append(("job/args", text, (",".join(options.work.script_args) + "\n").encode()))
     if options.more:
         devices = " ".join(f"/dev/{drive.block}" for drive in options.drives)
         environment += [f"SLATE_DEVS='{devices}'", ". ./drives.sh"]
@@ -134,6 +142,12 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     if options.precondition == "device" and (options.fill or options.age):
         entries.append(("job/precondition.fio", text, precondition_job(options).encode()))
     return entries
+
+
+def handoff_entries() -> list[tuple[str, int, bytes]]:
+    """Return the files with which a guest boots that gets its job after the boot."""
+    program = paths.guest_program("slate-handoff").read_bytes()
+    return [("job/run.sh", 0o100755, paths.HANDOFF.read_bytes()), ("job/slate-handoff", 0o100755, program)]
 
 
 def precondition_job(options: RunOptions) -> str:
@@ -198,6 +212,13 @@ def images(options: RunOptions) -> list[Image]:
     return found
 
 
+def write_job(options: RunOptions, path: Path) -> None:
+    """Write the job's archive for a guest that gets it after the boot."""
+    import cpio  # host-tools/guest
+
+    path.write_bytes(cpio.newc(job_entries(options)))
+
+
 def write_initrd(options: RunOptions, path: Path) -> None:
     """Write the job's archive, the modules of a kernel of the user's, and the guest's root, which the kernel unpacks.
 
@@ -206,7 +227,7 @@ def write_initrd(options: RunOptions, path: Path) -> None:
     import cpio  # host-tools/guest
 
     with open(path, "wb") as out:
-        out.write(cpio.newc(job_entries(options)))
+        out.write(cpio.newc(handoff_entries() if options.handoff else job_entries(options)))
         if options.own_kernel:
             out.write(options.own_kernel.archive(options))
         for image in image_files(options) if not has_pmem(options) else []:
@@ -239,7 +260,9 @@ def append_line(options: RunOptions) -> str:
         words += ["slate.mods=virtio_pci,virtio_blk", "slate.wait=vda"]
     if options.shell:
         words.append("slate.sh")
-    if options.work.script_args:
+    if options.handoff:
+        words.append("slate.mods=none")  # handoff.sh loads them
+    elif options.work.script_args:
         words.append("slate.arg=" + ",".join(options.work.script_args))
     words += [f"memmap={image.bytes:#x}!{image.start:#x}" for image in images(options)]
     words += options.kernel_args
@@ -322,30 +345,65 @@ def qmp_words(options: RunOptions) -> list[str]:
 
 def build(options: RunOptions, files: Files) -> list[str]:
     """Return the whole command line."""
-    several = SEVERAL_CPUS if options.smp > 1 and not options.realtime else ""
-    line = [*machine_words(options, several), *NO_OTHER_BOOT]
-    line += "-nodefaults -display none -vga none -no-shutdown".split()
+    line = _machine(options)
     if not (options.cuts and options.cuts.then == "reset"):
         line.append("-no-reboot")
-    line += ["-kernel", str(kernel_file(options).resolve()), "-initrd", str(files.initrd)]
-    line += ["-append", append_line(options)]
+    line += _restored(options, files) if files.restored else _booted(options, files)
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     for drive in options.drives:
         line += ["-blockdev", blockdev(options, drive), *device(drive, front)]
-    for image in images(options):
-        line += image.words
+    if options.handoff:
+        line += ["-device", "guest-handoff," + keyval(file=str(files.job), seed=str(options.seed))]
     line += consoles(options, files)
     if files.qmp_fd >= 0:
         line += ["-chardev", f"socket,id=qmp,fd={files.qmp_fd}", "-mon", "chardev=qmp,mode=control"]
     return line + qmp_words(options) + options.qemu_args
 
 
+def build_snapshot(options: RunOptions, files: Files) -> list[str]:
+    """Return the command line of a machine that boots up to the moment when it would get its job.
+
+    Its controllers have no drives: a controller that was never used has no state but PCI's.
+    """
+    line = [*_machine(options), "-no-reboot", *_memory(options, files, "on"), *_booted(options, files)]
+    for _ in options.drives[:1] if options.one_controller else options.drives:
+        line += ["-device", "nvme,serial=slate"]
+    line += ["-device", "guest-handoff,stop=on", *consoles(options, files)]
+    return [*line, "-chardev", f"socket,id=qmp,fd={files.qmp_fd}", "-mon", "chardev=qmp,mode=control"]
+
+
+def _machine(options: RunOptions) -> list[str]:
+    several = SEVERAL_CPUS if options.smp > 1 and not options.realtime else ""
+    booted = dataclasses.replace(options, seed=BOOT_SEED) if options.handoff else options
+    line = [*machine_words(booted, several), *NO_OTHER_BOOT]
+    return line + "-nodefaults -display none -vga none -no-shutdown".split()
+
+
+def _booted(options: RunOptions, files: Files) -> list[str]:
+    """Return the words for a guest that boots."""
+    line = ["-kernel", str(kernel_file(options).resolve()), "-initrd", str(files.initrd)]
+    line += ["-append", append_line(options)]
+    return line + [word for image in images(options) for word in image.words]
+
+
+def _restored(options: RunOptions, files: Files) -> list[str]:
+    """Return the words for a guest that goes on from a snapshot, whose memory it changes for itself alone."""
+    return [*_memory(options, files, "off"), "-incoming", "defer"]
+
+
+def _memory(options: RunOptions, files: Files, share: str) -> list[str]:
+    """Return the words for memory in a file, which the state of the machine leaves out."""
+    where = keyval(id="ram", size=f"{options.mem >> 20}M", **{"mem-path": str(files.ram)}, share=share)
+    return ["-object", f"memory-backend-file,{where}", "-machine", "memory-backend=ram"]
+
+
 def consoles(options: RunOptions, files: Files) -> list[str]:
-    """Return the two UARTs: the console, and the results."""
+    """Return the two UARTs: the console, and the results. A restored guest goes on with its console's file."""
     if options.shell:
         line = ["-chardev", "stdio,id=con,mux=on,signal=off", "-mon", "chardev=con,mode=readline"]
     else:
-        line = ["-chardev", "file," + keyval(id="con", path=str(files.console))]
+        more = {"append": "on"} if files.restored else {}
+        line = ["-chardev", "file," + keyval(id="con", path=str(files.console), **more)]
     line += ["-serial", "chardev:con", "-chardev", "file," + keyval(id="res", path=str(files.results))]
     return [*line, "-serial", "chardev:res"]
 

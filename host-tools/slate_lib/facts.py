@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import platform
@@ -21,8 +22,9 @@ _NO_WORK: Json = {"job": None, "script": None, "script_args": [], "content": Non
                   "app": None, "app_parameters": {}}  # fmt: skip
 
 
+@functools.cache
 def sha256(path: Path) -> str:
-    """Return the checksum of a file's content."""
+    """Return the checksum of a file's content. It does not change while a run is prepared."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -171,6 +173,7 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--guest", paths.GUEST.name] if paths.GUEST.name != paths.DEFAULT_GUEST and not options.own else []
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     words += [*_state_words(options), "--frontend", options.frontend]
+    words += ["--snapshot", options.snapshot] if options.snapshot else []
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
     words += ["--shell"] if options.shell and not options.own else []
     words += ["--apps"] if options.apps and not isinstance(options.work, App | Content) else []
@@ -208,6 +211,7 @@ def settings(options: RunOptions) -> Json:
         "set": options.settings,
         "namespaces": [str(namespace) for namespace in options.namespaces],
         "qemu_args": options.qemu_args,
+        **({"snapshot": True} if options.snapshot else {}),
         **({"drives": [_drive(drive) for drive in options.drives]} if options.more else {}),
     }
 

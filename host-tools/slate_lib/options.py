@@ -37,7 +37,8 @@ from .work import App, Content, Job, Load, Own, Script, Work
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 # A run may need these names in the guest's /job for itself.
-JOB_FILES = ("env", "start", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio")
+JOB_FILES = ("env", "start", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio",
+             "args")  # fmt: skip
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
 
@@ -70,6 +71,7 @@ class RunOptions(Drive):
     qemu_args: list[str] = field(default_factory=list)
     kernel_args: list[str] = field(default_factory=list)
     timeout: float = 600
+    snapshot: str = ""  # of the booted guest, which gets its job after the boot: "use" it, or "boot" without it
     keep: bool = False
     verbose: bool = False
     dry_run: bool = False
@@ -89,6 +91,11 @@ class RunOptions(Drive):
     def own(self) -> ownguest.OwnGuest | None:
         """Return the user's own guest; None: Slate's."""
         return self.work.guest if isinstance(self.work, Own) else None
+
+    @property
+    def handoff(self) -> bool:
+        """Does the guest get its job after the boot?"""
+        return bool(self.snapshot)
 
     @property
     def device(self) -> str:
@@ -173,6 +180,8 @@ GUEST = (
 MANNER = (
     Option("--timeout", "SECONDS", "end the run when the guest is silent for so long, also in its own time",
            default="600", unset=True),
+    Option("--snapshot", about="use: begin from a snapshot of the booted guest, stored by the first such run; boot: "
+           "the same results without it (docs/running.md)", choices=("use", "boot")),
     Option("--keep", about="keep the work files, also after a failure or Ctrl-C"),
     Option("--dry-run", about="only print QEMU's command line"),
     Option("--verbose", about="show the guest's console"),
@@ -268,7 +277,25 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     ownkernel.check(options)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
+    options.snapshot = args.snapshot or ""
+    if options.snapshot:
+        _check_snapshot(options)
     return options
+
+
+def _check_snapshot(options: RunOptions) -> None:
+    """Refuse what a snapshot is not for. The small kernel has used the drive before its init begins."""
+    others = {
+        "a guest of your own": options.own,
+        "--realtime": options.realtime,
+        "--shell": options.shell,
+        f"--kernel {options.kernel}": options.kernel != "debian",
+        f"--frontend {options.frontend}": options.frontend != "nvme",
+        "power cuts": options.cuts,
+        "--qemu-arg": options.qemu_args,
+    }
+    if found := [name for name, given in others.items() if given]:
+        raise SlateError(f"--snapshot {options.snapshot} with {found[0]}: there are no such snapshots", "leave it out")
 
 
 def _work(options: RunOptions, args: argparse.Namespace) -> None:

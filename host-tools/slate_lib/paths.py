@@ -56,6 +56,7 @@ KERNELS = {"debian": GUEST / "vmlinux", "small": GUEST / "small" / "vmlinux"}
 APPS_IMAGE = GUEST / "apps.img"
 CONTENT_IMAGE = GUEST / "content.img"
 DRIVES_SCRIPT = GUEST_TOOLS / "drives.sh"  # of a guest with several drives
+HANDOFF = GUEST_TOOLS / "handoff.sh"  # the first work of a guest that gets its own after the boot
 CONTENT = GUEST_TOOLS / "content"  # workloads of --content
 VENV = BUILD / "venv"
 HOST_FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))  # for guests of the user's own

@@ -11,6 +11,7 @@ import asyncio
 import base64
 import contextlib
 import socket
+from pathlib import Path
 from typing import Any
 
 from . import packages
@@ -36,7 +37,9 @@ class Monitor:
         self._client = self._qmp.QMPClient("slate", readbuflen=_REPLY_LIMIT)
         self._client.logger.disabled = True
         self._shutdown = self._qmp.EventListener("SHUTDOWN")
+        self._stop = self._qmp.EventListener("STOP")
         self._client.register_listener(self._shutdown)
+        self._client.register_listener(self._stop)
         self._connecting: asyncio.Task[Any] | None = None  # the task that does the handshake
 
     async def start(self) -> None:
@@ -83,6 +86,31 @@ class Monitor:
         """Wait for the guest to end; returns QEMU's reason."""
         event = await self._shutdown.get()
         return str(event["data"].get("reason", "unknown"))
+
+    async def stopped(self) -> str:
+        """Wait until the machine stops; returns the reason, which is "paused" if a device of the guest stopped it."""
+        await self._stop.get()
+        return str((await self._client.execute("query-status"))["status"])
+
+    async def save(self, path: Path) -> None:
+        """Save the machine's state to a file, without memory that is in a file of its own."""
+        await self._ignore_shared()
+        await self._client.execute("migrate", {"uri": f"file:{path}"})
+        while (found := await self._client.execute("query-migrate")).get("status") != "completed":
+            if found.get("status") in ("failed", "cancelled"):
+                raise MachineError(f"the machine can not be saved: {found.get('error-desc', 'it failed')}")
+            await asyncio.sleep(0.01)
+
+    async def restore(self, path: Path) -> None:
+        """Load a state that save() wrote, into a machine whose memory is the saved one's. It goes on with go()."""
+        await self._ignore_shared()
+        await self._client.execute("migrate-incoming", {"uri": f"file:{path}"})
+        while (await self._client.execute("query-status")).get("status") == "inmigrate":
+            await asyncio.sleep(0.005)
+
+    async def _ignore_shared(self) -> None:
+        wanted = {"capability": "x-ignore-shared", "state": True}
+        await self._client.execute("migrate-set-capabilities", {"capabilities": [wanted]})
 
     async def drive(self, node: str) -> Json:
         """Return the drive's statistics."""

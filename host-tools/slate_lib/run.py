@@ -34,6 +34,7 @@ from . import (
     series,
     shape,
     signals,
+    snapshot,
     units,
 )
 from .drives import Drive
@@ -88,6 +89,7 @@ class Run:
         self.unmounted: dict[int, Json] = {}  # the last cut of each drive
         self.ended_by_cut = False
         self.earlier: dict[str, tuple[int, bytes]] = {}  # files that earlier boots sent, with the boot's number
+        self.snapshot: snapshot.Snapshot | None = None
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
 
@@ -135,9 +137,34 @@ class Run:
                 handed = {f"boot-{boot}/{name}": data for name, (boot, data) in self.earlier.items()}
                 options = dataclasses.replace(options, programs=options.programs | handed)
             self.booted = options
-            command.write_initrd(options, self.run_dir.initrd)
+            self._prepare(options)
             self._mark("prepare")
             self._run_machine(options, plan)
+
+    def _prepare(self, options: RunOptions) -> None:
+        """Write what the guest boots from, or take a snapshot of the booted guest."""
+        if options.handoff:
+            command.write_job(options, self.run_dir.job)
+        if options.snapshot == "use":
+            asyncio.run(self._take_snapshot(options))
+        if self.snapshot:
+            self.run_dir.console.write_bytes(self.snapshot.console)
+        else:
+            command.write_initrd(options, self.run_dir.initrd)
+
+    async def _take_snapshot(self, options: RunOptions) -> None:
+        task = asyncio.current_task()
+        assert task
+        self.signals.cancel(task)
+        try:
+            self.progress.now("guest     booting, for a snapshot that later runs use, too")
+            self.snapshot = await snapshot.get(options, self.run_dir.path, self._say_snapshot)
+        finally:
+            self.progress.now("")
+            self.signals.interrupt()
+
+    def _say_snapshot(self, what: str) -> None:
+        self.progress.line("snapshot", what)
 
     def _with_files(self, options: RunOptions) -> RunOptions:
         """Return the options with every drive in a file, which the next boot uses again."""
@@ -223,6 +250,9 @@ class Run:
             files = command.Files(
                 self.run_dir.initrd, self.run_dir.console, self.run_dir.results, monitor.theirs.fileno()
             )
+            files.job = self.run_dir.job
+            if self.snapshot:
+                files.ram, files.restored = self.snapshot.ram, True
             self.line = self._line(options, files)
             qemu = process.Qemu(
                 [*self.line, "-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
@@ -239,6 +269,8 @@ class Run:
                 self.recordings.check(said)
         finally:
             self.signals.let_finish()
+            if self.snapshot:
+                self.snapshot.close()
             if qemu:
                 qemu.kill()
             await monitor.close()
@@ -253,6 +285,8 @@ class Run:
     async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu, plan: powercut.Plan | None) -> None:
         try:
             await self._until(asyncio.wait_for(monitor.connect(), self.options.timeout), qemu)
+            if self.snapshot:
+                await self._until(monitor.restore(self.snapshot.state), qemu)
             if plan:
                 for drive in powercut.drives_of(self.options):
                     await monitor.plan_cut(drive.node, plan.arguments())
@@ -260,6 +294,7 @@ class Run:
             self.qemu_version = monitor.version()
             if not self.options.keep:
                 self.run_dir.initrd.unlink(missing_ok=True)  # QEMU has read it
+                self.run_dir.job.unlink(missing_ok=True)
             self._mark("start")
             self.watcher.guest_began = time.monotonic()
             if not self.options.shell:

@@ -13,7 +13,7 @@ from .errors import MachineError, SlateError
 
 NEEDED_BYTES = 64 << 20  # free before the boot, for the initramfs with the job, the console and the results
 LOW_BYTES = 1 << 20  # the same while the guest runs
-WORK_FILES = (".initrd", ".results", ".qemu.log", ".drive")
+WORK_FILES = (".initrd", ".results", ".qemu.log", ".drive", ".job")
 
 
 class RunDir:
@@ -48,6 +48,11 @@ class RunDir:
     def drive(self) -> Path:
         """Return the path of the drive between two boots; a work file."""
         return self.path / WORK_FILES[3]
+
+    @property
+    def job(self) -> Path:
+        """Return the path of the job's archive; a work file."""
+        return self.path / WORK_FILES[4]
 
     def drive_of(self, number: int) -> Path:
         """Return the path of the file of one of several drives."""

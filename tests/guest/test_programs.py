@@ -18,7 +18,7 @@ from slate_lib import paths
 
 OURS = ("slate-load", "slatectl", "slate-mark")  # in the root
 FIRMWARE = ("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin", "pvh.bin")
-SENT = ("fsyncs", "records", "slate-marks")  # with the jobs that need them
+SENT = ("fsyncs", "records", "slate-handoff", "slate-marks")  # with the jobs that need them
 
 
 def readelf(option: str, path: Path) -> str:

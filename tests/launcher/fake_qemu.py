@@ -3,7 +3,8 @@
 """Stand in for QEMU: speak QMP, print a guest's console, send results.
 
 FAKE says what goes wrong: refuse, no-boot, die, panic, no-root, hang, garbage, failed-job, no-memory, spam,
-no-drive, die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP).
+no-drive, die-late (after power-off), mute (no statistics), full (no room for recordings), silent (no QMP); while a
+snapshot is made: snap-die, snap-panic, snap-fail.
 """
 
 import base64
@@ -15,7 +16,7 @@ import sys
 import tarfile
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -37,15 +38,16 @@ class Qmp:
     def __init__(self, fd: int) -> None:
         self.socket = socket.socket(fileno=fd)
         self.pending = ""
+        self.arguments: dict[str, dict[str, str]] = {}  # of each command that was answered
 
     def send(self, **message: object) -> None:
         self.socket.sendall(json.dumps(message).encode() + b"\n")
 
-    def read(self) -> dict[str, str]:
+    def read(self) -> dict[str, Any]:
         """Read a message. The end of a message follows only from its own syntax."""
         while True:
             try:
-                message: dict[str, str]
+                message: dict[str, Any]
                 message, end = json.JSONDecoder().raw_decode(self.pending)
                 self.pending = self.pending[end:].lstrip()
                 return message
@@ -60,6 +62,7 @@ class Qmp:
         while True:
             message = self.read()
             name = message["execute"]
+            self.arguments[name] = message.get("arguments", {})
             reply = {"return": answer if name == until and answer is not None else {}}
             if "id" in message:
                 reply["id"] = message["id"]
@@ -88,6 +91,43 @@ def results(status: int) -> bytes:
 
 def refuse(drive: str) -> None:
     sys.exit(f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it")
+
+
+def option(name: str) -> dict[str, str]:
+    """Return the pairs of an option's first value."""
+    found = next((value for word, value in zip(sys.argv, sys.argv[1:]) if word == name), "")
+    return dict(pair.split("=", 1) for pair in found.split(",") if "=" in pair)
+
+
+def make_snapshot(fake: str, qmp: Qmp, console: IO[bytes]) -> None:
+    """Boot up to the moment when the guest would get its job: two parts of its memory are not zero."""
+    with open(option("-object")["mem-path"], "wb") as memory:
+        memory.write(b"low memory")
+        memory.seek(300 << 20)
+        memory.write(b"high memory")
+        memory.truncate(1 << 30)
+    console.write(b"booted\r\n")
+    if fake == "snap-die":
+        sys.exit(1)
+    qmp.event("STOP")
+    qmp.serve("query-status", {"status": "guest-panicked" if fake == "snap-panic" else "paused"})
+    if fake == "snap-panic":
+        time.sleep(60)
+    qmp.serve("migrate")
+    Path(qmp.arguments["migrate"]["uri"].removeprefix("file:")).write_bytes(b"state")
+    qmp.serve("query-migrate", {"status": "failed" if fake == "snap-fail" else "completed"})
+    qmp.serve("quit")
+
+
+def check_snapshot(uri: str) -> None:
+    """End unless the snapshot has what make_snapshot() wrote."""
+    with open(option("-object")["mem-path"], "rb") as memory:
+        low = memory.read(10)
+        memory.seek(300 << 20)
+        high = memory.read(11)
+    state = Path(uri.removeprefix("file:")).read_bytes()
+    if (low, high, state) != (b"low memory", b"high memory", b"state"):
+        sys.exit(f"not the snapshot: {low!r} {high!r} {state!r}")
 
 
 def greet(qmp: Qmp) -> None:
@@ -162,11 +202,19 @@ def main() -> None:
     for part in recordings:
         part.write_bytes(b"x")
     qmp = Qmp(int(chardev("qmp")["fd"]))
-    console = open(chardev("con")["path"], "wb", buffering=0)  # noqa: SIM115 (open until the process ends)
+    append = chardev("con").get("append") == "on"
+    console = open(chardev("con")["path"], "ab" if append else "wb", buffering=0)  # noqa: SIM115 (to the end)
     if fake == "silent":
         console.write(b"silent\r\n")
         time.sleep(60)
     greet(qmp)
+    if "guest-handoff,stop=on" in sys.argv:
+        make_snapshot(fake, qmp, console)
+        return
+    if "-incoming" in sys.argv:
+        check_snapshot(qmp.arguments["migrate-incoming"]["uri"])
+    elif any(word.startswith("guest-handoff,") for word in sys.argv):
+        console.write(b"booted\r\n")
     boot(fake, qmp, console)
     work(fake, console)
     qmp.event("SHUTDOWN", guest=True, reason="guest-shutdown")

@@ -322,7 +322,9 @@ class Showing(Case):
             _, out, _ = slate("show", profile, *(f"--set={s}" for s in sets))
             self.assertIn("; keeps no copy of paired pages: a power cut may lose completed writes\n", out)
             self.assertEqual(facts(profile, sets[0])["not_safe"], "")
-            self.assertEqual(facts(profile, sets[1])["not_safe"], "")
+            code, _, said = slate("show", profile, f"--set={sets[1]}")
+            self.assertEqual(code, 2)
+            self.assertIn("geometry.paired_loss = yes: means nothing with geometry.bits_per_cell = 1", said)
 
     def test_one_shot(self) -> None:
         # Six transfers take place, then each of two planes programs a word line.

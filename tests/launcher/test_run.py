@@ -65,7 +65,13 @@ class RunTest(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": fake, **env},
+            env={
+                **os.environ,
+                "SLATE_BUILD": str(self.folder / "build"),
+                "FAKE": fake,
+                "XDG_CACHE_HOME": str(self.folder / "cache"),
+                **env,
+            },
         )
 
     def slate(self, *args: Any, **more: Any) -> tuple[int, str, str]:

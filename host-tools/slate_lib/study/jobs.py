@@ -408,7 +408,8 @@ def guest_inputs(asked: RunOptions, drive: Path | None = None) -> dict[str, Any]
         archives.append(hashlib.sha256(asked.own_kernel.archive(asked)).hexdigest())
     if not command.has_pmem(asked):
         archives += [sum_of(path) for path in command.image_files(asked)]
-    job = hashlib.sha256(cpio.newc(command.job_entries(asked))).hexdigest()
+    entries = command.job_entries(asked) + (command.handoff_entries() if asked.handoff else [])
+    job = hashlib.sha256(cpio.newc(entries)).hexdigest()
     return {"line": line, "archives": archives, "job": job}
 
 

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run that begins from a snapshot of the booted guest equals one that booted, and equal snapshots are equal files."""
+
+import filecmp
+import json
+import os
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from support import JOBS, GuestTest
+
+RESULTS = ("fio.json", "device.json", "series.json", "blocks.json", "report.txt", "console.log")
+
+
+class Snapshots(GuestTest):
+    """Two empty caches: the first has one run that boots, one that stores a snapshot, and one that begins from it."""
+
+    kernel = "debian"  # the small one uses the drive before its init
+
+    def run_with(self, how: str, cache: str, *more: str) -> Path:
+        """Run a job, and return its results' folder."""
+        with mock.patch.dict(os.environ, XDG_CACHE_HOME=str(self.folder / cache)):
+            return self.slate("--job", str(JOBS / "randread-qd1.fio"), "--snapshot", how, *more).folder
+
+    def stored(self, cache: str) -> Path:
+        """Return the only snapshot of a cache."""
+        (found,) = (self.folder / cache / "slate" / "snapshots").iterdir()
+        return found
+
+    def test_equal(self) -> None:
+        booted, storing, using = (self.run_with(how, "one") for how in ("boot", "use", "use"))
+        for name in RESULTS:
+            for other in (storing, using):
+                self.assertEqual((booted / name).read_bytes(), (other / name).read_bytes(), (other, name))
+        self.assertGreater(json.loads((using / "fio.json").read_text())["jobs"][0]["read"]["total_ios"], 0)
+        self.run_with("use", "two", "--seed", "5", "--set", "timing.read_ns=90000")
+        one, two = self.stored("one"), self.stored("two")
+        self.assertEqual(one.name, two.name, "neither the drive nor the seed is part of it")
+        for name in ("ram", "console"):
+            self.assertTrue(filecmp.cmp(one / name, two / name, shallow=False), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
