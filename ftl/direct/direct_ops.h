@@ -10,7 +10,7 @@
  * *block (erased, USED), DIRECT_ERASE (ask again when it is erased), or DIRECT_FULL.
  */
 enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block);
-/* pool_put_bad(); the drive is read-only when the plane has too few blocks left. */
+/* Take a bad block out of use (pool_put_bad()). If its plane has too few blocks left, the drive becomes read-only. */
 void direct_put_bad(struct direct *d, uint32_t block);
 
 /* Take a page operation from the pool, which must not be empty (op_free); return it to the pool. */

@@ -38,7 +38,7 @@ uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group, bool gc);
 /* PB pb of a VICTIM was erased: make its pages FREE. */
 void sb_erased(struct direct *d, uint32_t block, uint32_t pb);
 uint32_t sb_stale(const struct direct *d, uint32_t block);
-/* May the block be partially erased? sb_mount.c explains why it must have been full before. */
+/* May the block be partially erased? Only if all its pages were programmed before; sb_mount.c says why. */
 bool sb_may_split(const struct direct *d, uint32_t block);
 uint32_t sb_group_stale(const struct direct *d, uint32_t plane, uint32_t group);
 /* Update the item's place in the heap after its state or counts changed. */

@@ -501,6 +501,8 @@ static void refuse_unread(struct parse *s)
 	for (size_t i = 0; (m = profile_mode_at(i)); i++) {
 		const struct profile_key *k = profile_key_named(m->key), *owner = profile_key_named(m->owner);
 
+		if (!k || !owner)	/* no FTL of this build has it */
+			continue;
 		if (nearness(s, k) <= nearness(s, owner) || profile_mode_is_on(m, s->p) || !is_changed(s, k))
 			continue;
 		profile_key_print(owner, s->p, 1, value, sizeof(value));
