@@ -5,12 +5,17 @@
 # initramfs, so init has loaded no module for the drive.
 #
 # slate-handoff names the moment up to which all runs are equal. Before it is what needs neither the job nor the drive.
-modprobe nvme-core
+# The driver is loaded there, and gets its controllers after it.
+echo 0 >/sys/bus/pci/drivers_autoprobe
+modprobe nvme
+echo 1 >/sys/bus/pci/drivers_autoprobe
 ./slate-handoff /run/job.cpio || exit 1
 rm run.sh slate-handoff
 (cd / && cpio -iu) </run/job.cpio 2>/dev/null
 rm /run/job.cpio
-modprobe nvme
+for device in /sys/bus/pci/devices/*; do
+	[ -e "$device/driver" ] || echo "${device##*/}" >/sys/bus/pci/drivers_probe
+done
 n=0
 while [ ! -e /dev/nvme0n1 ]; do
 	n=$((n + 1))
