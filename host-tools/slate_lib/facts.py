@@ -173,7 +173,7 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--guest", paths.GUEST.name] if paths.GUEST.name != paths.DEFAULT_GUEST and not options.own else []
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     words += [*_state_words(options), "--frontend", options.frontend]
-    words += ["--snapshot", options.snapshot] if options.snapshot else []
+    words += ["--snapshot", "boot"] if options.snapshot == "boot" else []
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
     words += ["--shell"] if options.shell and not options.own else []
     words += ["--apps"] if options.apps and not isinstance(options.work, App | Content) else []
@@ -211,7 +211,7 @@ def settings(options: RunOptions) -> Json:
         "set": options.settings,
         "namespaces": [str(namespace) for namespace in options.namespaces],
         "qemu_args": options.qemu_args,
-        **({"snapshot": True} if options.snapshot else {}),
+        "snapshot": options.snapshot,
         **({"drives": [_drive(drive) for drive in options.drives]} if options.more else {}),
     }
 

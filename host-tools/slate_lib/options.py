@@ -71,7 +71,7 @@ class RunOptions(Drive):
     qemu_args: list[str] = field(default_factory=list)
     kernel_args: list[str] = field(default_factory=list)
     timeout: float = 600
-    snapshot: str = ""  # of the booted guest, which gets its job after the boot: "use" it, or "boot" without it
+    snapshot: str = ""  # "use" one of the booted guest, or "boot" to the same moment; "": the job is in the initramfs
     keep: bool = False
     verbose: bool = False
     dry_run: bool = False
@@ -180,8 +180,9 @@ GUEST = (
 MANNER = (
     Option("--timeout", "SECONDS", "end the run when the guest is silent for so long, also in its own time",
            default="600", unset=True),
-    Option("--snapshot", about="use: begin from a snapshot of the booted guest, stored by the first such run; boot: "
-           "the same results without it (docs/running.md)", choices=("use", "boot")),
+    Option("--snapshot", about="use (default, where there can be one): begin from a snapshot of the booted guest, "
+           "stored by the first such run; boot: the same results without it (docs/running.md)",
+           choices=("use", "boot")),
     Option("--keep", about="keep the work files, also after a failure or Ctrl-C"),
     Option("--dry-run", about="only print QEMU's command line"),
     Option("--verbose", about="show the guest's console"),
@@ -277,25 +278,34 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     ownkernel.check(options)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
-    options.snapshot = args.snapshot or ""
-    if options.snapshot:
-        _check_snapshot(options)
+    options.snapshot = _snapshot(options, args.snapshot or "")
     return options
 
 
-def _check_snapshot(options: RunOptions) -> None:
-    """Refuse what a snapshot is not for. The small kernel has used the drive before its init begins."""
+def _snapshot(options: RunOptions, asked: str) -> str:
+    """Return how the guest comes to its job: RunOptions.snapshot. What was asked for is done or refused.
+
+    A guest that boots for itself gets its job at the same moment, so that runs of both kinds agree: a cut ends what the
+    run without it would have done.
+    """
     others = {
         "a guest of your own": options.own,
         "--realtime": options.realtime,
         "--shell": options.shell,
-        f"--kernel {options.kernel}": options.kernel != "debian",
+        f"--kernel {options.kernel}": options.kernel != "debian",  # the small one has used the drive before its init
         f"--frontend {options.frontend}": options.frontend != "nvme",
+    }
+    alone = {
         "power cuts": options.cuts,
         "--qemu-arg": options.qemu_args,
+        "--namespace": [drive for drive in options.drives if drive.namespaces],  # the controller writes when it is made
     }
-    if found := [name for name, given in others.items() if given]:
-        raise SlateError(f"--snapshot {options.snapshot} with {found[0]}: there are no such snapshots", "leave it out")
+    for name, given in (others if asked != "use" else others | alone).items():
+        if given and asked:
+            raise SlateError(f"--snapshot {asked} with {name}: there are no such snapshots", "leave it out")
+        if given:
+            return ""
+    return "boot" if any(alone.values()) else asked or "use"
 
 
 def _work(options: RunOptions, args: argparse.Namespace) -> None:

@@ -35,7 +35,7 @@ from .options import RunOptions
 from .shape import Json
 
 FORMAT = 1
-KEPT = 6  # snapshots, of some 100 MB each; those not used for the longest time go
+KEPT = 12  # snapshots, of 130 to 340 MB each; those not used for the longest time go
 NEEDED_BYTES = 1 << 30  # free before one is made: the guest's memory is written twice
 CHUNK = 64 << 10  # bytes of memory; a chunk of zeroes is a hole in the file
 FACTS = "facts.json"

@@ -40,6 +40,24 @@ class Snapshots(GuestTest):
         for name in ("ram", "console"):
             self.assertTrue(filecmp.cmp(one / name, two / name, shallow=False), name)
 
+    def test_kinds_of_drives(self) -> None:
+        """A drive with placement handles and one with zones, behind controllers that the snapshot has without drives."""
+        work = self.folder / "work.sh"
+        work.write_text("dd if=/dev/zero of=/dev/nvme0n1 bs=4k count=50 oflag=direct 2>/dev/null\n"
+                        "dd if=/dev/zero of=/dev/nvme1n1 bs=64k count=3 oflag=direct 2>/dev/null\n"
+                        "dd if=/dev/urandom of=$OUT/random bs=32 count=1 2>/dev/null\n", encoding="utf-8")  # fmt: skip
+        words = ("--profile", "small", "--profile", "zns-small", "--set", "0:ftl.placement_handles=4", "--fill", "0",
+                 "--cmd", str(work))  # fmt: skip
+        booted, using = (self.slate(*words, "--snapshot", how).folder for how in ("boot", "use"))
+        files = sorted(str(path.relative_to(booted)) for path in booted.rglob("*") if path.is_file())
+        self.assertLess({"nvme0/device.json", "nvme1/device.json", "random", "console.log"}, set(files))
+        for name in files:
+            if name != "run.json":
+                self.assertEqual((booted / name).read_bytes(), (using / name).read_bytes(), name)
+        for drive, written in (("nvme0", 50 * 4096), ("nvme1", 3 * 65536)):
+            told = json.loads((using / drive / "device.json").read_text(encoding="utf-8"))
+            self.assertEqual(told["total"]["write"]["bytes"], written, drive)
+
 
 if __name__ == "__main__":
     unittest.main()

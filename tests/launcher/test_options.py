@@ -246,7 +246,21 @@ class Arguments(Case):
         self.assertEqual([word for word in words if "slate." in word], ["slate.mods=none", "slate.wait=vda"])
         debian = command.append_line(self.parse())
         self.assertNotIn("nohz", debian)
-        self.assertNotIn("slate.mods", debian)
+        self.assertEqual([word for word in debian.split() if "slate." in word], ["slate.mods=none"])
+        real = command.append_line(self.parse("--realtime"))
+        self.assertNotIn("slate.mods", real)
+
+    def test_snapshot(self) -> None:
+        """The default is what can be done, and runs with which a snapshot does not go boot to the same moment."""
+        for words, how in (((), "use"), (("--snapshot", "use"), "use"), (("--snapshot", "boot"), "boot"),
+                           (("--cut-at", "1ms"), "boot"), (("--qemu-arg=-S",), "boot"),
+                           (("--fill", "0", "--namespace", "size=1M"), "boot"), (("--realtime",), ""),
+                           (("--kernel", "small"), ""), (("--frontend", "virtio-blk"), "")):  # fmt: skip
+            with self.subTest(words):
+                some = self.parse(*words)
+                self.assertEqual((some.snapshot, some.handoff), (how, how != ""))
+                repeat = facts.repeat_command(some)
+                self.assertEqual("--snapshot boot" in repeat, how == "boot", repeat)
 
     def test_kernel_arg(self) -> None:
         some = self.parse("--kernel", "small", "--kernel-arg", "nohz=on", "--kernel-arg=quiet")
@@ -432,7 +446,7 @@ class Arguments(Case):
         names = [name for name, _, _ in command.job_entries(some)]
         self.assertEqual(
             sorted(names),
-            ["job/env", "job/iot.py", "job/run.sh", "job/workload.py"],
+            ["job/args", "job/env", "job/iot.py", "job/run.sh", "job/workload.py"],
         )
         repeat = shlex.split(facts.repeat_command(some))
         self.assertIn("--content", repeat)

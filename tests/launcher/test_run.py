@@ -51,6 +51,9 @@ class RunTest(unittest.TestCase):
         (build / "qemu" / "qemu-system-x86_64").symlink_to(ROOT / "tests/launcher/fake_qemu.py")
         for name in ("vmlinux", "root.lz4", "modules.lz4"):
             (self.guest / name).write_bytes(b"x")
+        (self.guest / "programs").mkdir()
+        for name in ("slate-handoff", "slate-marks"):
+            (self.guest / "programs" / name).write_bytes(b"program")
         if (ROOT / "build" / "venv").exists():
             (build / "venv").symlink_to(ROOT / "build" / "venv")
         self.job = self.folder / "some.fio"
@@ -180,8 +183,10 @@ class Good(RunTest):
             self.assertEqual((first / name).read_bytes(), (second / name).read_bytes(), name)
 
     def test_keep(self) -> None:
-        self.assertEqual(self.slate("--keep")[0], 0)
-        self.assertTrue((self.out / ".initrd").exists())
+        for how, name in (("boot", ".initrd"), ("use", ".job")):
+            self.out = self.folder / how
+            self.assertEqual(self.slate("--keep", "--snapshot", how)[0], 0)
+            self.assertTrue((self.out / name).exists(), how)
 
     def test_dry_run_starts_nothing(self) -> None:
         code, out, _ = self.slate("--dry-run", "--set", "ftl.gc_slice_pages=8", "--drive", "a,b", "--age", "0.5")
@@ -426,7 +431,7 @@ class Signals(RunTest):
 
     def test_a_signal_during_the_handshake(self) -> None:
         """A signal may come before QEMU has greeted its QMP client."""
-        process = self.start(fake="silent")
+        process = self.start("--snapshot=boot", fake="silent")
         self.wait_for(self.out / "console.log", "silent")
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=20)

@@ -18,17 +18,14 @@ class SnapshotTest(RunTest):
 
     def setUp(self) -> None:
         super().setUp()
-        (self.guest / "programs").mkdir()
-        for name in ("slate-handoff", "slate-marks"):
-            (self.guest / "programs" / name).write_bytes(b"program")
         self.home = self.folder / "cache" / "slate" / "snapshots"
         self.runs = 0
 
-    def runs_to(self, *args: Any, use: str = "use", **more: Any) -> str:
+    def runs_to(self, *args: Any, **more: Any) -> str:
         """Run once more, into a folder of its own, and return its output."""
         self.runs += 1
         self.out = self.folder / f"run-{self.runs}"
-        code, out, err = self.slate(f"--snapshot={use}", *args, **more)
+        code, out, err = self.slate(*args, **more)
         self.assertEqual((code, err), (0, ""), out)
         return out
 
@@ -58,7 +55,7 @@ class Use(SnapshotTest):
         self.assertEqual((made / "ram").stat().st_ino, before)
 
     def test_results_are_those_of_a_guest_that_booted(self) -> None:
-        self.runs_to(use="boot")
+        self.runs_to("--snapshot=boot")
         self.assertFalse(self.was_restored())
         self.assertEqual(self.stored(), [])
         booted = self.out
@@ -185,7 +182,7 @@ class Without(SnapshotTest):
         outs = [self.folder / f"both-{number}" for number in range(2)]
         both = []
         for self.out in outs:
-            both.append(self.start("--snapshot=use"))
+            both.append(self.start())
         for process in both:
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, err), (0, ""), out)
@@ -193,7 +190,7 @@ class Without(SnapshotTest):
         self.assertEqual(*((out / "fio.json").read_bytes() for out in outs))
 
     def test_ctrl_c_while_one_is_made(self) -> None:
-        process = self.start("--snapshot=use", fake="silent")
+        process = self.start(fake="silent")
         self.wait_for_maker()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
