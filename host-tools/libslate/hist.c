@@ -28,10 +28,11 @@ uint64_t hist_ceiling(uint32_t bucket)
 uint64_t hist_percentile(const struct hist *h, uint32_t millionths)
 {
 	uint64_t wanted, seen = 0, value;
-	uint32_t b = 0;
+	uint32_t b;
 
 	if (!h->count)
 		return 0;
+	b = hist_bucket(h->min_ns);	/* those below are empty */
 	wanted = (uint64_t)(((unsigned __int128)h->count * millionths + 999999) / 1000000);
 	wanted = wanted ? wanted : 1;
 	while ((seen += h->bucket[b]) < wanted)

@@ -97,9 +97,17 @@ const struct profile_key *profile_key_at(size_t i)
 
 const struct profile_key *profile_key_find(const char *section, const char *name)
 {
-	for (size_t i = 0; i < profile_key_count(); i++)
-		if (!strcmp(keys[i].section, section) && !strcmp(keys[i].knob->name, name))
+	const size_t count = profile_key_count();
+	const char *last = NULL;
+	bool here = false;		/* `last`, the section of the previous key, is the one looked for */
+
+	for (size_t i = 0; i < count; i++) {
+		if (keys[i].section != last)
+			here = !strcmp(keys[i].section, section);
+		last = keys[i].section;
+		if (here && !strcmp(keys[i].knob->name, name))
 			return &keys[i];
+	}
 	return NULL;
 }
 

@@ -43,7 +43,9 @@ void account_begin(struct replay *r, uint64_t now_ns)
 	a->completed = 0;
 	a->rows = 0;
 	for (unsigned int op = 0; op < FTL_NOPS; op++) {
-		hist_clear(&a->hist[op]);
+		if (a->hist[op].count)		/* without values it is 0 already, but for min_ns */
+			hist_clear(&a->hist[op]);
+		a->hist[op].min_ns = UINT64_MAX;
 		a->bytes[op] = a->errors[op] = 0;
 		a->where[op] = (struct ftl_breakdown){ 0 };
 	}
