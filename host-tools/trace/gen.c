@@ -272,11 +272,12 @@ static uint64_t next_size(struct gen *g)
 /* Return a multiple of the request's size, so that it ends within the footprint. */
 static uint64_t next_offset(struct gen *g, uint64_t i, uint64_t bytes)
 {
-	uint64_t places = g->foot_bytes / bytes, place;
+	uint64_t place = g->random ? skew_next(&g->skew, draw, g) : i % g->skew.places, places;
 
-	if (!g->random)
-		return i % places * bytes;
-	place = skew_next(&g->skew, draw, g) * g->least_bytes / bytes;
+	if (bytes == g->least_bytes)
+		return place * bytes;
+	place = place * g->least_bytes / bytes;
+	places = g->foot_bytes / bytes;
 	return (place < places ? place : places - 1) * bytes;
 }
 

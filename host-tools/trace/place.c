@@ -122,6 +122,8 @@ static int place_transfer(const struct trace_place *p, uint64_t extent, struct t
 {
 	uint64_t unit = p->unit_bytes;
 
+	if (!is_beyond(p, row) && p->beyond != TRACE_BEYOND_SCALE)
+		return 1;
 	if (row->bytes > p->capacity) {
 		*fix = "it is larger than the drive: take a larger one";
 		return -1;
@@ -133,7 +135,7 @@ static int place_transfer(const struct trace_place *p, uint64_t extent, struct t
 		}
 		count->scaled++;
 		row->offset = scale(p, extent, row->offset);
-	} else if (is_beyond(p, row)) {
+	} else {
 		if (p->beyond == TRACE_BEYOND_ERROR)
 			return refuse_beyond(fix);
 		count->folded++;

@@ -140,14 +140,12 @@ static uint64_t draw_rank(const struct skew *s, skew_draw *draw, void *opaque)
 	}
 }
 
-uint64_t skew_next(const struct skew *s, skew_draw *draw, void *opaque)
+uint64_t skew_next_uneven(const struct skew *s, skew_draw *draw, void *opaque)
 {
 	uint64_t cold = s->places - s->hot_places;
 
 	if (s->kind == SKEW_ZIPF)
 		return spread(s, draw_rank(s, draw, opaque) - 1);
-	if (s->kind == SKEW_UNIFORM)
-		return draw(opaque) % s->places;
 	if (!cold || draw(opaque) % 100 < s->hot_requests)
 		return draw(opaque) % s->hot_places;
 	return s->hot_places + draw(opaque) % cold;

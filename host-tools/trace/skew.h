@@ -41,7 +41,13 @@ typedef uint64_t skew_draw(void *opaque);
 
 /* Prepare to draw from so many places, at least 1; kind and its numbers are set. */
 void skew_begin(struct skew *s, uint64_t places);
+/* Do what skew_next() does, unless the kind is UNIFORM. */
+uint64_t skew_next_uneven(const struct skew *s, skew_draw *draw, void *opaque);
+
 /* Draw a place, 0 .. places - 1. UNIFORM takes one random number. */
-uint64_t skew_next(const struct skew *s, skew_draw *draw, void *opaque);
+static inline uint64_t skew_next(const struct skew *s, skew_draw *draw, void *opaque)
+{
+	return s->kind == SKEW_UNIFORM ? draw(opaque) % s->places : skew_next_uneven(s, draw, opaque);
+}
 
 #endif

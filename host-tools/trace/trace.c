@@ -18,6 +18,7 @@
 #include "detect.h"
 #include "gen.h"
 #include "parse.h"
+#include "port.h"
 #include "source.h"
 #include "table.h"
 
@@ -259,19 +260,13 @@ static int next_of_lines(struct trace *t, struct trace_row *row, enum line_kind 
 	return 1;
 }
 
-int trace_next(struct trace *t, struct trace_row *row)
+/* Do what trace_next() does, for a file. */
+static SSD_APART int next_of_file(struct trace *t, struct trace_row *row)
 {
 	const char *why = "";
 	enum line_kind kind = LINE_OTHER;
 	int result;
 
-	if (t->content)
-		return next_content(t, row);
-	if (!t->in.source) {
-		result = gen_next(&t->gen, row);
-		t->counts.rows += (uint64_t)result;
-		return result;
-	}
 	for (;;) {
 		if (t->p.has_pending) {
 			t->p.has_pending = false;
@@ -298,6 +293,19 @@ int trace_next(struct trace *t, struct trace_row *row)
 			break;
 		}
 	}
+}
+
+int trace_next(struct trace *t, struct trace_row *row)
+{
+	bool made;
+
+	if (t->content)
+		return next_content(t, row);
+	if (t->in.source)
+		return next_of_file(t, row);
+	made = gen_next(&t->gen, row);
+	t->counts.rows += made;
+	return made;
 }
 
 /* ---- which format it is ------------------------------------------------------ */
