@@ -124,9 +124,14 @@ static void push(struct engine *e, struct request *q)
 static struct request *pop(struct engine *e)
 {
 	struct request *first = e->heap[0].q;
-	struct ready last = e->heap[--e->ready];
+	struct ready last;
 	size_t at = 0;
 
+	if (!--e->ready) {
+		e->first_ns = REPLAY_NEVER;
+		return first;
+	}
+	last = e->heap[e->ready];
 	for (;;) {
 		size_t child = 2 * at + 1;
 
@@ -138,7 +143,7 @@ static struct request *pop(struct engine *e)
 		at = child;
 	}
 	e->heap[at] = last;
-	e->first_ns = e->ready ? e->heap[0].done_ns : REPLAY_NEVER;
+	e->first_ns = e->heap[0].done_ns;
 	return first;
 }
 
@@ -203,22 +208,24 @@ static uint64_t at_speed(uint64_t ns, uint64_t speed)
 /* Returns the arrival of a row on the replay's clock, at most REPLAY_NS_MAX. */
 static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 {
-	uint64_t t;
+	uint64_t t, most = REPLAY_NS_MAX - s->pass_ns;
 
-	if (!s->has_origin) {
+	if (SSD_UNLIKELY(!s->has_origin)) {
 		s->has_origin = true;
 		s->origin_ns = r->o.cut || r->cuts ? 0 : at_ns;
 	}
-	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
-	if (r->o.speed != TRACE_SPEED_ONE)
-		t = at_speed(t, r->o.speed);
-	t = t < REPLAY_NS_MAX - s->pass_ns ? t + s->pass_ns : REPLAY_NS_MAX;
-	if (t < s->last_ns || at_ns < s->origin_ns) {
-		s->backwards++;
-		t = s->last_ns;
+	if (at_ns >= s->origin_ns) {
+		t = at_ns - s->origin_ns;
+		if (SSD_UNLIKELY(r->o.speed != TRACE_SPEED_ONE))
+			t = at_speed(t, r->o.speed);
+		t = (t < most ? t : most) + s->pass_ns;
+		if (t >= s->last_ns) {
+			s->last_ns = t;
+			return t;
+		}
 	}
-	s->last_ns = t;
-	return t;
+	s->backwards++;
+	return s->last_ns;
 }
 
 static SSD_SELDOM int too_late(const struct stream *s)
@@ -244,36 +251,8 @@ static SSD_SELDOM int next_pass(struct replay *r, struct stream *s)
 	return 1;
 }
 
-/* --no-flush: remove a write's FUA. Returns true if the row is only a flush. */
-static bool leave_flush_out(struct stream *s, struct trace_row *row)
-{
-	s->flushes_left_out += row->op == TRACE_FLUSH || row->fua;
-	row->fua = false;
-	return row->op == TRACE_FLUSH;
-}
-
-/*
- * Set the placement handle of a write: the row's own, the stream's number or 0, as --handles says.
- * Returns 0, or -exit code if the drive has no such handle.
- */
-static SSD_APART int choose_handle(const struct replay *r, const struct stream *s, struct trace_row *row)
-{
-	uint32_t handles = slate_handles(r->dev), handle = row->handle;
-
-	if (r->o.handles == REPLAY_HANDLES_NONE)
-		handle = 0;
-	else if (r->o.handles == REPLAY_HANDLES_STREAM)
-		handle = s->number;
-	if (handle && handle >= handles)
-		return -replay_fail(REPLAY_USAGE, "%s, line %llu: a write with placement handle %u, and the drive has "
-				    "%u (ftl.placement_handles, in each of ftl.placement_groups): raise that, or give "
-				    "--handles none",
-				    trace_name(s->trace), (unsigned long long)row->line, handle, handles);
-	row->handle = (uint8_t)handle;
-	return 0;
-}
-
-SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
+/* Fetch the next row of a stream and place it. 1: done; 0: end of the stream; < 0: -exit code. */
+static SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
 {
 	struct trace_row *row = &s->row;
 	uint64_t before_ns = s->last_ns;
@@ -303,24 +282,17 @@ SSD_HOT int stream_fetch(struct replay *r, struct stream *s)
 			continue;
 		}
 		s->fetched++;
-		if (SSD_UNLIKELY(r->o.until) && row->at_ns > r->o.until_ns)
-			continue;
-		if (SSD_UNLIKELY(r->lose)) {
-			result = lose_row(r, s, row);
+		if (SSD_UNLIKELY(r->filtered || row->handle)) {
+			result = rows_filter(r, s, row);
 			if (result < 0)
 				return result;
 			if (!result)
 				continue;
 		}
-		if (r->o.no_flush && leave_flush_out(s, row))
-			continue;
-		if (SSD_UNLIKELY(row->handle || r->o.handles != REPLAY_HANDLES_TRACE) && row->op == TRACE_WRITE &&
-		    choose_handle(r, s, row))
-			return -REPLAY_USAGE;
 		row->at_ns = arrival(r, s, row->at_ns);
-		if ((r->o.loop == REPLAY_OPEN || r->o.think) && row->at_ns == REPLAY_NS_MAX)
+		if (SSD_UNLIKELY(r->timed && row->at_ns == REPLAY_NS_MAX))
 			return too_late(s);
-		if (r->o.think) {
+		if (SSD_UNLIKELY(r->o.think)) {
 			s->think_ns = row->at_ns - before_ns;
 			row->at_ns = s->think_ns ? REPLAY_NEVER : 0;
 		}
@@ -465,10 +437,10 @@ static void wait_as_recorded(struct replay *r, struct stream *s)
 /* Is the stream's next row due? */
 static bool is_due(struct replay *r, struct stream *s)
 {
+	if (!r->timed)
+		return s->inflight < r->o.qd;
 	if (r->o.loop == REPLAY_OPEN)
 		return s->row.at_ns <= r->now_ns;
-	if (!r->o.think)
-		return s->inflight < r->o.qd;
 	wait_as_recorded(r, s);
 	return s->row.at_ns <= r->now_ns && s->inflight < r->o.qd;
 }
@@ -489,23 +461,30 @@ static SSD_HOT int submit_due(struct replay *r)
 			fed = 1;
 		}
 	}
-	if (r->o.loop == REPLAY_OPEN || r->o.think)
+	if (r->timed)
 		r->engine->arrival_ns = next_arrival(r);
 	return fed;
 }
 
 /* ---- completions ------------------------------------------------------------------- */
 
-SSD_HOT void engine_deliver(struct replay *r, struct request *q)
+/* Tell a completion to all but the account. */
+static SSD_APART void observe(struct replay *r, struct request *q)
 {
-	account_done(r, q);
-	r->completed++;
 	if (r->verify)
 		verify_done(r->verify, q);
 	if (r->csv)
 		csv_row(r->csv, q);
 	if (r->unflushed)
 		unflushed_done(r->unflushed, q, slate_has_write_cache(r->dev));
+}
+
+SSD_HOT void engine_deliver(struct replay *r, struct request *q)
+{
+	account_done(r, q);
+	r->completed++;
+	if (SSD_UNLIKELY(r->observed))
+		observe(r, q);
 	if (!r->warm && r->completed == r->o.warmup) {
 		r->warm = true;
 		account_begin(r, r->now_ns);
@@ -585,7 +564,7 @@ static int make_cuts(struct replay *r, uint64_t next_ns)
 {
 	int result = 0;
 
-	while (r->cuts && !result && cuts_next_ns(r->cuts) != REPLAY_NEVER && cuts_next_ns(r->cuts) <= next_ns)
+	while (!result && cuts_next_ns(r->cuts) != REPLAY_NEVER && cuts_next_ns(r->cuts) <= next_ns)
 		result = cuts_make(r);
 	return result;
 }
@@ -689,9 +668,11 @@ int engine_run(struct replay *r)
 			return REPLAY_INTERRUPTED;
 		next_ns = earliest(e, deadline_ns);
 		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1 */
-		result = make_cuts(r, next_ns);
-		if (result)
-			return result;
+		if (SSD_UNLIKELY(r->cuts)) {
+			result = make_cuts(r, next_ns);
+			if (result)
+				return result;
+		}
 		r->now_ns = next_ns;
 	}
 	if (fed < 0)

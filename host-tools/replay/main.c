@@ -233,6 +233,9 @@ static int open_all(struct replay *r)
 		r->commands = commands_open(r->o.commands, r->dev);
 		result = r->commands ? 0 : REPLAY_USAGE;
 	}
+	r->timed = r->o.loop == REPLAY_OPEN || r->o.think;
+	r->filtered = r->o.until || r->lose || r->o.no_flush || r->o.handles != REPLAY_HANDLES_TRACE;
+	r->observed = r->verify || r->csv || r->unflushed;
 	return result ? result : engine_open(r);
 }
 

@@ -5,7 +5,7 @@
  *   main.c      opens the drive and the traces; exit codes
  *   options.c   the command line
  *   engine.c    the loop of a replay: virtual time, streams, requests in flight
- *   rows.c      keeps a stream's rows for later passes
+ *   rows.c      keeps a stream's rows for later passes; leaves rows out, or changes them
  *   recorded.c  the loop for recordings: repeats the calls and compares the results
  *   place.c     calls ../trace/place.c and prints the replay's messages
  *   progress.c  shows how far the replay is
@@ -168,6 +168,9 @@ struct replay {
 	uint64_t deepest;		/* most requests in flight */
 	uint64_t invariant_checks;
 	uint64_t lost;			/* requests in flight at the cut */
+	bool timed;			/* requests wait for the times of their rows: open loop, or think times */
+	bool filtered;			/* an option may leave rows out, or change them (rows_filter()) */
+	bool observed;			/* each completion is told to others than the account (observe()) */
 	bool warm;			/* the warm-up is over */
 	bool has_content;		/* a trace has the content of writes */
 	bool terminal;
@@ -192,8 +195,6 @@ int replay_options_parse(struct replay_options *o, int argc, char **argv);
 
 /* engine.c. Returns 0 or an exit code; it has printed the error. */
 int engine_run(struct replay *r);
-/* Fetch the next row of a stream and place it. 1: done; 0: end of the stream; < 0: -exit code. */
-int stream_fetch(struct replay *r, struct stream *s);
 /* Callbacks of the drive; opaque is the replay. */
 void engine_done(void *opaque, struct ftl_io *io);
 void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
@@ -221,6 +222,11 @@ struct request *engine_one(struct replay *r, const struct trace_row *row, void *
 /* rows.c */
 void rows_begin(const struct replay *r, struct stream *s);
 int rows_next(struct stream *s, struct trace_row *row);		/* like trace_next() */
+/*
+ * Apply the options that may leave a row out, or change it. 1: it is to be submitted; 0: it is left out; < 0: -exit
+ * code, and it has printed the error.
+ */
+int rows_filter(struct replay *r, struct stream *s, struct trace_row *row);
 int rows_rewind(struct stream *s);				/* like trace_rewind() */
 void rows_counts(const struct stream *s, struct trace_counts *out);	/* like trace_get_counts() */
 void rows_progress(const struct stream *s, uint64_t *done, uint64_t *all);	/* like trace_progress() */

@@ -10,6 +10,8 @@
  *
  * The counts of a pass stay the same: a row's line number says how many lines were read, and each of
  * them was a row.
+ *
+ * rows_filter() applies the options that leave rows of any pass out, or change them.
  */
 #include "replay.h"
 
@@ -64,6 +66,53 @@ int rows_next(struct stream *s, struct trace_row *row)
 	if (k->keeping && result > 0)
 		keep(k, row);
 	return result;
+}
+
+/* --no-flush: remove a write's FUA. Returns true if the row is only a flush. */
+static bool leave_flush_out(struct stream *s, struct trace_row *row)
+{
+	s->flushes_left_out += row->op == TRACE_FLUSH || row->fua;
+	row->fua = false;
+	return row->op == TRACE_FLUSH;
+}
+
+/*
+ * Set the placement handle of a write: the row's own, the stream's number or 0, as --handles says.
+ * Returns 0, or -exit code if the drive has no such handle.
+ */
+static int choose_handle(const struct replay *r, const struct stream *s, struct trace_row *row)
+{
+	uint32_t handles = slate_handles(r->dev), handle = row->handle;
+
+	if (r->o.handles == REPLAY_HANDLES_NONE)
+		handle = 0;
+	else if (r->o.handles == REPLAY_HANDLES_STREAM)
+		handle = s->number;
+	if (handle && handle >= handles)
+		return -replay_fail(REPLAY_USAGE, "%s, line %llu: a write with placement handle %u, and the drive has "
+				    "%u (ftl.placement_handles, in each of ftl.placement_groups): raise that, or give "
+				    "--handles none",
+				    trace_name(s->trace), (unsigned long long)row->line, handle, handles);
+	row->handle = (uint8_t)handle;
+	return 0;
+}
+
+int rows_filter(struct replay *r, struct stream *s, struct trace_row *row)
+{
+	int result;
+
+	if (r->o.until && row->at_ns > r->o.until_ns)
+		return 0;
+	if (r->lose) {
+		result = lose_row(r, s, row);
+		if (result <= 0)
+			return result;
+	}
+	if (r->o.no_flush && leave_flush_out(s, row))
+		return 0;
+	if (row->op == TRACE_WRITE && choose_handle(r, s, row))
+		return -REPLAY_USAGE;
+	return 1;
 }
 
 int rows_rewind(struct stream *s)
