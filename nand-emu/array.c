@@ -445,6 +445,8 @@ static SSD_HOT void array_submit(struct nand *n, uint64_t now_ns, struct nand_cm
 	a->head->now_ns = now_ns;
 	if (SSD_LIKELY(a->plain) && c->op == NAND_READ && count == 1)
 		plain_read(a, now_ns, c);
+	else if (SSD_LIKELY(a->plain) && c->op == NAND_READ)
+		plain_read_planes(a, now_ns, c, count);
 	else if (SSD_LIKELY(a->plain) && c->op == NAND_PROGRAM)
 		plain_program(a, now_ns, c, count);
 	else

@@ -138,7 +138,9 @@ struct nand_array {
 	bool energy;			/* any of the profile's energies is not 0, */
 	uint32_t group_max;		/* maximum number of flights of a die, */
 	uint64_t page_bus_bytes;	/* bytes transferred for a whole page, */
-	uint64_t page_bus_ns;		/* and the time of that transfer */
+	uint64_t page_bus_ns;		/* and the time of that transfer, */
+	uint64_t spare_bus_bytes;	/* the same for a spare area alone */
+	uint64_t spare_bus_ns;
 	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
 		by_pb_pages, by_die_pages, by_channel_pages;
 
@@ -370,6 +372,7 @@ uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
  */
 bool plain_possible(const struct nand_array *a);
 void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* one page */
+void plain_read_planes(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
 void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
 /* array.c: make the effects of the die's last group final, after it has ended. */
 void die_settle(struct nand_array *a, uint32_t die);

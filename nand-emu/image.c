@@ -310,6 +310,8 @@ static void derive(struct nand_array *a, const struct nand_geometry *g)
 	a->page_bus_bytes = (uint64_t)g->page_bytes +
 			    (a->c.timing.oob_off_bus ? 0 : g->oob_bytes);
 	a->page_bus_ns = (a->page_bus_bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
+	a->spare_bus_bytes = a->page_bus_bytes - g->page_bytes;
+	a->spare_bus_ns = (a->spare_bus_bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
 	a->by_block_pages = fxp_div_by(g->pages_per_block);
 	a->by_plane_blocks = fxp_div_by(g->blocks_per_plane);
 	a->by_planes = fxp_div_by(g->planes_per_die);

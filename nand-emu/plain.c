@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * plain.c - a fast path for the most common calls: the read of a whole page, and the program of a page
- * of one plane or of several planes, in ascending order.
+ * plain.c - a fast path for the most common calls: the read of a whole page, or the program of a page in ascending
+ * order, of one plane or of several planes; and the read of a spare area alone.
  *
  * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, no command
  * is suspended, holds the bus or has a read beside it, no block is in SLC mode, owners are not told
@@ -40,6 +40,11 @@ static inline void move_oob(void *to, const void *from, uint32_t bytes)
 		memcpy(to, from, bytes);
 }
 
+static inline uint64_t *wait_of(struct bus_waits *w, struct nand_user user)
+{
+	return user.source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns;
+}
+
 static inline uint32_t type_of(const struct nand_array *a, uint32_t ppn)
 {
 	return a->by_types.d > 1 ? page_type(a, ppn % a->by_block_pages.d) : 0;
@@ -62,33 +67,49 @@ static inline void put_result(struct nand_array *a, struct nand_cmd *c, uint64_t
 		count_energy(a, c, type_of(a, c->ppn.v));
 }
 
+/*
+ * Book the transfers of a group one after another; returns the end of the last. Each page waits for
+ * all of them. If nothing else is booked, they become one booking, which does not change the times
+ * of later transfers.
+ */
+static inline uint64_t book_group(struct bus *bus, uint64_t now_ns, uint64_t own_ns,
+				  unsigned int count, struct nand_user user, struct bus_waits *w)
+{
+	uint64_t at = now_ns;
+
+	*wait_of(w, user) += (count - 1) * own_ns;
+	if (SSD_LIKELY(bus->last_ns <= now_ns))
+		return bus_book(bus, now_ns, now_ns, count * own_ns, user, w) + count * own_ns;
+	for (unsigned int i = 0; i < count; i++)
+		at = bus_book(bus, now_ns, at, own_ns, user, w) + own_ns;
+	return at;
+}
+
+/* Is the page on another plane than those in the bitmap, to which its plane is added (R6)? */
+static inline bool other_plane(const struct nand_array *a, uint32_t block, uint32_t *planes)
+{
+	uint32_t bit = 1u << (fxp_quotient(a->by_plane_blocks, block) & 31u);
+	bool other = !(*planes & bit);
+
+	*planes |= bit;
+	return other;
+}
+
 /* ---- reads ------------------------------------------------------------------ */
 
-static inline void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, uint32_t die)
+static inline void read_oob(struct nand_array *a, const struct nand_cmd *c)
 {
-	const struct nand_timing *t = &a->c.timing;
-	uint64_t cell_ns = t->read_ns[type_of(a, c->ppn.v)], own_ns = t->cmd_ns + a->page_bus_ns, at;
-	uint32_t channel = fxp_quotient(a->by_channel_pages, c->ppn.v), kept = a->base.geo.oob_kept;
-	struct bus *bus = &a->bus[channel];
-	struct bus_waits w = { 0, 0 };
-
-	at = bus_book(bus, now_ns, now_ns, t->cmd_ns, c->user, &w) + t->cmd_ns;
-	at = bus_book(bus, now_ns, at + cell_ns, a->page_bus_ns, c->user, &w);
-	c->done_ns = at + a->page_bus_ns;
-	put_result(a, c, now_ns, cell_ns, own_ns, w);
-	a->bus_busy[channel].ns[c->source] += own_ns;
-	a->stats.ops[NAND_READ][c->source]++;
-	a->die[die].count = 0;
-	a->die[die].ready_ns = c->done_ns;
-	a->die_busy[die].ns[c->source] += c->done_ns - now_ns;
-	a->stats.read_bytes += a->page_bus_bytes;
-	a->stats.user_read_bytes[c->source] += a->base.geo.page_bytes;
 	if (c->oob) {
 		const uint8_t *oob = oob_of(a, c->ppn.v);
 
-		move_oob(c->oob, oob, kept);
+		move_oob(c->oob, oob, a->base.geo.oob_kept);
 		SSD_PREFETCH(oob + 64);
 	}
+}
+
+static inline void read_content(struct nand_array *a, struct nand_cmd *c)
+{
+	read_oob(a, c);
 	if (a->payload) {
 		struct place p = place_of(a, c->ppn.v);
 
@@ -96,25 +117,120 @@ static inline void read_page(struct nand_array *a, uint64_t now_ns, struct nand_
 	}
 }
 
-static inline bool read_allowed(const struct nand_array *a, uint64_t now_ns,
-				const struct nand_cmd *c, uint32_t die)
+static inline uint64_t longest_read_ns(const struct nand_array *a, const struct nand_cmd *c,
+				       unsigned int count)
 {
-	if (c->ppn.v >= a->pages || c->source >= NAND_NSOURCES ||
-	    c->ecc_words != NAND_WHOLE_PAGE || !die_free(&a->die[die], now_ns))
-		return false;
-	if (!cell_readable(cell_get(a, c->ppn.v)))
+	uint64_t longest = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t one = a->c.timing.read_ns[type_of(a, c[i].ppn.v)];
+
+		longest = one > longest ? one : longest;
+	}
+	return longest;
+}
+
+struct moved {			/* by a read */
+	uint64_t bus_ns, bus_bytes, user_bytes;
+};
+
+static inline struct moved whole_page(const struct nand_array *a)
+{
+	return (struct moved){ a->page_bus_ns, a->page_bus_bytes, a->base.geo.page_bytes };
+}
+
+/* Read pages of different planes: their cells together, then each transfer, which waits for the ones before it. */
+static SSD_ALWAYS void execute_reads(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
+				     unsigned int count, uint32_t die, struct moved each)
+{
+	uint64_t cmd_ns = a->c.timing.cmd_ns, at;
+	uint64_t cell_ns = longest_read_ns(a, c, count);
+	uint32_t channel = fxp_quotient(a->by_channel_pages, c->ppn.v);
+	struct bus *bus = &a->bus[channel];
+	struct bus_waits w = { 0, 0 };
+
+	at = book_group(bus, now_ns, cmd_ns, count, c->user, &w) + cell_ns;
+	for (unsigned int i = 0; i < count; i++) {
+		at = bus_book(bus, now_ns, at, each.bus_ns, c[i].user, &w) + each.bus_ns;
+		c[i].done_ns = at;
+		put_result(a, &c[i], now_ns, cell_ns, cmd_ns + each.bus_ns, w);
+		*wait_of(&w, c->user) += each.bus_ns;
+	}
+	a->bus_busy[channel].ns[c->source] += count * (cmd_ns + each.bus_ns);
+	a->stats.ops[NAND_READ][c->source] += count;
+	a->die[die].count = 0;
+	a->die[die].ready_ns = at;
+	a->die_busy[die].ns[c->source] += at - now_ns;
+	a->stats.read_bytes += count * each.bus_bytes;
+	a->stats.user_read_bytes[c->source] += count * each.user_bytes;
+}
+
+static inline bool page_readable(const struct nand_array *a, const struct nand_cmd *c)
+{
+	if (c->ecc_words != NAND_WHOLE_PAGE || !cell_readable(cell_get(a, c->ppn.v)))
 		return false;
 	return SSD_LIKELY(!a->sum) || page_matches(a, c->ppn.v, true);
+}
+
+/* A mount reads the spare areas of many pages, of which most may be erased. */
+static SSD_APART void read_spare(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, uint32_t die)
+{
+	enum cell k = cell_get(a, c->ppn.v);
+
+	if (k != CELL_ERASED && (!cell_readable(k) || (a->sum && !page_matches(a, c->ppn.v, false)))) {
+		array_submit_any(a, now_ns, c, 1);
+		return;
+	}
+	execute_reads(a, now_ns, c, 1, die, (struct moved){ a->spare_bus_ns, a->spare_bus_bytes, 0 });
+	if (k == CELL_ERASED)
+		c->status = NAND_ERASED;
+	else
+		read_oob(a, c);
 }
 
 void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c)
 {
 	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
+	bool possible = c->ppn.v < a->pages && c->source < NAND_NSOURCES && die_free(&a->die[die], now_ns);
 
-	if (SSD_LIKELY(read_allowed(a, now_ns, c, die)))
-		read_page(a, now_ns, c, die);
-	else
+	if (SSD_LIKELY(possible && page_readable(a, c))) {
+		execute_reads(a, now_ns, c, 1, die, whole_page(a));
+		read_content(a, c);
+	} else if (possible && c->ecc_words == NAND_OOB_ONLY) {
+		read_spare(a, now_ns, c, die);
+	} else {
 		array_submit_any(a, now_ns, c, 1);
+	}
+}
+
+/* Do the commands read pages of one die (R0), on different planes (R6), for one source? */
+static inline bool readable_together(const struct nand_array *a, const struct nand_cmd *c,
+				     unsigned int count, uint32_t die)
+{
+	uint32_t first = die * a->by_die_pages.d, planes = 0;
+
+	if (c->source >= NAND_NSOURCES)
+		return false;
+	for (unsigned int i = 0; i < count; i++)
+		if (c[i].op != NAND_READ || c[i].source != c->source || c[i].ppn.v - first >= a->by_die_pages.d ||
+		    !page_readable(a, &c[i]) ||
+		    !other_plane(a, fxp_quotient(a->by_block_pages, c[i].ppn.v), &planes))
+			return false;
+	return true;
+}
+
+void plain_read_planes(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+{
+	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
+
+	if (SSD_UNLIKELY(c->ppn.v >= a->pages || !die_free(&a->die[die], now_ns) ||
+			 !readable_together(a, c, count, die))) {
+		array_submit_any(a, now_ns, c, count);
+		return;
+	}
+	execute_reads(a, now_ns, c, count, die, whole_page(a));
+	for (unsigned int i = 0; i < count; i++)
+		read_content(a, &c[i]);
 }
 
 /* ---- programs --------------------------------------------------------------- */
@@ -145,16 +261,14 @@ static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c,
 	if (c->source >= NAND_NSOURCES)
 		return false;
 	for (unsigned int i = 0; i < count; i++) {
-		uint32_t ppn = c[i].ppn.v, bit;
+		uint32_t ppn = c[i].ppn.v;
 
 		if (c[i].op != NAND_PROGRAM || c[i].slc || c[i].source != c->source ||
 		    ppn - first >= a->by_die_pages.d)
 			return false;
 		block[i] = fxp_quotient(a->by_block_pages, ppn);
-		bit = 1u << (fxp_quotient(a->by_plane_blocks, block[i]) & 31u);
-		if (planes & bit || !page_allowed(a, ppn, block[i]))
+		if (!other_plane(a, block[i], &planes) || !page_allowed(a, ppn, block[i]))
 			return false;
-		planes |= bit;
 	}
 	return true;
 }
@@ -200,24 +314,6 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 		page_mark(a, ppn, CELL_GOOD);
 }
 
-/*
- * Book the transfers of a group one after another; returns the end of the last. Each page waits for
- * all of them. If nothing else is booked, they become one booking, which does not change the times
- * of later transfers.
- */
-static inline uint64_t send_pages(struct bus *bus, uint64_t now_ns, uint64_t own_ns,
-				  unsigned int count, struct nand_user user, struct bus_waits *w)
-{
-	uint64_t at = now_ns;
-
-	*(user.source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns) += (count - 1) * own_ns;
-	if (SSD_LIKELY(bus->last_ns <= now_ns))
-		return bus_book(bus, now_ns, now_ns, count * own_ns, user, w) + count * own_ns;
-	for (unsigned int i = 0; i < count; i++)
-		at = bus_book(bus, now_ns, at, own_ns, user, w) + own_ns;
-	return at;
-}
-
 static inline uint64_t longest_program_ns(const struct nand_array *a, const struct nand_cmd *c,
 					  unsigned int count)
 {
@@ -244,7 +340,7 @@ static inline void program_pages(struct nand_array *a, uint64_t now_ns, struct n
 	uint32_t channel = fxp_quotient(a->by_channel_pages, c->ppn.v);
 	struct bus_waits w = { 0, 0 };
 
-	at = send_pages(&a->bus[channel], now_ns, own_ns, count, c->user, &w);
+	at = book_group(&a->bus[channel], now_ns, own_ns, count, c->user, &w);
 	store_flights(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
 	a->die_busy[die].ns[c->source] += at + cell_ns - now_ns;
 	a->bus_busy[channel].ns[c->source] += count * own_ns;
