@@ -536,7 +536,8 @@ static SSD_ALWAYS bool find_next(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	*op = GC_NOTHING;
 	if (g->idle && idle_work_rests(f, plane))
 		return true;
-	gc_drop_stale(f, g);
+	if (g->units)
+		gc_drop_stale(f, g);
 	if (g->drained != BLK_NONE && !gc_drained_units(f, g))
 		return erase_or_retire(f, now_ns, plane, op);
 	if (g->victim == BLK_NONE && !(g->drained == BLK_NONE ? choose(f, now_ns, plane) : choose_filler(f, plane))) {
@@ -741,8 +742,8 @@ static SSD_APART void group_ended(struct page_ftl *f, uint64_t now_ns, uint32_t 
 	for (uint32_t i = 0; i < planes; i++)
 		if (op_ended(f, now_ns, die * planes + i))
 			erased |= 1u << i;
-	for (uint32_t i = 0; i < planes; i++)
-		if (erased & 1u << i)
+	for (uint32_t i = 0; erased >> i; i++)
+		if (erased >> i & 1)
 			go_on_or_sleep(f, die * planes + i);
 }
 

@@ -226,16 +226,19 @@ static SSD_HOT void end_due(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
+static SSD_HOT SSD_APART void end_and_begin(struct page_ftl *f, uint64_t now_ns)
+{
+	if (next_due_ns(f) <= now_ns)
+		end_due(f, now_ns);
+	begin_all(f, now_ns);
+}
+
 /* Do all work that is due at now_ns, including the work that results from it. */
 static inline void pump(struct page_ftl *f, uint64_t now_ns)
 {
-	bool due = next_due_ns(f) <= now_ns;
-
 	host_set_time(&f->host, now_ns);
-	if (due)
-		end_due(f, now_ns);
-	if (due || f->turn.changed || f->turn.kick)
-		begin_all(f, now_ns);
+	if (next_due_ns(f) <= now_ns || f->turn.changed || f->turn.kick)
+		end_and_begin(f, now_ns);
 }
 
 /* ---- idle GC --------------------------------------------------------------- */
