@@ -687,6 +687,7 @@ int engine_run(struct replay *r)
 		slate_shut_down(r->dev);	/* then a drive with ignore_flush executes the flush */
 		engine_release(r, engine_one(r, &(struct trace_row){ .op = TRACE_FLUSH }, NULL));
 		r->submitted--;			/* the flush is not a request of the trace */
+		deadline_ns = slate_step(r->dev, r->now_ns);	/* it has let time pass */
 	}
 	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that --limit ended early */
 		if (check_bad(r, &r->stream[i], true))

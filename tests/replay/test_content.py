@@ -284,6 +284,13 @@ class Unflushed(Case):
             self.assertEqual(found["nand"]["ops"]["program"]["host"], 1)
             self.assertEqual((found["requests"]["submitted"], found["requests"]["completed"]), (1, 1))
 
+    def test_until_on_a_drive_with_work_left(self) -> None:
+        """A write each 10 us from 0 to 10 ms, faster than the dies: the flush ends last. A page has 4 of them."""
+        found = self.json("--open", "--until", 10_000_000, "gen:rand4k,foot=200MiB,n=8000,gap=10000",
+                          profile=ROOT / "nand-emu/profiles/small.ini")  # fmt: skip
+        self.assertEqual((found["requests"]["submitted"], found["requests"]["completed"]), (1001, 1001))
+        self.assertEqual(found["nand"]["ops"]["program"]["host"], 251)
+
     def test_until_also_takes_earlier_rows_behind_later_ones(self) -> None:
         trace = self.file("t", "# slate-trace 1\n0 0 write 0 4096\n900 0 write 4096 4096\n100 0 write 8192 4096\n")
         found = self.json("--closed", 1, "--until", 500, trace)
