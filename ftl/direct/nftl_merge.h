@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nftl_merge.h - NFTL's Merge and M-Merge, as steps of GC (nftl_merge.c) */
+/* nftl_merge.h - the two merges of NFTL, Merge and M-Merge, as steps of its GC (nftl_merge.c says what they do) */
 #ifndef SLATE_NFTL_MERGE_H
 #define SLATE_NFTL_MERGE_H
 

@@ -7,7 +7,7 @@
 
 /* Returns the block of a slot, or DIRECT_NONE. */
 uint32_t sb_slot_block(const struct direct *d, uint32_t plane, uint32_t group, uint32_t slot);
-/* Returns the ppn of a page's newest copy. */
+/* Returns the flash page (ppn) with the newest copy of a logical page of the plane, or DIRECT_NONE. */
 uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);
 /*
  * Map parts: bring the page's part into memory. Returns the page whose spare area is read for that, or
@@ -21,7 +21,7 @@ enum direct_room sb_take(struct direct *d, uint32_t plane, uint32_t group, uint3
 			 enum sb_state to, uint32_t *block);
 /* Give a block a slot of the group. Returns false if all slots are in use. */
 bool sb_attach(struct direct *d, uint32_t plane, uint32_t group, uint32_t block);
-/* Remove a VICTIM without valid pages from its group. */
+/* Take a block in state VICTIM, which must have no valid page left, out of its group. */
 void sb_drop(struct direct *d, uint32_t block);
 /* sb_close() makes a block that is OPEN, PART or FULL a VICTIM; sb_reopen() reverses this. */
 void sb_close(struct direct *d, uint32_t block);
@@ -38,7 +38,7 @@ uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group, bool gc);
 /* PB pb of a VICTIM was erased: make its pages FREE. */
 void sb_erased(struct direct *d, uint32_t block, uint32_t pb);
 uint32_t sb_stale(const struct direct *d, uint32_t block);
-/* May the block be partially erased? Only if all its pages were programmed before; sb_mount.c says why. */
+/* May a part of the block be erased? Only if all its pages have been programmed; sb_mount.c says why. */
 bool sb_may_split(const struct direct *d, uint32_t block);
 uint32_t sb_group_stale(const struct direct *d, uint32_t plane, uint32_t group);
 /* Update the item's place in the heap after its state or counts changed. */

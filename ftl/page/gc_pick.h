@@ -14,7 +14,7 @@ bool gc_room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 /* Bits that say when a reason wakes a collector: at any time (gc_wake()), or in idle time (gc_wake_idle()). */
 enum { GC_WAKES = 1, GC_WAKES_IDLE = 2, GC_WAKES_EVER = GC_WAKES | GC_WAKES_IDLE };
 
-/* A reason to collect a block of a plane: a row of gc_reasons[]. */
+/* Why GC collects a block of a plane, and which block: a row of gc_reasons[]. */
 struct gc_reason {
 	const char *name;	/* NULL ends the table */
 	/* Does the reason apply to the plane, if `free_target` blocks are to be free? */

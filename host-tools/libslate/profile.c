@@ -481,7 +481,7 @@ static void refuse_foreign(struct parse *s)
 	}
 }
 
-/* How near to the user a key was given: a default, in the file, on the command line. */
+/* Rank where a key's value comes from: 0 its default, 1 the profile's file, 2 an override (--set). */
 static int nearness(const struct parse *s, const struct profile_key *k)
 {
 	int from = s->key[k->index].from;

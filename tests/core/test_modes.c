@@ -211,7 +211,7 @@ static void expect_lie(const char *profile, const char *more, const char *says)
 	}
 }
 
-/* A drive that loses nothing by ignoring flushes cannot be asked to. */
+/* drive.ignore_flush = yes is refused if the drive could lose nothing by it. */
 static void lies_without_effect(void)
 {
 #define LIE "override: drive.ignore_flush = yes: must be no with "
