@@ -11,8 +11,12 @@ modprobe nvme
 echo 1 >/sys/bus/pci/drivers_autoprobe
 ./slate-handoff /run/job.cpio || exit 1
 rm run.sh slate-handoff
-(cd / && cpio -iu) </run/job.cpio 2>/dev/null
-rm /run/job.cpio
+(cd / && cpio -iu) </run/job.cpio 2>/run/cpio.log || {
+	cat /run/cpio.log >/dev/console
+	echo "init: the job was not unpacked: give the guest more than this --mem" >/dev/console
+	exit 1
+}
+rm /run/job.cpio /run/cpio.log
 for device in /sys/bus/pci/devices/*; do
 	[ -e "$device/driver" ] || echo "${device##*/}" >/sys/bus/pci/drivers_probe
 done

@@ -86,6 +86,12 @@ def check_built(options: RunOptions) -> None:
         (kernel_file(options), "guest-kernel" if small else "guest"),
         *((path, "guest") for path in (*paths.archives(options.kernel), paths.firmware())),
     ]
+    handoff = paths.GUEST / "programs" / "slate-handoff"
+    if options.handoff and kernel_file(options).exists() and not handoff.exists():
+        raise SlateError(
+            f"guest {paths.GUEST.name} was made by an earlier build: it has no slate-handoff",
+            "run 'make guest', or for a guest of your own the 'slate guest make' that made it",
+        )
     if options.apps:
         needed.append((paths.APPS_IMAGE, "guest-apps"))
     needed += [(path, "guest-content") for path in options.work.images()]

@@ -39,6 +39,7 @@ APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 # A run may need these names in the guest's /job for itself.
 JOB_FILES = ("env", "start", "job.fio", "run.sh", "app.sh", "drives.sh", "slate-mark", "precondition.fio",
              "args")  # fmt: skip
+HANDOFF_MOST = 16 << 20  # of files; a booted guest reads them from a port, 4 bytes at a time, and has them twice
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
 
@@ -282,6 +283,12 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     return options
 
 
+def _job_bytes(options: RunOptions) -> int:
+    """Return the size of the work's files."""
+    own = options.work.files(options.device)
+    return sum(map(len, options.programs.values())) + sum(len(data) for _, _, data in own)
+
+
 def _snapshot(options: RunOptions, asked: str) -> str:
     """Return how the guest comes to its job: RunOptions.snapshot. What was asked for is done or refused.
 
@@ -294,6 +301,8 @@ def _snapshot(options: RunOptions, asked: str) -> str:
         "--shell": options.shell,
         f"--kernel {options.kernel}": options.kernel != "debian",  # the small one has used the drive before its init
         f"--frontend {options.frontend}": options.frontend != "nvme",
+        "--kernel-arg=slate.*": [word for word in options.kernel_args if word.startswith("slate.")],
+        f"more than {units.size(HANDOFF_MOST)} of files": _job_bytes(options) > HANDOFF_MOST,
     }
     alone = {
         "power cuts": options.cuts,

@@ -159,6 +159,7 @@ class Run:
         try:
             self.progress.now("guest     booting, for a snapshot that later runs use, too")
             self.snapshot = await snapshot.get(options, self.run_dir.path, self._say_snapshot)
+            await asyncio.sleep(0)  # to be cancelled here by a signal that came when get() was not waiting
         finally:
             self.progress.now("")
             self.signals.interrupt()

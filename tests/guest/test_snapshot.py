@@ -21,7 +21,7 @@ class Snapshots(GuestTest):
     def run_with(self, how: str, cache: str, *more: str) -> Path:
         """Run a job, and return its results' folder."""
         with mock.patch.dict(os.environ, XDG_CACHE_HOME=str(self.folder / cache)):
-            return self.slate("--job", str(JOBS / "randread-qd1.fio"), "--snapshot", how, *more).folder
+            return self.slate("--job", str(JOBS / "randread-qd1.fio"), "--smp", "4", "--snapshot", how, *more).folder
 
     def stored(self, cache: str) -> Path:
         """Return the only snapshot of a cache."""
@@ -41,7 +41,7 @@ class Snapshots(GuestTest):
             self.assertTrue(filecmp.cmp(one / name, two / name, shallow=False), name)
 
     def test_kinds_of_drives(self) -> None:
-        """A drive with placement handles and one with zones, behind controllers that the snapshot has without drives."""
+        """A drive with placement handles and one with zones, behind controllers that were saved without drives."""
         work = self.folder / "work.sh"
         work.write_text("dd if=/dev/zero of=/dev/nvme0n1 bs=4k count=50 oflag=direct 2>/dev/null\n"
                         "dd if=/dev/zero of=/dev/nvme1n1 bs=64k count=3 oflag=direct 2>/dev/null\n"

@@ -252,10 +252,15 @@ class Arguments(Case):
 
     def test_snapshot(self) -> None:
         """The default is what can be done, and runs with which a snapshot does not go boot to the same moment."""
+        small, large = self.folder / "small", self.folder / "large"
+        for path, size in ((small, 15 << 20), (large, 16 << 20)):  # with the job's own file more than 16 MiB
+            path.write_bytes(bytes(size))
         for words, how in (((), "use"), (("--snapshot", "use"), "use"), (("--snapshot", "boot"), "boot"),
                            (("--cut-at", "1ms"), "boot"), (("--qemu-arg=-S",), "boot"),
                            (("--fill", "0", "--namespace", "size=1M"), "boot"), (("--realtime",), ""),
-                           (("--kernel", "small"), ""), (("--frontend", "virtio-blk"), "")):  # fmt: skip
+                           (("--kernel", "small"), ""), (("--frontend", "virtio-blk"), ""),
+                           (("--kernel-arg=slate.out=none",), ""), (("--file", str(large)), ""),
+                           (("--file", str(small)), "use")):  # fmt: skip
             with self.subTest(words):
                 some = self.parse(*words)
                 self.assertEqual((some.snapshot, some.handoff), (how, how != ""))

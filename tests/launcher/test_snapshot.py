@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test snapshots of a booted guest ('slate run --snapshot'), on a stand-in for QEMU."""
 
+import asyncio
 import fcntl
 import json
 import os
@@ -8,8 +9,9 @@ import signal
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-from slate_lib import snapshot
+from slate_lib import paths, run, signals, snapshot
 from test_run import RunTest
 
 
@@ -197,6 +199,23 @@ class Without(SnapshotTest):
         self.assertEqual(process.returncode, 130, err)
         self.assertEqual(self.stored(), [])
         self.assertFalse(self.out.exists())
+
+    def test_a_signal_while_one_is_looked_for(self) -> None:
+        """Nothing is awaited meanwhile, and yet the run ends."""
+
+        async def get(*_: object) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        handler = signals.Signals()
+        with handler, mock.patch.object(snapshot, "get", get), self.assertRaises(asyncio.CancelledError):
+            asyncio.run(run.Run._take_snapshot(mock.Mock(signals=handler), mock.Mock()))
+
+    def test_a_guest_of_an_earlier_build(self) -> None:
+        (self.guest / "programs" / "slate-handoff").unlink()
+        code, _, err = self.slate()
+        self.assertEqual(code, 2)
+        self.assertIn(f"guest {paths.GUEST.name} was made by an earlier build: it has no slate-handoff", err)
+        self.assertIn("'make guest'", err)
 
     def wait_for_maker(self) -> None:
         for _ in range(200):
