@@ -23,7 +23,9 @@ mkdir -p "$scratch" "$OUT"
 # Copy a job file with options added to every job. They go right behind the section's own lines,
 # so fio's line numbers stay true up to the section.
 #
-# - The marks, by exec_prerun and exec_postrun; a section that has its own exec_* line has none.
+# - The marks, by exec_prerun and exec_postrun; a section that has its own exec_* line has none. fio appends
+#   "> NAME.prerun.txt", which a shell refuses for a name such as a(b). A '#' before it makes it a
+#   comment; fio strips a '#' of the file itself, but not one of a variable.
 # - randseed=$SLATE_FIO_SEED, unless the section sets a seed, asks for fio's fixed one
 #   (randrepeat=1) or verifies in a way that needs it; and randrepeat=0, without which fio before
 #   3.35 ignores randseed (host-tools/slate_lib/fioseed.py).
@@ -56,8 +58,8 @@ add_options() # FROM TO
 					>"/dev/stderr"
 			else {
 				label = label_of(name)
-				print "exec_prerun=slate-mark begin " label " #"
-				print "exec_postrun=slate-mark end " label " #"
+				print "exec_prerun=slate-mark begin " label " ${SLATE_COMMENT}"
+				print "exec_postrun=slate-mark end " label " ${SLATE_COMMENT}"
 			}
 		}
 		if (name ~ /^global/) {
@@ -130,8 +132,8 @@ run() # JOBFILE JSON
 	cd "$OUT" || return 1
 	# Percentiles of the whole latency (lat), as mean and maximum are; json+ has the histogram.
 	# A job file may set these options itself.
-	fio --lat_percentiles=1 --clat_percentiles=0 --output-format=json+ --eta=never --output="$2" "$1" \
-		>>"$OUT/fio.log" 2>&1
+	SLATE_COMMENT='#' fio --lat_percentiles=1 --clat_percentiles=0 --output-format=json+ --eta=never \
+		--output="$2" "$1" >>"$OUT/fio.log" 2>&1
 	status=$?
 	find . -maxdepth 1 -name '*.p*run.txt' -size 0 -exec rm {} +
 	clean_json "$2"

@@ -40,6 +40,17 @@ class Quick(GuestTest):
                 parts = sum(account[f"{name}-ns"] for name in PARTS)
                 self.assertEqual(parts, account["latency-sum-ns"], f"{mark['label']} {op}")
 
+    def test_names_that_a_shell_would_read(self) -> None:
+        """fio puts a job's name into a shell's command behind exec_prerun, which slate run uses for its marks."""
+        names = ["job(r_idx=1,w_bw=0).1", "it's $HOME & <more>", "a | b", "`x`"]
+        job = self.folder / "names.fio"
+        text = "[global]\nfilename=/dev/nvme0n1\ndirect=1\nrw=randread\nstonewall\nnumber_ios=8\n"
+        job.write_text(text + "".join(f"[{name}]\n" for name in names), encoding="utf-8")
+        result = self.slate("--job", job)
+        for name, done in zip(names, result.json("fio.json")["jobs"], strict=True):
+            self.assertEqual((done["jobname"], done["read"]["total_ios"]), (name, 8))
+            self.assertEqual(result.device.job(name).account.op["read"].bytes, 8 * 4096)
+
     def test_never_written_warns(self) -> None:
         result = self.slate("--job", JOBS / "randread-qd1.fio", "--fill", "0")
         self.assertIn("never written", result.out)

@@ -246,8 +246,18 @@ class Jobs(unittest.TestCase):
             text += "[globals]\nbs=4k\n[old]\nname=a new name\n[older]\nname= ; none\n"
             job.write_text(jobcheck.for_guest(text), encoding="utf-8")
             subprocess.run(["sh", "-c", f"{function}\nadd_options {job} {out}"], check=True)
-            told = re.findall("^exec_prerun=slate-mark begin (.*) #$", out.read_text(encoding="utf-8"), re.MULTILINE)
-        self.assertEqual(told, [*labels, label_of("a new name"), labels[-1]])
+            made = out.read_text(encoding="utf-8")
+        told = re.findall("^exec_prerun=(slate-mark begin (.*) [$]{SLATE_COMMENT})$", made, re.MULTILINE)
+        self.assertEqual([label for _, label in told], [*labels, label_of("a new name"), labels[-1]])
+        self.assertIn("SLATE_COMMENT='#' fio ", script)
+        more = ["job(r_idx=1,w_bw=0)", "`a` <b> | c & d"]
+        for name, (command, label) in zip([*heads, *more], [*told, told[0], told[1]]):
+            # as fio: it strips comments, then replaces variables, and then appends where the output goes
+            words = jobcheck.bare(command).replace("${SLATE_COMMENT}", "#")
+            words = words.replace("slate-mark", "echo", 1)
+            done = subprocess.run(["sh", "-c", f"{words} > {name}.prerun.txt 2>&1"], stdout=subprocess.PIPE, text=True,
+                                  check=True)  # fmt: skip
+            self.assertEqual(done.stdout, f"begin {label}\n", name)
         dev = self.intervals(
             mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1])))
         )
