@@ -27,6 +27,7 @@ from .errors import OK, SlateError
 from .shape import clean
 
 MOST_BYTES = 1 << 20  # of a configuration
+MOST_LINE_BYTES = 198  # of a profile
 NUMBER = re.compile(r"[-+]?[0-9./]{1,60}([eE][-+]?[0-9]{1,2})?")
 ORDER = ("geometry", "timing", "link", "ftl")
 Values = dict[str, str]
@@ -225,35 +226,62 @@ def _read_pairs(text: str, head: re.Pattern[str], comment: str) -> Values | None
 
 
 def _read_ssdsim(text: str) -> Values | None:
-    return _read_pairs(text, re.compile(r"^chip number\[0\]", re.MULTILINE), "[;#]")
+    return _read_pairs(text, re.compile(r"^chip number(\[0\])?\s*=", re.MULTILINE), "[;#]")
 
 
-def _ssdsim(d: Drive) -> None:
+def _ssdsim_chips(d: Drive) -> None:
+    """Find the chips of a channel: 3Dsim has this number, SSDSim one for each channel, and their sum."""
+    if "chip number[0]" not in d.values:
+        d.values["chips of a channel"] = str(d.number("chip number"))
+        return
     channels = d.number("channel number")
     chips = [d.number(key) for key in d.values if re.fullmatch(r"chip number\[\d+\]", key)][: int(channels)]
-    if not chips or len(set(chips)) != 1:
+    if len(set(chips)) != 1:
         raise SlateError("chip number[...]: the channels have unequal numbers of chips", "give each as many")
     d.leave("chip number", "follows from the others")
     d.values["chips of a channel"] = str(chips[0])
+
+
+def _ssdsim_times(d: Drive) -> None:
+    """Set the times of cells. Variants of SSDSim for MLC and TLC have one for each kind of page: t_PROG_L, C, M."""
+    kinds = [kind for kind in "LCM" if f"t_PROG_{kind}" in d.values]
+    if len(kinds) > 1:
+        d.set("geometry.bits_per_cell", len(kinds), f"t_PROG_{', '.join(kinds)}")
+    for key, name in (("timing.read_ns", "t_R"), ("timing.program_ns", "t_PROG")):
+        if len(kinds) > 1 and all(f"{name}_{kind}" in d.values for kind in kinds):
+            d.set(key, ", ".join(str(d.number(f"{name}_{kind}")) for kind in kinds), f"{name}_{', '.join(kinds)}")
+            d.leave(name, f"each kind of page has its own time, {name}_{', '.join(kinds)}")
+        else:
+            d.copy(key, name)
+    d.copy("timing.erase_ns", "t_BERS")
+
+
+def _ssdsim(d: Drive) -> None:
+    _ssdsim_chips(d)
     _geometry(d, ("channel number", "chips of a channel", "die number", "plane number", "block number", "page number",
                   "page capacity"))  # fmt: skip
     _free_spare(d)
     d.set("timing.cmd_ns", 7 * d.number("t_WC"), f"seven cycles of t_WC {d.values['t_WC']}")
-    d.copy("timing.read_ns", "t_R")
-    d.copy("timing.program_ns", "t_PROG")
-    d.copy("timing.erase_ns", "t_BERS")
+    _ssdsim_times(d)
     d.copy("timing.bus_ps_per_byte", "t_RC", 1000)
-    d.set("ftl.unit_bytes", d.number("page capacity"), "SSDSim maps whole pages")
-    dram = d.number("dram capacity")
-    d.set("ftl.buffer_units", max(dram // d.divisor("page capacity"), 2) if dram else 0, "dram capacity")
-    _spared(d, d.number("overprovide"), "overprovide")
+    unit = "page capacity"
+    if three := "data dram capacity" in d.values:  # 3Dsim
+        unit = "subpage capacity"
+        d.copy("ftl.op_permille", "overprovide", 1000)  # of the exported capacity
+    else:
+        _spared(d, d.number("overprovide"), "overprovide")
+        d.leave("subpage capacity", "a mapping unit is a page")
+    d.set("ftl.unit_bytes", d.number(unit), f"{unit}: what it maps")
+    dram = d.number("data dram capacity" if three else "dram capacity")
+    d.set("ftl.buffer_units", max(dram // d.divisor(unit), 2) if dram else 0, "dram capacity")
+    start = d.first("gc threshold", "gc soft threshold", "gc hard threshold")
     blocks = d.number("block number")
-    _collect(d, int(d.number("gc threshold") * blocks), int(d.number("gc hard threshold") * blocks),
-             "gc threshold, gc hard threshold")  # fmt: skip
+    _collect(d, int(d.number(start) * blocks), int(d.number("gc hard threshold") * blocks),
+             ", ".join(dict.fromkeys((start, "gc hard threshold"))))  # fmt: skip
     d.set("ftl.gc_policy", "greedy", "SSDSim takes the block with the most invalid pages")
     d.leave("erase limit", "blocks do not wear out; set reliability.endurance")
-    d.leave("subpage page", "a mapping unit is a page")
-    d.leave("subpage capacity", "a mapping unit is a page")
+    d.leave("t_PROGO", "pages are programmed one by one; set geometry.one_shot")
+    d.leave("subpage page", "follows from the sizes")
     if d.word("address mapping", "1") != "1":
         raise SlateError(f"address mapping = {d.values['address mapping']}: only 1, a page map, can be taken over",
                          "for block mapping set ftl.type=nftl yourself")  # fmt: skip
@@ -503,7 +531,22 @@ def _read_femu(text: str) -> Values | None:
     return {key: value for key, value in (found or {}).items() if re.fullmatch(r"[a-z_]+", key)} or None
 
 
+FEMU_DEFAULTS = {
+    "secsz": "512", "secs_per_pg": "8", "pgs_per_blk": "256", "blks_per_pl": "256", "pls_per_lun": "1",
+    "luns_per_ch": "8", "nchs": "8", "pg_rd_lat": "40000", "pg_wr_lat": "200000", "blk_er_lat": "2000000",
+    "gc_thres_pcent": "75", "gc_thres_pcent_high": "95",
+}  # fmt: skip
+FEMU_BLACK_BOX, FEMU_NO_SSD = "1", "2"  # femu_mode; the second is its default
+
+
 def _femu(d: Drive) -> None:
+    other = FEMU_BLACK_BOX if "luns_per_ch" in d.values else FEMU_NO_SSD
+    if (mode := d.word("femu_mode", other)) != FEMU_BLACK_BOX:
+        raise SlateError(f"femu_mode = {mode}: only 1, the black-box mode, can be taken over",
+                         "describe the drive in a profile: 'slate profiles keys' lists what it may have")  # fmt: skip
+    if missing := [key for key in FEMU_DEFAULTS if key not in d.values]:
+        d.values |= {key: FEMU_DEFAULTS[key] for key in missing}
+        d.reasons["not given, so FEMU's defaults"] = ", ".join(f"{key} = {FEMU_DEFAULTS[key]}" for key in missing)
     page = d.number("secsz") * d.number("secs_per_pg")
     d.values["page bytes"] = str(page)
     d.values["dies"] = "1"
@@ -556,6 +599,13 @@ def read(path: Path) -> Drive:
 
 
 def _lines(drive: Drive, name: str, source: str) -> Iterator[str]:
+    """Return the profile's lines, in what a profile's line has room for."""
+    for line in _whole_lines(drive, name, source):
+        room = MOST_LINE_BYTES - (len(line.encode()) - len(line))
+        yield line[:room]
+
+
+def _whole_lines(drive: Drive, name: str, source: str) -> Iterator[str]:
     yield f"; {name} - {drive.peer}'s drive, taken over from {source}"
     for section in ORDER:
         if any(key.startswith(f"{section}.") for key in drive.settings):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test 'slate profiles import': drives of other simulators, whose figures were worked out by hand."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -230,6 +231,45 @@ class Import(unittest.TestCase):
             self.make(SSDSIM.replace("131072", capacity), ftl__buffer_units=units)
             (self.folder / "mine.ini").unlink()
 
+    def test_ssdsim_of_several_kinds_of_pages(self) -> None:
+        """Variants of SSDSim for TLC name the times of L, C and M pages, and do not use t_PROG."""
+        more = "t_PROG_L = 500000;\nt_PROG_C = 2000000;  # CSB\nt_PROG_M = 5500000;\n"
+        said = self.make(SSDSIM + more, timing__program_ns="500000, 2000000, 5500000", timing__read_ns="20000",
+                         geometry__bits_per_cell="3", geometry__pages_per_block="63")
+        self.assertIn("t_PROG = 200000: each kind of page has its own time, t_PROG_L, C, M\n", said)
+        (self.folder / "mine.ini").unlink()
+        reads = "t_R_L = 60000;\nt_R_C = 95000;\nt_R_M = 150000;\n"
+        self.make(SSDSIM + more + reads, timing__read_ns="60000, 95000, 150000")
+        (self.folder / "mine.ini").unlink()
+        mlc = "t_PROG_L = 500000;\nt_PROG_M = 1500000;\n"
+        self.make(SSDSIM + mlc, timing__program_ns="500000, 1500000", geometry__bits_per_cell="2")
+
+    def test_ssdsim_with_the_hard_threshold_alone(self) -> None:
+        """SSDSim collects at the hard threshold. Of 1024 blocks 0.05 are 51."""
+        self.make(SSDSIM.replace("gc threshold=0.10;", ""), ftl__gc_start_blocks="51")
+
+    def test_3dsim(self) -> None:
+        """
+        'chip number' is that of a channel, the subpage is the mapping unit, and 0.25 is a share of the exported
+        capacity: initialize.c divides the pages by 1 + overprovide. Of 1024 blocks 0.2 are 204.
+        """
+        text = re.sub(r"(?m)^chip number.*\n", "", SSDSIM)
+        text = re.sub(r"(?m)^(gc (hard )?threshold|overprovide|dram capacity|page capacity).*\n", "", text)
+        self.make(
+            text + "chip number = 4;\ndata dram capacity = 2097152;\npage capacity = 16384;\n"
+            "subpage capacity = 4096;\noverprovide = 0.25;\ngc hard threshold=0.10;\ngc soft threshold=0.20;\n",
+            geometry__chips_per_channel="4", geometry__page_bytes="16384", ftl__unit_bytes="4096",
+            ftl__buffer_units="512", ftl__op_permille="250", ftl__gc_start_blocks="204",
+        )  # fmt: skip
+
+    def test_long_names(self) -> None:
+        """A profile's line has at most 198 bytes, but files may have longer names."""
+        (self.folder / ("ß" * 120)).write_text(FEMU, encoding="utf-8")
+        code, _, wrong = slate("import", str(self.folder / ("ß" * 120)), str(self.folder / "mine.ini"))
+        self.assertEqual((code, wrong), (0, ""))
+        settings = profiles.derive(self.folder / "mine.ini", [])["settings"]
+        self.assertEqual(settings["timing.program_ns"], "200000")
+
     def test_simplessd(self) -> None:
         said = self.make(
             SIMPLESSD,
@@ -321,6 +361,17 @@ class Import(unittest.TestCase):
         pairs = ",".join(line.split(" #")[0].replace("ssd_size", "devsz_mb") for line in FEMU.splitlines())
         self.make(f"qemu-system-x86_64 -device femu,{pairs} -m 4G\n", **expected)
 
+    def test_femu_defaults(self) -> None:
+        """An option that is not given has the value of FEMU's DEFINE_PROP_INT32 (femu.c)."""
+        said = self.make(
+            "qemu-system-x86_64 -device femu,devsz_mb=12288,femu_mode=1,nchs=4,luns_per_ch=16 -m 4G\n",
+            geometry__channels="4", geometry__chips_per_channel="16", geometry__blocks_per_plane="256",
+            geometry__pages_per_block="256", geometry__page_bytes="4096", timing__read_ns="40000",
+            timing__program_ns="200000", timing__erase_ns="2000000", ftl__capacity_mib="12288",
+            ftl__gc_start_blocks="64",
+        )  # fmt: skip
+        self.assertIn("not given, so FEMU's defaults: secsz = 512, secs_per_pg = 8,", said)
+
     def test_refused(self) -> None:
         for text, words in (
             ("hello\n", ("is of no known simulator",)),
@@ -332,6 +383,8 @@ class Import(unittest.TestCase):
             (MQSIM.replace(">333<", ">0<"), ("Channel_Transfer_Rate = 0: must be above 0",)),
             (MQSIM.replace(">0.07<", ">1.5<"), ("Overprovisioning_Ratio = 1.5",)),
             (MQSIM.replace(">8192<", ">8191<"), ("its drive cannot be made here", "page_bytes")),
+            ("qemu -device femu,devsz_mb=4096,femu_mode=3\n", ("FEMU", "femu_mode = 3: only 1, the black-box mode")),
+            ("qemu -device femu,devsz_mb=4096,id=nvme0\n", ("FEMU", "femu_mode = 2: only 1, the black-box mode")),
             (SSDSIM.replace("[1] = 2", "[1] = 3"), ("unequal numbers of chips",)),
             (SSDSIM.replace("mapping=1", "mapping=2"), ("address mapping = 2",)),
             (SIMPLESSD_20.replace("DMASpeed = 400", "DMASpeed = 0"), ("SimpleSSD 2.0", "must be above 0")),
