@@ -15,8 +15,8 @@
  *
  * A drive that does not know the command, or whose marks are full, is no error (the guest runs on
  * stock drives too): one line on the console the first time, exit status 0.
- * Arguments after LABEL are ignored: fio redirects the output of exec_prerun to
- * "JOBNAME.prerun.txt" unquoted, so the tail of a name with spaces ends up here.
+ * Arguments after LABEL are ignored: fio appends "> JOBNAME.prerun.txt", unquoted, to a job's
+ * own exec_prerun, so the tail of a name with spaces ends up here if that calls slate-mark.
  */
 #include <errno.h>
 #include <fcntl.h>

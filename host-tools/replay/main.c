@@ -290,6 +290,10 @@ static void tell_devices(const struct replay *r)
 		if (!c.rows && c.other_devices)
 			fprintf(stderr, "slate-replay: note: %s has no request of that --device: 'slate trace info' "
 				"lists its devices\n", trace_name(t));
+		else if (!c.rows && c.other)
+			fprintf(stderr, "slate-replay: note: %s has no request: its lines are read as %s, and all are "
+				"comments or other events: --format and --blk-action choose others\n",
+				trace_name(t), trace_format_names[trace_format(t)]);
 		if (trace_many_devices(t))
 			fprintf(stderr, "slate-replay: note: %s has requests of several devices, and all went to "
 				"one drive: --device chooses one\n", trace_name(t));

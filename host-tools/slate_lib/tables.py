@@ -169,11 +169,22 @@ def _text(name: str, found: Any) -> Values:
 
 def _number(name: str, found: Any) -> Values:
     kind = _value_type(found)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):  # pandas makes them of whole numbers with nulls
+        return lambda array: _whole(name, found, array)
     if not (pa.types.is_integer(kind) or _is_text(kind)):
         raise SlateError(
             f"column '{name}' is {found}: addresses, sizes and numbers of volumes are whole numbers: make it int64"
         )
     return _printed if _is_text(kind) else _plain
+
+
+def _whole(name: str, found: Any, array: Any) -> Any:
+    try:
+        return _plain(array).cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise SlateError(
+            f"column '{name}' is {found}, and not all of its numbers are whole and below 2^63: make it int64"
+        ) from None
 
 
 def _time(name: str, found: Any) -> Values:

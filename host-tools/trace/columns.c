@@ -232,6 +232,16 @@ static enum line_kind bad_value(struct parse *p, unsigned int i, const char **wh
 
 /* ---- a line --------------------------------------------------------------------- */
 
+/* Skip spaces and tabs, but only spaces where a tab separates columns. */
+static const char *skip_to_value(const char *s, const char *end, char separator)
+{
+	if (separator != '\t')
+		return skip_blanks(s, end);
+	while (s < end && *s == ' ')
+		s++;
+	return s;
+}
+
 static bool is_end(const char *s, const char *end, char separator)
 {
 	return s == end || *s == separator || *s == ' ' || *s == '\t';
@@ -282,11 +292,6 @@ static bool take_op(const struct trace_columns *f, const char **s, const char *e
 	return f->pass_others && *s != begin;
 }
 
-static bool take_bytes(const char **s, const char *end, uint64_t unit, uint64_t *out)
-{
-	return take_u64(s, end, out) && !__builtin_mul_overflow(*out, unit, out) && *out <= TRACE_BYTES_MAX;
-}
-
 static bool take_whole_time(const char **s, const char *end, int unit, uint64_t *out)
 {
 	static const uint64_t ns[TIME_S + 1] = {
@@ -296,9 +301,14 @@ static bool take_whole_time(const char **s, const char *end, int unit, uint64_t 
 	return take_u64(s, end, out) && !__builtin_mul_overflow(*out, ns[unit], out);
 }
 
+static bool is_hex(const char *s, const char *end)
+{
+	return end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x';
+}
+
 static bool take_hex(const char **s, const char *end, uint64_t *out)
 {
-	const char *begin = *s += end - *s > 2 && (*s)[0] == '0' && ((*s)[1] | 0x20) == 'x' ? 2 : 0;
+	const char *begin = *s += is_hex(*s, end) ? 2 : 0;
 
 	for (*out = 0; *s < end; (*s)++) {
 		unsigned int c = (unsigned char)**s | 0x20u;
@@ -311,6 +321,17 @@ static bool take_hex(const char **s, const char *end, uint64_t *out)
 		*out = *out << 4 | digit;
 	}
 	return *s != begin;
+}
+
+/* Take a whole number of units of `unit` bytes, which may be hexadecimal (0x1000) or have decimals of zero (8.0). */
+static bool take_bytes(const char **s, const char *end, uint64_t unit, uint64_t *out)
+{
+	if (!(is_hex(*s, end) ? take_hex(s, end, out) : take_u64(s, end, out)))
+		return false;
+	if (*s < end && **s == '.')
+		for ((*s)++; *s < end && **s == '0'; (*s)++)
+			;
+	return !__builtin_mul_overflow(*out, unit, out) && *out <= TRACE_BYTES_MAX;
 }
 
 /* Take a column without the separator behind it. */
@@ -374,13 +395,57 @@ static bool take_separator(const char **s, const char *end, char separator)
 {
 	const char *begin = *s;
 
-	*s = skip_blanks(begin, end);
+	*s = skip_to_value(begin, end, separator);
 	if (separator == COLUMNS_BLANKS)
 		return *s != begin && *s != end;
 	if (*s == end || **s != separator)
 		return false;
-	*s = skip_blanks(*s + 1, end);
+	*s = skip_to_value(*s + 1, end, separator);
 	return true;
+}
+
+/*
+ * Take a value in double quotes, as RFC 4180 writes those that have a separator in them. Two quotes inside stand for
+ * one, and end nothing.
+ */
+static bool take_quoted(struct parse *p, const struct column *c, const char **s, const char *end,
+			struct trace_row *row, uint8_t *op)
+{
+	const char *in = *s + 1, *close = in;
+
+	while ((close = memchr(close, '"', (size_t)(end - close))) && end - close > 1 && close[1] == '"')
+		close += 2;
+	if (!close)		/* no closing quote: good in an ignored column alone */
+		return take_value(p, c, s, end, row, op);
+	*s = close + 1;
+	if (c->role == COLUMN_IGNORED) {
+		*s = text_end(*s, end, p->columns->separator);
+		return true;
+	}
+	if (c->role == COLUMN_NAMED_VOLUME)
+		return close != in && parse_name(p, in, (size_t)(close - in), &row->device);
+	in = skip_blanks(in, close);
+	return take_value(p, c, &in, close, row, op) && skip_blanks(in, close) == close;
+}
+
+/* Take a column. A flush needs no offset and no size: *empty is the number of one that is empty, from 1 on. */
+static bool take_column_of(struct parse *p, unsigned int i, const char **s, const char *end, struct trace_row *row,
+			   uint8_t *op, unsigned int *empty)
+{
+	const struct column *c = &p->columns->column[i];
+	char separator = p->columns->separator;
+	bool good;
+
+	if (separator != COLUMNS_BLANKS && (c->role == COLUMN_OFFSET || c->role == COLUMN_BYTES) &&
+	    (*s == end || **s == separator)) {
+		*empty = i + 1;
+		return true;
+	}
+	if (*s < end && **s == '"' && separator != COLUMNS_BLANKS && separator != COLUMNS_TABLE)
+		good = take_quoted(p, c, s, end, row, op);
+	else
+		good = take_value(p, c, s, end, row, op);
+	return good && is_end(*s, end, separator);
 }
 
 enum line_kind parse_columns(struct parse *p, const char *s, const char *end, struct trace_row *row,
@@ -388,13 +453,13 @@ enum line_kind parse_columns(struct parse *p, const char *s, const char *end, st
 {
 	const struct trace_columns *f = p->columns;
 	uint8_t op = f->op;
-	unsigned int i = 0;
+	unsigned int i = 0, empty = 0;
 
 	if (is_head(f, s, end, row->line))
 		return LINE_OTHER;
-	s = skip_blanks(s, end);
+	s = skip_to_value(s, end, f->separator);
 	for (;;) {
-		if (!take_value(p, &f->column[i], &s, end, row, &op) || !is_end(s, end, f->separator))
+		if (!take_column_of(p, i, &s, end, row, &op, &empty))
 			return bad_value(p, i, why);
 		if (++i == f->columns || !take_separator(&s, end, f->separator))
 			break;
@@ -406,6 +471,8 @@ enum line_kind parse_columns(struct parse *p, const char *s, const char *end, st
 		return i == f->columns ? bad_count(p, "more", f->columns, why) : bad_value(p, i - 1, why);
 	if (op == COLUMNS_PASSED)
 		return LINE_PASSED;
+	if (empty && op != TRACE_FLUSH)
+		return bad_value(p, empty - 1, why);
 	row->op = (enum trace_op)op;
 	if (row->op == TRACE_FLUSH)
 		row->offset = row->bytes = 0;
@@ -593,6 +660,7 @@ static bool set_separator(const struct draft *d, const char *item, const char *v
 {
 	static const struct { const char *name; char c; } names[] = {
 		{ "comma", ',' }, { "blank", COLUMNS_BLANKS }, { "semicolon", ';' }, { "bar", '|' },
+		{ "tab", '\t' },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -600,7 +668,7 @@ static bool set_separator(const struct draft *d, const char *item, const char *v
 			d->out->separator = names[i].c;
 			return true;
 		}
-	return refuse(d, item, "takes comma, blank (any number of blanks and tabs), semicolon or bar");
+	return refuse(d, item, "takes comma, blank (any number of blanks and tabs), semicolon, bar or tab");
 }
 
 static bool set_skip(const struct draft *d, const char *item, const char *value)

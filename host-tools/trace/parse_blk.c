@@ -306,6 +306,10 @@ enum line_kind parse_ftrace(struct parse *p, const char *s, const char *end, str
 	if (*why)
 		return LINE_BAD;
 	len = take_word(&s, end, &word);
+	if (len > 6 && !memcmp(word, "block:", 6)) {	/* perf script */
+		word += 6;
+		len -= 6;
+	}
 	if (!word_is(word, len, ftrace_event(p->action)))
 		return LINE_OTHER;
 	if (!take_device(&s, end, &row->device)) {

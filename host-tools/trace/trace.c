@@ -343,6 +343,41 @@ static const unsigned char *begin_of(const struct trace *t)
 	return (const unsigned char *)t->in.buf;
 }
 
+/* Returns what a file is and the fix if its first bytes are those of a packed file, archive or UTF-16; else NULL. */
+static const char *tell_other_kind(const char *s, size_t len)
+{
+	static const struct { size_t at, len; const char *magic, *told; } kinds[] = {
+		{ 0, 6, "\xfd" "7zXZ\0", "is packed by xz: unpack it first, as in xz -dc FILE | slate replay ... -" },
+		{ 4, 6, "1AY&SY", "is packed by bzip2: unpack it first, as in bzip2 -dc FILE | slate replay ... -" },
+		{ 0, 4, "\x04\x22\x4d\x18",
+		  "is packed by lz4: unpack it first, as in lz4 -dc FILE | slate replay ... -" },
+		{ 0, 4, "PK\3\4", "is a zip archive: unpack it, and name a file of it" },
+		{ 0, 6, "7z\xbc\xaf\x27\x1c", "is a 7z archive: unpack it, and name a file of it" },
+		{ 257, 5, "ustar", "is a tar archive: unpack it, and name a file of it" },
+		{ 0, 2, "\xff\xfe", "is UTF-16: write it in UTF-8, as by iconv -f UTF-16 -t UTF-8" },
+		{ 0, 2, "\xfe\xff", "is UTF-16: write it in UTF-8, as by iconv -f UTF-16 -t UTF-8" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (len >= kinds[i].at + kinds[i].len && !memcmp(s + kinds[i].at, kinds[i].magic, kinds[i].len))
+			return kinds[i].told;
+	return NULL;
+}
+
+/* Unless the trace is of a binary format: drop a UTF-8 BOM, and refuse packed files, archives, UTF-16. */
+static int take_text(struct trace *t)
+{
+	struct parse p = { 0 };
+	const char *kind;
+
+	if (records[t->o.format].parse || (t->o.format == TRACE_AUTO && vscsi_begins(&p, begin_of(t), t->in.end)))
+		return 0;
+	if (t->in.end >= 3 && !memcmp(t->in.buf, "\xef\xbb\xbf", 3))
+		memmove(t->in.buf, t->in.buf + 3, t->in.end -= 3);
+	kind = tell_other_kind(t->in.buf, t->in.end);
+	return kind ? give_up(t, kind) : 0;
+}
+
 /* Find the format, and its version, from the first lines, without consuming them. */
 static int find_format(struct trace *t)
 {
@@ -351,6 +386,8 @@ static int find_format(struct trace *t)
 	while (!has_head(t))
 		if (more(t))
 			return -1;
+	if (take_text(t))
+		return -1;
 	if (t->format == TRACE_AUTO)	/* the same format in each pass */
 		t->format = t->o.format ? t->o.format :
 			    detect_format(t->in.buf, t->in.buf + t->in.end, t->in.over, &t->o, why, sizeof(why));
