@@ -31,6 +31,8 @@ FOLDER = "/job"  # of the job in the guest
 LOG_WITHOUT_TIMES = 2  # version of fio's traces; in later ones each line begins with its time
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
+_PATTERNS = ("buffer_pattern", "verify_pattern")  # options that take a file in single quotes
+_PATTERN_FILE = re.compile(r"""\"[^\"]*\"|'([^']+)'""")  # a text in double quotes names none
 # A drive's devices in the guest are nvme0n1, its partitions, ng0n1 and vda.
 _DRIVE = re.compile(r"/dev/(?:nvme(\d+)n(\d+)|vda)(?:p\d+)?|/dev/vda\d+|/dev/ng(\d+)n(\d+)")
 _PARTITION = re.compile(r"p\d+$|vda\d+$")
@@ -116,10 +118,22 @@ def _placed(line: str, beside: Collection[str]) -> str:
         return f"[{NO_NAME}]"
     if key.strip() == "name" and equals and not value.strip():
         return f"name={NO_NAME}"
+    if key.strip() in _PATTERNS:
+        return _PATTERN_FILE.sub(lambda found: f"'{FOLDER}/{found[1]}'" if found[1] in beside else found[0], line)
     if key.strip() != "read_iolog":
         return line
     named = _COLON.split(value.strip())
     return "read_iolog=" + ":".join(f"{FOLDER}/{one}" if one.replace("\\:", ":") in beside else one for one in named)
+
+
+def check_patterns(path: object, text: str, given: Collection[str]) -> None:
+    """Raise a SlateError if a pattern is in a file that is not in the guest. given: names of those that are."""
+    for place, number, line in numbered(path, text):
+        key, _, value = bare(line).partition("=")
+        for file in _PATTERN_FILE.findall(value) if key.strip() in _PATTERNS else ():
+            if file and file not in given and not file.startswith("/"):
+                raise SlateError(f"{place}, line {number}: the file {file} of {key.strip()} is not in the guest",
+                                 f"add --file {file}")
 
 
 def sections(path: object, text: str) -> list[Section]:

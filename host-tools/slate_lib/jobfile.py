@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -70,8 +71,8 @@ def available(path: Path) -> str:
     return f"in {paths.short(folder)}/ there are: {', '.join(found[:8])}"
 
 
-def load(path: Path, environment: dict[str, str]) -> JobFile:
-    """Read and check a job file. environment: variables that it may use as ${NAME}."""
+def load(path: Path, environment: dict[str, str], files: list[Path] | None = None) -> JobFile:
+    """Read and check a job file. environment: variables that it may use as ${NAME}; files: those beside it."""
     job = JobFile(path, jobcheck.flat(path, read(path)))
     if path.resolve() == (paths.JOBS / "calibrate.fio").resolve():
         raise SlateError(
@@ -87,7 +88,12 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
             "'slate jobs show quick' prints an example",
         )
     _check_labels(job)
-    _ask_fio(job, environment)
+    job.beside = {file.name for file in files or ()}
+    jobcheck.check_patterns(path, job.text, job.beside)
+    with tempfile.TemporaryDirectory() as folder:  # fio reads patterns where it is called
+        for file in files or ():
+            (Path(folder) / file.name).symlink_to(file.resolve())
+        _ask_fio(job, environment, folder)
     return job
 
 
@@ -167,8 +173,8 @@ def _engines() -> list[str]:
     return [line.strip() for line in done.stdout.splitlines() if line.startswith("\t")] if done else []
 
 
-def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
-    """Parse the file with the guest's own fio, which is static and also runs on the host."""
+def _ask_fio(job: JobFile, environment: dict[str, str], folder: str) -> None:
+    """Parse the file with the guest's own fio, which is static and also runs on the host, in a folder."""
     fio = guest_fio()
     if not fio:
         return
@@ -179,7 +185,7 @@ def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
             text=True,
             timeout=20,
             check=False,
-            cwd="/",
+            cwd=folder,
             env={**GUEST_ENVIRONMENT, **environment},
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -332,9 +332,8 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
     elif args.cmd:
         options.work = _script(args)
     elif args.job or not options.shell:
-        job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
-        job.beside = set(options.programs)
-        options.work = Job(job)
+        path = names.find(args.job or str(paths.DEFAULT_JOB), names.JOB)
+        options.work = Job(jobfile.load(path, options.environment, options.files))
     _check_script_args(options, args.cmd_arg)
 
 

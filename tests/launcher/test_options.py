@@ -309,6 +309,20 @@ class Arguments(Case):
         entries = {name: data for name, _, data in command.job_entries(some)}
         self.assertEqual(entries["job/job.fio"], b"[a]\nread_iolog=/job/trace\n")
 
+    def test_a_pattern_for_the_job(self) -> None:
+        """fio takes a word in single quotes for a file, which it looks for where it is called."""
+        text = "[a]\nfilename=/dev/nvme0n1\nbuffer_pattern='pattern'\nverify_pattern=0xab\"x\"'pattern'\n"
+        job, pattern = self.write("p.fio", text), self.write("pattern", "slate")
+        some = self.parse("--job", job, "--file", pattern, job=False)
+        entries = {name: data for name, _, data in command.job_entries(some)}
+        self.assertEqual(entries["job/job.fio"].decode(), text.replace("'pattern'", "'/job/pattern'"))
+        quoted = text.replace("'pattern'", "\"it's a 'b'\"", 1)  # a text of fio's, which names no file
+        some = self.parse("--job", self.write("q.fio", quoted), "--file", pattern, job=False)
+        entries = {name: data for name, _, data in command.job_entries(some)}
+        self.assertEqual(entries["job/job.fio"].decode(), quoted.replace("'pattern'", "'/job/pattern'"))
+        self.refused("--job", job, words=["line 3: the file pattern of buffer_pattern is not in the guest",
+                                          "add --file pattern"], job=False)  # fmt: skip
+
     def test_placement_handles(self) -> None:
         """The last setting counts; the namespace has all handles; a virtio disk has none."""
         two = ("--set", "ftl.placement_handles=2")
