@@ -145,6 +145,8 @@ class Files(Case):
             ("[[pairs]]\nclosed = [1, 2]\nfill = [1]\n", "[[pairs]] 1: the lists differ in length: closed 2, fill 1"),
             ("[[points]]\nclosed = 1\n[[points]]\nfill = 1\n", "closed is given in some points only"),
             ("[axes]\nclosed = [1]\n[[pairs]]\nclosed = [2]\n", "axis closed is given twice"),
+            ('[[pairs]]\nclosed = [1, 2]\nleave_out = ["closed == 1"]\n', "leave_out is in the table pairs\n  fix: "),
+            ("[axes]\nconfidence = 0.9\n", "confidence is in the table axes\n  fix: write confidence before the first"),
             ("axis = 3\n", "there is no 'axis'; did you mean axes?"),
             ('leave_out = ["close == 1"]\n[axes]\nclosed = [1]\n', "there is no close; did you mean closed?"),
             ('leave_out = ["closed > 0"]\n[axes]\nclosed = [1]\n', "leave_out leaves out every point"),
@@ -164,6 +166,10 @@ class Files(Case):
             ('[axes]\nclosed = "1..1000000"\n', "20,001 combinations; the most is"),
         ):  # fmt: skip
             self.refused(text, what)
+
+    def test_a_measure_with_the_name_of_a_key(self) -> None:
+        head = HEAD.replace("WAF =", "over =") + 'confidence = "p99"\n'
+        self.assertEqual([one.name for one in self.study("", head).measures], ["over", "confidence"])
 
     def test_measures_refused(self) -> None:
         head = HEAD.partition("[measures]")[0]

@@ -26,6 +26,7 @@ SUFFIX = ".toml"
 MOST = 20_000  # combinations; more is a mistake, or a year
 TOP = ("title", "about", "run", "axes", "pairs", "points", "leave_out", "warm_up", "measures", "baseline", "over",
        "statistic", "confidence")  # fmt: skip
+NO_TABLE = ("leave_out", "over", "statistic", "confidence")  # stand before the first table
 STATISTICS = ("mean", "median")
 SEED = "seed"
 LABEL = "label"  # names the choices of [[pairs]] or [[points]]; runs are not given it
@@ -195,6 +196,7 @@ def read(path: Path) -> Study:
     for key in raw:
         if key not in TOP:
             raise SlateError(f"{path}: there is no '{key}'{names.nearest(key, TOP)}", f"use one of: {', '.join(TOP)}")
+        _check_tables(path, key, raw[key])
     study = Study(
         path, text, _text(raw, "title", path.stem), " ".join(_text(raw, "about", "").split()),
         dict(_flat(_table(raw, "run"), "[run]")), _dimensions(raw), [], [], {}, [],
@@ -250,6 +252,14 @@ def _table(raw: dict[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SlateError(f"{key} is no table", f"begin a line with [{key}], and give its values below")
     return value
+
+
+def _check_tables(path: Path, name: str, value: Any) -> None:
+    """Refuse keys of the study that stand in a table, to which TOML gives them. A measure may have such a name."""
+    for table in value if isinstance(value, list) else [value]:
+        for key in NO_TABLE if isinstance(table, dict) else ():
+            if key in table and not (name == "measures" and isinstance(table[key], str)):
+                raise SlateError(f"{path}: {key} is in the table {name}", f"write {key} before the first [...] line")
 
 
 def _flat(table: Mapping[str, Any], where: str, before: str = "") -> Iterator[tuple[str, Any]]:
