@@ -380,7 +380,10 @@ def _simplessd2_rest(d: Drive, rate: Fraction, width: Fraction, gc: str, op: str
     d.set("timing.bus_ps_per_byte", 10**12 / (rate * width / 8), "DMASpeed and the bus's width")
     page = int(d.settings["geometry.page_bytes"][0])
     d.set("ftl.unit_bytes", min(page, 16384), "SimpleSSD maps whole pages")
-    d.set("ftl.buffer_units", min(d.number("icl.CacheSize") // min(page, 16384), 4194304), "icl.CacheSize")
+    word = d.word("icl.EnableWriteCache", "1")  # SimpleSSD takes "true", or a number other than 0
+    cached = word.lower() == "true" or bool(re.match(r"0*[1-9]", word))
+    units = min(d.number("icl.CacheSize") // min(page, 16384), 4194304) if cached else 0
+    d.set("ftl.buffer_units", units, "icl.CacheSize" if cached else "icl.EnableWriteCache 0")
     _spared(d, d.number(op), op)
     start = int(d.number(gc) * int(d.settings["geometry.blocks_per_plane"][0]))
     _collect(d, start, start // 2, gc)
@@ -396,11 +399,11 @@ def _simplessd20(d: Drive) -> None:
     names = ("Channel", "Package", "Die", "Plane", "Block", "Page", "PageSize")
     _geometry(d, tuple(f"pal.{name}" for name in names))
     _free_spare(d)
-    d.set("timing.cmd_ns", 300, "assumed")
+    rate, width = d.divisor("pal.DMASpeed") * 2**20, d.divisor("pal.DMAWidth")  # so SimpleSSD counts MT/s
+    d.set("timing.cmd_ns", 7 * 8 * 10**9 / (rate * width), "seven cycles of the bus, as in SimpleSSD's pal/config.cc")
     reads, programs = ([f"pal.{kind}{what}" for kind in ("LSB", "CSB", "MSB")] for what in ("Read", "Write"))
     _simplessd2_flash(d, "pal.", int(d.number("pal.NANDType")) + 1, reads, programs, "pal.Erase")
-    _simplessd2_rest(d, d.divisor("pal.DMASpeed") * 10**6, d.divisor("pal.DMAWidth"), "ftl.GCThreshold",
-                     "ftl.OverProvisioningRatio")  # fmt: skip
+    _simplessd2_rest(d, rate, width, "ftl.GCThreshold", "ftl.OverProvisioningRatio")
     if "ftl.Latency" in d.values:
         d.set("ftl.overhead_ns", d.number("ftl.Latency") / 1000, "ftl.Latency")
     if "nvme.PCIEGeneration" in d.values:  # 0 is PCIe 1

@@ -280,7 +280,8 @@ class Import(unittest.TestCase):
 
     def test_simplessd_20(self) -> None:
         """
-        Times are in ps. A bus of 16 bits at 400 MT/s takes 1250 ps a byte; 0.05 of 512 blocks are 25; 1 MiB is 128
+        Times are in ps. SimpleSSD makes 400 * 2^20 transfers a second of 400 MT/s: a byte of a bus of 16 bits takes
+        10^12 / (2 * 400 * 2^20) = 1192 ps, a command of seven bytes 8 ns. 0.05 of 512 blocks are 25; 1 MiB is 128
         units. A block of TLC has 85 word lines of three pages.
         """
         said = self.make(
@@ -288,11 +289,18 @@ class Import(unittest.TestCase):
             geometry__dies_per_chip="2", geometry__planes_per_die="2", geometry__bits_per_cell="3",
             geometry__pages_per_block="255",
             timing__read_ns="40000, 50000, 65000", timing__program_ns="500000, 900000, 1300000",
-            timing__erase_ns="3500000", timing__bus_ps_per_byte="1250", link__generation="3", link__lanes="4",
-            ftl__unit_bytes="8192", ftl__buffer_units="128", ftl__op_permille="250", ftl__gc_start_blocks="25",
-            ftl__gc_urgent_blocks="12", ftl__gc_policy="d-choices",
+            timing__erase_ns="3500000", timing__bus_ps_per_byte="1192", timing__cmd_ns="8",
+            link__generation="3", link__lanes="4", ftl__unit_bytes="8192", ftl__buffer_units="128",
+            ftl__op_permille="250", ftl__gc_start_blocks="25", ftl__gc_urgent_blocks="12", ftl__gc_policy="d-choices",
         )  # fmt: skip
         self.assertIn("without a counterpart: icl.EvictPolicy\n", said)
+
+    def test_simplessd_20_cache(self) -> None:
+        """SimpleSSD takes 'true' and numbers but 0 for yes, and no other word; its default is a write cache."""
+        for word, units in (("0", "0"), ("false", "0"), ("1", "128"), ("True", "128"), ("yes", "0"), ("off", "0"),
+                            ("00", "0"), ("10", "128")):  # fmt: skip
+            (self.folder / "mine.ini").unlink(missing_ok=True)
+            self.make(f"{SIMPLESSD_20}EnableWriteCache = {word}\n", ftl__buffer_units=units)
 
     def test_simplessd_21(self) -> None:
         """A byte of 333 million transfers takes 3003 ps; 2 is cost-benefit since GC has a section of its own."""
