@@ -16,10 +16,11 @@ The first three capacities of random writes are left out of the last two's figur
 with and without them, and the sums are subtracted; its maximum is then the whole run's.
 
 SSDSim divides by the numbers of reads and of writes, so its traces begin with one of each, and end with a read, since
-it leaves out the last line. FEMU cannot run without a guest and real time: FEMU here is its delay model, computed
-from the formulas in hw/femu/bbssd (reads, programs and erases wait for their LUN alone; GC of whole lines, greedy).
+it leaves out the last line. SimpleSSD has superpages in the workloads with GC, since it panics without. FEMU cannot run
+without a guest and real time: FEMU here is its delay model, computed from the formulas in hw/femu/bbssd (reads,
+programs and erases wait for their LUN alone; GC of whole lines, greedy).
 
-usage: peers.py --out FILE [--mqsim DIR] [--ssdsim DIR] [--only NAME,...] [--peer NAME,...]
+usage: peers.py --out FILE [--mqsim DIR] [--ssdsim DIR] [--simplessd DIR] [--only NAME,...] [--peer NAME,...]
                 [--set KEY=VALUE]... [--drive FIELD=VALUE]...
 """
 
@@ -64,6 +65,9 @@ class Drive:
     gc_share: float = 0.05  # of a plane's blocks or pages are free when GC begins
     static: int = 0  # 1: SSDSim derives channel and chip from the address
     preemptible: int = 0  # 1: MQSim's GC lets host I/O pass
+    dram_bits: int = 32  # width of the bus of SimpleSSD's DRAM, which each request uses
+    femu_low: float = 0.25  # share of FEMU's lines that are free when its background GC begins
+    superpage: str = ""  # SimpleSSD's SuperblockSize: C spans the channels, W the chips of one
 
     def luns(self) -> int:
         """Return the number of dies."""
@@ -111,7 +115,7 @@ def bursts(name: str, read: int, depth: int, pages: int, count: int) -> Workload
 
 def random_writes(name: str, spare: float, mixed: bool) -> Workload:
     """Return four capacities of random writes; of a mix's last one each second request is a read."""
-    drive, dice = Drive(spare=spare), random.Random(1)
+    drive, dice = Drive(spare=spare, superpage="C"), random.Random(1)  # without, SimpleSSD's GC runs out of blocks
     size = drive.exported()
     rows = [
         (1_000_000 * (i + 1), dice.randrange(size), 1, int(mixed and i >= 3 * size and i % 2)) for i in range(4 * size)
@@ -307,6 +311,90 @@ def ssdsim(folder: Path, work: Workload, source: Path) -> tuple[Result, Path]:
     return Result(sum(part) / len(part) / 1000, max(part) / 1000, waf), folder / "page.parameters"
 
 
+# ---- SimpleSSD
+
+
+def simplessd_drive(drive: Drive) -> str:
+    """Return an ssd.cfg for SimpleSSD 2.0: its config/sample.cfg with this drive, no cache and no firmware times.
+
+    DRAM takes time in every request; its settings, which are the sample's, cannot be turned off.
+    """
+    pal = {
+        "Channel": drive.channels, "Package": drive.chips, "Die": drive.dies, "Plane": 1, "Block": drive.blocks,
+        "Page": drive.pages, "PageSize": PAGE, "EnableMultiPlaneOperation": 0, "NANDType": 0,
+        **{f"{kind}{what}": ns * 1000 for kind in ("LSB", "CSB", "MSB")
+           for what, ns in (("Read", drive.read), ("Write", drive.program))},
+        "Erase": drive.erase * 1000, "DMASpeed": drive.mega_bytes_per_s, "DMAWidth": 8,
+        "SuperblockSize": drive.superpage, "PageAllocation": "CWDP",
+    }  # fmt: skip
+    ftl = {
+        "MappingMode": 0, "OverProvisioningRatio": drive.spare, "EraseThreshold": 100000, "FillingMode": 0,
+        "FillRatio": 0.0, "InvalidPageRatio": 0.0, "EvictPolicy": 0, "DChoiceParam": 3, "GCThreshold": drive.gc_share,
+        "GCMode": 0, "GCReclaimBlocks": 1, "GCReclaimThreshold": 0.1, "EnableRandomIOTweak": 1,
+    }  # fmt: skip
+    icl = {"CacheSize": 1048576, "CacheWaySize": 8, "EnableReadCache": 0, "EnableReadPrefetch": 0,
+           "EnableWriteCache": 0, "EvictPolicy": 2, "EvictMode": 1, "CacheLatency": 10}  # fmt: skip
+    dram = {"Model": 0, "Channel": 1, "Rank": 1, "Bank": 8, "Chip": 1, "BusWidth": drive.dram_bits, "BurstLength": 8,
+            "ChipSize": 1073741824, "PageSize": 4096}  # fmt: skip
+    cpu = {"ClockSpeed": 400000000, "HILCoreCount": 0, "ICLCoreCount": 0, "FTLCoreCount": 0}
+    parts: dict[str, dict[str, Any]] = {"cpu": cpu, "pal": pal, "ftl": ftl, "icl": icl, "dram": dram}
+    return "".join(
+        f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in part.items()) for name, part in parts.items()
+    )
+
+
+SIMPLESSD_RUN = r"""[global]
+Mode = 1
+LogPeriod = 0
+LogFile = log.txt
+DebugLogFile =
+LatencyLogFile = latency.txt
+ProgressPeriod = 0
+Interface = 0
+Scheduler = 0
+[trace]
+File = trace.txt
+TimingMode = 2
+IOLimit = 0
+Regex = "(\d+) (\w) (\d+) (\d+)"
+Operation = 2
+ByteOffset = 3
+ByteLength = 4
+Nanosecond = 1
+"""
+
+
+def simplessd_once(folder: Path, work: Workload, rows: list[Request], program: Path) -> tuple[list[int], int]:
+    """Run SimpleSSD on some requests; return the latencies in ps and the pages programmed."""
+    filled = f"FillRatio = {float(bool(rows[0][3]))}"
+    (folder / "ssd.cfg").write_text(simplessd_drive(work.drive).replace("FillRatio = 0.0", filled), encoding="ascii")
+    (folder / "run.cfg").write_text(SIMPLESSD_RUN, encoding="ascii")
+    trace = "".join(f"{at} {'WR'[read]} {page * PAGE} {pages * PAGE}\n" for at, page, pages, read in rows)
+    (folder / "trace.txt").write_text(trace, encoding="ascii")
+    for name in ("log.txt", "latency.txt"):
+        (folder / name).unlink(missing_ok=True)
+    run([program, "run.cfg", "ssd.cfg", "."], folder)
+    found = {
+        int(words[0]): int(words[3])
+        for words in (line.split(", ") for line in (folder / "latency.txt").read_text(encoding="ascii").splitlines())
+    }
+    if len(found) != len(rows):
+        print(f"SimpleSSD completed {len(found)} of {len(rows)} requests of {work.name}", file=sys.stderr)
+    programs = re.search(r"program\.count\s+(\d+)", (folder / "log.txt").read_text(encoding="utf-8"))
+    latencies = [found[key] for key in sorted(found)]
+    return latencies, int(programs[1]) if programs else sys.exit("peers.py: SimpleSSD's log has no program.count")
+
+
+def simplessd(folder: Path, work: Workload, source: Path) -> tuple[Result, Path]:
+    """Return SimpleSSD's figures and its configuration."""
+    program = source / "simplessd-standalone"
+    head = simplessd_once(folder, work, work.requests[: work.skip], program)[1] if work.skip else 0
+    latencies, programs = simplessd_once(folder, work, work.requests, program)
+    pages, part = written(work.requests[work.skip :]), latencies[work.skip :]
+    waf = (programs - head) / pages if pages else None
+    return Result(sum(part) / len(part) / 1e6, max(part) / 1e6, waf), folder / "ssd.cfg"
+
+
 # ---- FEMU's model
 
 
@@ -323,7 +411,7 @@ class Femu:
         self.free = deque(range(drive.blocks))
         self.full: set[int] = set()
         self.line, self.next, self.programs = self.free.popleft(), 0, 0
-        self.low, self.high = int(0.25 * drive.blocks), int(0.05 * drive.blocks)
+        self.low, self.high = int(drive.femu_low * drive.blocks), int(0.05 * drive.blocks)
 
     def busy(self, page: int, now: int, took: int) -> int:
         """Occupy the LUN of a physical page; return the delay."""
@@ -389,7 +477,8 @@ def femu(folder: Path, work: Workload, source: Path) -> tuple[Result, Path]:
         f"secsz={SECTOR}\nsecs_per_pg={PAGE // SECTOR}\npgs_per_blk={drive.pages}\nblks_per_pl={drive.blocks}\n"
         f"pls_per_lun=1\nluns_per_ch={drive.chips * drive.dies}\nnchs={drive.channels}\n"
         f"ssd_size={drive.exported() * PAGE >> 20}\npg_rd_lat={drive.read}\npg_wr_lat={drive.program}\n"
-        f"blk_er_lat={drive.erase}\nch_xfer_lat=0\ngc_thres_pcent=75\ngc_thres_pcent_high=95\n",
+        f"blk_er_lat={drive.erase}\nch_xfer_lat=0\ngc_thres_pcent={100 - 100 * drive.femu_low:g}\n"
+        "gc_thres_pcent_high=95\n",
         encoding="ascii",
     )
     model = Femu(drive)
@@ -410,7 +499,7 @@ def femu(folder: Path, work: Workload, source: Path) -> tuple[Result, Path]:
 # ---- Slate
 
 # MQSim's cache is turned off in its workload.
-EXTRA = {"mqsim": ("ftl.buffer_units=0",), "ssdsim": (), "femu": ()}
+EXTRA = {"mqsim": ("ftl.buffer_units=0",), "ssdsim": (), "simplessd": (), "femu": ()}
 
 
 def slate(folder: Path, work: Workload, peer: str, config: Path, extra: list[str]) -> Result:
@@ -434,14 +523,14 @@ def slate(folder: Path, work: Workload, peer: str, config: Path, extra: list[str
     return Result(mean, max(part["max_ns"] for part in parts) / 1000, found["waf"])
 
 
-PEERS = {"mqsim": mqsim, "ssdsim": ssdsim, "femu": femu}
+PEERS = {"mqsim": mqsim, "ssdsim": ssdsim, "simplessd": simplessd, "femu": femu}
 
 
 def main() -> None:
     """Run the workloads on all simulators that are named."""
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the CSV; rows are added to it")
-    for name in ("mqsim", "ssdsim"):
+    for name in ("mqsim", "ssdsim", "simplessd"):
         parser.add_argument(f"--{name}", type=Path, metavar="DIR", help="the folder of its built program")
     parser.add_argument("--only", default="", metavar="NAME,...", help="these workloads (default: all)")
     parser.add_argument("--peer", default=",".join(PEERS), metavar="NAME,...", help="these simulators")
@@ -453,7 +542,7 @@ def main() -> None:
     if unknown := [name for name in wanted if name not in known]:
         parser.error(f"--only {unknown[0]}: is none of {', '.join(known)}")
     changes: dict[str, Any] = {
-        key: float(value) if "." in value else int(value)
+        key: float(value) if "." in value else int(value) if value.isdigit() else value
         for key, _, value in (item.partition("=") for item in args.drive)
     }
     new = not args.out.exists()
