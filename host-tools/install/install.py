@@ -13,6 +13,7 @@ import argparse
 import fnmatch
 import gzip
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -179,6 +180,18 @@ def machine(to: Installer) -> bool:
     return paths.QEMU.exists() and (paths.GUEST / "root.lz4").exists()
 
 
+def compile_modules(to: Installer) -> None:
+    """Compile the installed modules, since most users can not write where Python would keep them compiled.
+
+    A module that was changed afterwards is compiled anew by Python, which compares its hash.
+    """
+    for name in [name for name in to.done if name.endswith(".py")]:
+        made = py_compile.compile(str(to.top / name), dfile=name, quiet=2,
+                                  invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)  # fmt: skip
+        if made:  # some package has templates of modules
+            to.done.append(str(Path(made).relative_to(to.top)))
+
+
 def uninstall(top: Path) -> None:
     """Remove the files in the manifest, and the folders that are then empty."""
     manifest = top / MANIFEST
@@ -186,7 +199,10 @@ def uninstall(top: Path) -> None:
         raise SlateError(f"{manifest} is not there: nothing of Slate is installed", "is --prefix right?")
     folders: set[Path] = set()
     for name in manifest.read_text(encoding="utf-8").splitlines():
-        (top / name).unlink(missing_ok=True)
+        path = top / name
+        path.unlink(missing_ok=True)
+        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc") if path.suffix == ".py" else ():
+            compiled.unlink()  # by another Python
         folders.update(parent for parent in (top / name).parents if parent.is_relative_to(top))
     for folder in sorted(folders - {top}, key=lambda path: len(path.parts), reverse=True):
         if folder.is_dir() and not any(folder.iterdir()):
@@ -203,6 +219,7 @@ def install(top: Path) -> None:
     programs(to)
     data(to)
     whole = machine(to)
+    compile_modules(to)
     to.text("\n".join([*to.done, str(MANIFEST)]) + "\n", str(MANIFEST))
     print(f"installed {len(to.done)} files in {top}")
     if not whole:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +114,25 @@ class Install(unittest.TestCase):
     def test_what_is_left_out(self) -> None:
         """Tests, sources and unused parts of Python packages are not installed."""
         venv = self.top / "lib/slate/venv"
-        left_out = re.compile(r"/(tests|__pycache__|f2py|sample_data)/|\.(pyi|pxd|h|a)$")
-        files = [path for path in venv.rglob("*") if path.is_file()]
+        left_out = re.compile(r"/(tests|f2py|sample_data)/|\.(pyi|pxd|h|a)$")
+        files = [path for path in venv.rglob("*") if path.is_file() and path.suffix != ".pyc"]
         self.assertEqual([path for path in files if left_out.search(str(path))], [])
         # the packages' own programs are larger for Python 3.14: 92,211,672 bytes on Debian forky
         most = 92_000_000 if sys.version_info < (3, 14) else 93_000_000
         self.assertLess(sum(path.stat().st_size for path in files), most)
+
+    def test_compiled(self) -> None:
+        """Every installed module is there compiled, for users who can not write there; a changed one is read anew."""
+        top = self.top / "lib/slate"
+        self.assertEqual([path for path in top.rglob("*.py") if not Path(cache_from_source(path)).exists()], [])
+        with tempfile.TemporaryDirectory() as name:
+            shutil.copytree(top / "slate_lib", Path(name) / "slate_lib")
+            (Path(name) / "slate_lib/errors.py").write_text("OK = 17\n", encoding="utf-8")
+            done = subprocess.run(
+                [sys.executable, "-c", "from slate_lib.errors import OK; print(OK)"],
+                cwd=name, capture_output=True, text=True, check=True,
+            )
+        self.assertEqual(done.stdout, "17\n")
 
     def test_other_programs(self) -> None:
         for name in ("slate-content", "slate-trace", "slate-load", "slatectl"):
@@ -217,6 +231,8 @@ class Install(unittest.TestCase):
             self.assertIn("QEMU and the guest are not built", install(folder, SLATE_BUILD=str(build)))
             install(folder, SLATE_BUILD=str(build))  # a second installation over the first
             shutil.rmtree(build)
+            kept = Path(folder) / "usr/local/lib/slate/slate_lib/__pycache__"
+            (kept / "errors.cpython-399.pyc").touch()  # by another Python
             install(folder, "--uninstall")
             left = [str(path.relative_to(folder)) for path in Path(folder).rglob("*") if not path.is_dir()]
             self.assertEqual(left, ["usr/local/share/man/man1/mine.1"])
