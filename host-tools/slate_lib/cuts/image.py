@@ -2,7 +2,7 @@
 """Boots a disk image of the user's for 'slate cuts --image': its scripts, its command line, and what may go wrong.
 
 The image is copied to a drive of nand-ssd, which each boot opens as ephemeral: the user's file is only read, and a
-boot depends on nothing but its input, because the root's reads and writes take virtual time, too. (A disk of the host
+boot depends on nothing but its input, because the root's reads and writes end in virtual time, too. (A disk of the host
 would let the guest's clock run on, by a minute in a boot, while it waits.) The job is the content of a third drive: a
 tar of /job, the same files as in Slate's guest. The unit that unpacks and starts it (slate.service) comes as a
 credential of systemd (256 and later), or is in the image.
@@ -35,6 +35,9 @@ UNIT = "slate.service"
 TARGET = "multi-user.target"
 PROFILE = "default"  # of the drives with the image and the job
 BLOCKS = "geometry.blocks_per_plane"
+# Boot loaders poll for each read, and TCG executes the polls, so these two drives end commands at once.
+INSTANT = ("timing.cmd_ns=0", "timing.read_ns=1", "timing.program_ns=1", "timing.erase_ns=1",
+           "timing.bus_ps_per_byte=0", "ftl.map_ns=0", "ftl.buffer_ns=0", "ftl.overhead_ns=0")  # fmt: skip
 PROMPT, PHASE = "login:", "SLATE-PHASE"
 PROMPT_SECONDS = 60  # from the prompt to the job
 PANIC = "Kernel panic - not syncing"
@@ -106,10 +109,11 @@ def from_arguments(args: argparse.Namespace, folder: Path) -> Image | None:
 
 
 def hold(source: Path, form: str, size: int, drive: Path) -> None:
-    """Make a drive file with the content of an image."""
+    """Make a drive file with the content of an image, whose requests end at once."""
     profile = drives.check_profile(PROFILE)
-    room = f"{BLOCKS}={blocks_of(profile, size)}"
-    target = {"driver": "nand-ssd", "drive-file": str(drive), "profile": str(profile), "set.0": room}
+    settings = (f"{BLOCKS}={blocks_of(profile, size)}", *INSTANT)
+    target = {"driver": "nand-ssd", "drive-file": str(drive), "profile": str(profile)}
+    target |= {f"set.{at}": setting for at, setting in enumerate(settings)}
     drive.unlink(missing_ok=True)
     words = [str(paths.QEMU.with_name("qemu-img")), "convert", "-n", "-f", form, str(source.resolve())]
     words.append("--target-image-opts")
