@@ -147,7 +147,8 @@ class Arguments(test_options.Case):
         ), mock.patch.object(paths, "GUEST", self.folder), mock.patch.dict(
             paths.KERNELS, debian=Path(__file__)
         ), redirect_stdout(io.StringIO()):
-            for name in ("root.lz4", "modules.lz4", "firmware"):
+            (self.folder / "programs").mkdir()
+            for name in ("root.lz4", "modules.lz4", "firmware", "programs/slate-handoff"):
                 (self.folder / name).touch()
             with self.assertRaisesRegex(Exception, "apps.img is not there: the guest's image of applications has not "
                                         f"been built\n  fix: run 'SLATE_GUEST={self.folder.name} make guest-apps'$"):
