@@ -132,19 +132,20 @@ static bool grow(struct info *f)
 static struct piece *piece_of(struct info *f, uint64_t device, uint64_t number)
 {
 	struct slot *slot;
+	struct piece *piece;
 
 	if (2 * f->pieces >= f->room && !grow(f))
 		return NULL;
 	slot = &f->slot[slot_of(f, device, number)];
 	if (slot->piece)
 		return slot->piece;
-	slot->piece = calloc(1, sizeof(struct piece));
-	if (!slot->piece)
+	piece = calloc(1, sizeof(*piece));
+	if (!piece)
 		return NULL;
-	slot->piece->device = device;
-	slot->piece->number = number;
+	piece->device = device;
+	piece->number = number;
 	f->pieces++;
-	return slot->piece;
+	return slot->piece = piece;
 }
 
 static void touch_unit(struct info *f, struct piece *p, uint64_t unit, bool write)

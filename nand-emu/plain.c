@@ -302,7 +302,7 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 	if (a->by_types.d > 1)
 		a->stats.lower_reads += type_of(a, ppn);
 	a->pb[block].next = page + 1;
-	if (SSD_UNLIKELY(!a->oob))
+	if (SSD_UNLIKELY(!oob))
 		spares_put(&a->spares, block, page, c->oob);
 	else if (c->oob)
 		move_oob(oob, c->oob, kept);

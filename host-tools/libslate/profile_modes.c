@@ -8,6 +8,7 @@
  */
 #include "profile_keys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct profile_mode modes[] = {
