@@ -25,6 +25,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "host-tools"))
+from slate_lib.cuts import image
+
 BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")
 
 WRAPPER = """#!/bin/bash
@@ -49,9 +52,7 @@ def overlay(folder: Path) -> Path:
     return folder
 
 
-INSTANT = [f"--set={key}" for key in (
-    "timing.cmd_ns=0", "timing.read_ns=1", "timing.program_ns=1", "timing.erase_ns=1",
-    "timing.bus_ps_per_byte=0", "ftl.map_ns=0", "ftl.buffer_ns=0", "ftl.overhead_ns=0")]
+INSTANT = [f"--set={setting}" for setting in image.INSTANT]
 
 
 def job_seconds(build: Path, out: Path, extra: list[str]) -> float:
