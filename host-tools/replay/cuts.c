@@ -7,7 +7,7 @@
  * The drive is ephemeral, so its file is mapped privately, and a copy changes pages of its own alone. A copy never
  * reads from the trace, whose files' positions it shares with the process: it ends at the cut.
  *
- * Cost of a cut: a mount, and the reads and writes of the drive's capacity.
+ * Cost of a cut: a mount, reads of the drive's capacity, and writes of what differs from the cut before.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -17,12 +17,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "slate_power.h"
 
 #define PART (UINT64_C(128) << 10) /* bytes of a read */
+#define BLOCK UINT64_C(512) /* bytes: a drive's capacity is a multiple */
 
 struct line {
 	uint64_t ns, seed;
@@ -90,27 +93,46 @@ uint64_t cuts_next_ns(const struct cuts *c)
 	return c && c->at < c->count ? c->line[c->at].ns : REPLAY_NEVER;
 }
 
+/* Write the blocks of `data` that differ from those of the file, `old` (NULL: none is there), at this offset. */
+static bool write_changes(int fd, const unsigned char *data, const unsigned char *old, uint64_t bytes, uint64_t offset)
+{
+	for (uint64_t at = 0, end; at < bytes; at = end) {
+		bool same = old && !memcmp(data + at, old + at, BLOCK);
+
+		end = at + BLOCK;
+		while (end < bytes && (old && !memcmp(data + end, old + end, BLOCK)) == same)
+			end += BLOCK;
+		errno = ENOSPC;		/* if it writes a part */
+		if (!same && pwrite(fd, data + at, end - at, (off_t)(offset + at)) != (ssize_t)(end - at))
+			return false;
+	}
+	return true;
+}
+
 /*
- * Write what the drive has to the file. The drive has its power. A file that is there is written in place: the room of
- * another cut's image, which the caller does not need any more, costs less than new pages.
+ * Write what the drive has to the file. The drive has its power. If a file of this size is there, another cut's image
+ * that the caller does not need any more, only what differs is written: a check that syncs the file then waits for
+ * that alone.
  */
 static int write_image(struct replay *r, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	unsigned char *data = malloc(PART);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	unsigned char *data = malloc(PART), *old = MAP_FAILED;
 	struct trace_row row = { .op = TRACE_READ };
-	bool good = fd >= 0;
+	struct stat s;
+	bool good = fd >= 0 && !fstat(fd, &s), sized = good && (uint64_t)s.st_size == r->capacity;
 
 	SSD_ASSERT(data);
+	if (sized)
+		old = mmap(NULL, r->capacity, PROT_READ, MAP_SHARED, fd, 0);
 	for (; good && row.offset < r->capacity; row.offset += row.bytes) {
 		row.bytes = r->capacity - row.offset < PART ? r->capacity - row.offset : PART;
 		memset(data, 0, PART);
 		engine_release(r, engine_one(r, &row, data));
-		errno = ENOSPC;		/* if it writes a part */
-		good = write(fd, data, row.bytes) == (ssize_t)row.bytes;
+		good = write_changes(fd, data, old == MAP_FAILED ? NULL : old + row.offset, row.bytes, row.offset);
 	}
 	free(data);
-	good = good && !ftruncate(fd, (off_t)r->capacity);
+	good = good && (sized || !ftruncate(fd, (off_t)r->capacity));
 	if (fd >= 0)
 		good = !close(fd) && good;
 	return good ? 0 : replay_fail(REPLAY_FAILED, "%s: %s: make room, or name another file in --cuts", path,

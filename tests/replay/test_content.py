@@ -129,6 +129,28 @@ class Cut(Case):
                 self.assertEqual(image.read_bytes(), (self.folder / "x.img").read_bytes())
                 self.assertEqual(image.read_bytes(), Path(f"{image}.copy").read_bytes())
 
+    def test_an_image_over_another(self) -> None:
+        """What a file has before the cut, and how long it is, does not matter: blocks that differ are written."""
+        made, image = self.folder / "made.slate", self.folder / "cut.img"
+        self.call("--profile", TINY, "--drive", made, self.file("none.content", make([])))
+        cuts = self.file("cuts", f"{10**9} 7 {image}\n")
+        words = ("--drive", made, "--ephemeral", "--open", "--cuts", cuts, self.trace)
+        self.call(*words)
+        right = image.read_bytes()
+        self.assertEqual(right[:4096], A[:512] + B[:3072] + A[3584:])
+        for before in (
+            bytes(len(right)),
+            b"x" * len(right),
+            right[:512] + b"x" + right[513:],
+            right[:-1] + b"x",
+            right[:-512],
+            right + b"x",
+            b"",
+        ):
+            image.write_bytes(before)
+            self.call(*words)
+            self.assertEqual(image.read_bytes(), right)
+
     def test_a_disk_takes_a_part(self) -> None:
         """An image is written in parts of 131,072 bytes, and the file takes 200,000: the second write is short."""
         made, image = self.folder / "made.slate", self.folder / "cut.img"
