@@ -365,8 +365,6 @@ class Campaigns(unittest.TestCase):
             (("--work", SCRIPT, "--check", "/"), "--check /: Is a directory"),
             (("--work", SCRIPT, "--check", SCRIPT, "--file", "nothere"), "--file nothere: No such file"),
             (("--per-boot", "65"), "--per-boot 65: out of range"),
-            (("--survey", "nothere"), "--survey nothere: no such file"),
-            (("--survey", SCRIPT, "--cut-at", "1s"), "--cut-at with --survey"),
             (("--shrink",), "--shrink without --id"),
             (("--states", "4"), "--states: counts subsets of unflushed writes"),
             (("--states", "1", "--kind", "subset"), "--states 1: out of range"),
@@ -405,6 +403,17 @@ class Campaigns(unittest.TestCase):
             (("--cut-at", "1s,2s", "--id", "1:2"), "--id 1:2: --cut-at names 2 time(s), from 1:0 on"),
         ):
             self.refused(words, said)
+
+    def test_refused_in_a_survey(self) -> None:
+        """A survey replays a recording, so it takes no option of guests, checks and kinds."""
+        for words, said in (
+            (("nothere",), "--survey nothere: no such file"),
+            ((SCRIPT, "--cut-at", "1s"), "--cut-at with --survey"),
+            ((SCRIPT, "--check-in-slate"), "--check-in-slate with --survey"),
+            ((SCRIPT, "--kind", "subset"), "--kind with --survey"),
+            ((SCRIPT, "--per-boot", "2"), "--per-boot with --survey"),
+        ):
+            self.refused(("--survey", *words), said)
 
     def test_refused_on_zones(self) -> None:
         zones = ("--profile", "zns-small", "--work", SCRIPT, "--check", SCRIPT)

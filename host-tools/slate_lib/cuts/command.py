@@ -263,6 +263,15 @@ def options_of(args: argparse.Namespace) -> list[str]:
     return [*words, "--seed", args.seed, *(["--take", args.take] if args.take else ["--kind", args.kind])]
 
 
+def check_survey(args: argparse.Namespace) -> None:
+    """Refuse the options that --survey would not heed."""
+    for option in OPTIONS:
+        if option.dest in survey.HEEDS or getattr(args, option.dest) in (None, False, [], option.default):
+            continue
+        raise SlateError(f"{option.name} with --survey: it replays a recording, without a guest",
+                         "leave one of them out")  # fmt: skip
+
+
 def count_of(args: argparse.Namespace) -> int:
     """Return the number of cuts."""
     return int(number("count", args.count or "100", 1, 10**6))
@@ -321,10 +330,7 @@ def run(args: argparse.Namespace) -> int:
     if args.cut_at == "":
         raise SlateError("--cut-at is empty", "give times such as 120ms, or mark:WORDS+200us")
     if args.survey:
-        for name in ("fs", "ready", "work", "check", "make", "image", "id", "cut_at", "take", "keep", "log", "json"):
-            if getattr(args, name):
-                raise SlateError(f"--{name.replace('_', '-')} with --survey: it replays a recording, without a guest",
-                                 "leave one of them out")  # fmt: skip
+        check_survey(args)
         return survey.run(args, states_of(args))
     if args.stop and args.id:
         raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")

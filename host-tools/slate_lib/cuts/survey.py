@@ -20,6 +20,7 @@ from ..shape import Json
 from ..values import check_settings, number
 from .files import replayed, work_folder
 
+HEEDS = ("survey", "count", "seed", "profile", "set", "age", "states")  # options
 CLASSES = ("none", "all", "prefix", "prefix, and part of the next", "other")
 
 
