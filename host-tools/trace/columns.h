@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * columns.h - text formats of fixed columns. Each is a row of the table in columns.c, or the user's own.
+ * columns.h - text formats of fixed columns. Each is a row of the table in columns.c, or the user's own
+ * (columns_own.c).
  */
 #ifndef SLATE_TRACE_COLUMNS_H
 #define SLATE_TRACE_COLUMNS_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #define COLUMNS_MAX 32u
-#define COLUMNS_WORDS_MAX 8u
+#define COLUMNS_WORDS_MAX 16u
 #define COLUMNS_WORD_BYTES 16u
 #define COLUMNS_BLANKS ' '		/* as separator: any number of blanks and tabs */
 #define COLUMNS_TABLE '\x1f'		/* separator of the lines that a table becomes: table.h */
@@ -24,6 +25,7 @@ enum column_role {
 	COLUMN_VERSION,			/* 1 or 2, without use */
 	COLUMN_TIME,			/* in any decimal form */
 	COLUMN_WHOLE_TIME,
+	COLUMN_ISO_TIME,		/* ISO 8601 with its date: parse_iso.c */
 	COLUMN_OP,			/* one of the words */
 	COLUMN_FLAGS,			/* hexadecimal; bit 0: a read, not a write */
 	COLUMN_OFFSET, COLUMN_BYTES,
@@ -63,6 +65,7 @@ struct trace_columns {
 	uint8_t needed, columns;	/* columns that a row must have, and that it may have */
 	bool more;			/* it may have further ones, which are ignored */
 	uint8_t op;			/* without COLUMN_OP and COLUMN_FLAGS: operation of all rows */
+	uint32_t bytes;			/* without COLUMN_BYTES: size of all rows */
 	bool pass_others;		/* rows of other operations are passed over */
 	uint8_t words;
 	struct columns_word word[COLUMNS_WORDS_MAX];

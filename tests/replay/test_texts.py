@@ -5,9 +5,11 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import tarfile
 import unittest
 import zipfile
+from datetime import datetime, timedelta
 from typing import Any
 
 from support import TINY, Case
@@ -64,6 +66,73 @@ class Texts(Case):
             self.refused("--profile", TINY, "--format", "csv:op=read,offset=1,bytes=2", self.file("a", f"{offset},1\n"),
                          words=("offset (column 1) is no whole number",), code=1)
 
+    def test_volumes_with_decimals(self) -> None:
+        """pandas writes a column of whole numbers as decimals if a value is missing elsewhere."""
+        how = ("--format", "csv:op=1:r/w,offset=2,bytes=3,volume=4", "--device")
+        path = self.file("a", "r,0.0,512.0,0.0\nr,512.0,512.0,7.0\n")
+        for volume, offset in ((0, 0), (7, 512)):
+            self.assertEqual(self.requests(*how, volume, path), [("read", offset, 512)])
+
+    def test_several_words(self) -> None:
+        """Kernel traces have R, RA and RM for reads, W and WS for writes."""
+        how = "op=1:r+ra+rm/w+ws/d/ff+f,offset=2,bytes=3"
+        text = "R,0,512\nRA,512,512\nrm,1024,512\nW,0,512\nWS,512,512\nD,0,1024\nFF,,\nF,,\n"
+        self.assertEqual([row[:3] for row in self.of(text, how)],
+                         [("read", 0, 512), ("read", 512, 512), ("read", 1024, 512), ("write", 0, 512),
+                          ("write", 512, 512), ("trim", 0, 1024), ("flush", 0, 0), ("flush", 0, 0)])  # fmt: skip
+        path = self.file("a", "N,0,512\n")
+        for words, said in (
+            ("r+ra/w", "op (column 1) is not r (read) or ra (read) or w (write)"),
+            ("r+/w", "op=1:r+/w: takes up to 16 words of up to 15 characters for read/write/trim/flush"),
+            ("+".join("abcdefghijklmnopq"), "takes up to 16 words"),
+            ("r/w/t/f/x", "takes up to 16 words"),
+        ):
+            self.refused("--profile", TINY, "--format", f"csv:op=1:{words},offset=2,bytes=3", path, words=(said,),
+                         code=1 if words == "r+ra/w" else 2)  # fmt: skip
+
+    def test_one_size(self) -> None:
+        """Traces of pages name no size: each request has the same."""
+        self.assertEqual(self.of("r,1\nw,3\n", "op=1:r/w,offset=2*4096,bytes=*4096"),
+                         [("read", 4096, 4096, 0), ("write", 12288, 4096, 0)])
+        self.assertEqual(self.of("r,1\nf,\n", "op=1:r/w/t/f,offset=2*4096,bytes=*4096")[1], ("flush", 0, 0, 0))
+        for value in ("*0", "*", "*x", "*4096*2", "*1073741825"):
+            self.refused("--profile", TINY, "--format", f"csv:op=1:r/w,offset=2,bytes={value}", self.file("a", "r,0\n"),
+                         words=("or one size, bytes=*4096",), code=2)  # fmt: skip
+
+    def test_iso_8601(self) -> None:
+        """Times with their dates are exact to the nanosecond; dates are drawn, and Python's calendar is the judge."""
+        how = "time=1:iso,op=read,offset=2,bytes=3"
+
+        def later(first: str, second: str) -> int:
+            return int(self.of(f"{first},0,512\n{second},0,512\n", how)[1][3])
+
+        for first, second, ns in (
+            ("2023-12-31T23:59:59.5Z", "2024-01-01T00:00:00.25+00:00", 750_000_000),
+            ("2024-02-28 23:59:59", "2024-02-29 00:00:00.000000001", 1_000_000_001),
+            ("2024-02-29T23:59:59z", "2024-03-01t00:00:00z", 10**9),
+            ("2100-02-28T23:59:59", "2100-03-01T00:00:00", 10**9),
+            ("2000-02-28T23:59:59", "2000-03-01T00:00:00", 86_401 * 10**9),
+            ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z", 0),
+            ("2026-12-01T10:00:00+01:30", "2026-12-01T05:00:00-0400", 30 * 60 * 10**9),
+            ("2026-12-01T10:00:00.1234567891Z", "2026-12-01T10:00:00.1234567899+00", 0),
+            ("1970-01-01T00:00:00", "1970-01-01T00:00:01", 10**9),
+            ("2554-07-21T23:34:32", "2554-07-21T23:34:33.709551615", 1_709_551_615),
+        ):
+            with self.subTest(second):
+                self.assertEqual(later(first, second), ns)
+        epoch = datetime(1970, 1, 1)
+        for seed in range(20):
+            days = sorted(random.Random(seed).randrange(0, 50_000) for _ in range(2))
+            words = [f"{epoch + timedelta(days=day):%Y-%m-%dT%H:%M:%S}" for day in days]
+            self.assertEqual(later(*words), (days[1] - days[0]) * 86_400 * 10**9, f"seed {seed}: {words}")
+        for text in ("2023-02-29T00:00:00", "2100-02-29T00:00:00", "2023-13-01T00:00:00", "2023-00-01T00:00:00",
+                     "2023-04-31T00:00:00", "2023-04-00T00:00:00", "1969-12-31T23:59:59", "2554-07-21T23:34:33.71",
+                     "1970-01-01T00:00:00+01:00", "2023-01-01T24:00:00", "2023-01-01T00:60:00", "2023-01-01T00:00:61",
+                     "2023-01-01T00:00:00.", "2023-01-01T00:00", "2023-01-01", "2023-01-01T00:00:00+1",
+                     "2023-01-01T00:00:00+15:00", "2023-01-01T00:00:00Zx", "20230101T000000", ""):  # fmt: skip
+            self.refused("--profile", TINY, "--format", f"csv:{how}", self.file("a", f"{text},0,512\n"),
+                         words=("time (column 1) is no time such as 2026-12-01T09:30:00.25Z",), code=1)  # fmt: skip
+
     def test_windows_event_trace(self) -> None:
         """Columns of Microsoft's production traces; times in us."""
         text = (
@@ -78,7 +147,10 @@ class Texts(Case):
         how = "time=1us,op=2:r/w/t/f,offset=3,bytes=4"
         self.assertEqual(self.of("5,w,4096,512\n6,f,,\n7,F, ,0\n", how),
                          [("write", 4096, 512, 0), ("flush", 0, 0, 1000), ("flush", 0, 0, 2000)])
-        for row, name in (("5,w,,512", "offset (column 3)"), ("5,w,4096,", "bytes (column 4)"), ("5,f,x,", "offset")):
+        self.assertEqual(self.of('5,w,4096,512\n"6","f","",""\n', how),
+                         [("write", 4096, 512, 0), ("flush", 0, 0, 1000)])
+        for row, name in (("5,w,,512", "offset (column 3)"), ("5,w,4096,", "bytes (column 4)"), ("5,f,x,", "offset"),
+                          ("5,w,,", "offset (column 3)"), ('5,w,"""",512', "offset (column 3)")):  # fmt: skip
             self.refused("--profile", TINY, "--format", "csv:" + how, self.file("a", row),
                          words=(f"{name}",), code=1)
 
