@@ -400,7 +400,7 @@ def _simplessd20(d: Drive) -> None:
     _geometry(d, tuple(f"pal.{name}" for name in names))
     _free_spare(d)
     rate, width = d.divisor("pal.DMASpeed") * 2**20, d.divisor("pal.DMAWidth")  # so SimpleSSD counts MT/s
-    d.set("timing.cmd_ns", 7 * 8 * 10**9 / (rate * width), "seven cycles of the bus, as in SimpleSSD's pal/config.cc")
+    d.set("timing.cmd_ns", 7 * 8 * 10**9 / (rate * width), "seven bytes on the bus, as in SimpleSSD's pal/config.cc")
     reads, programs = ([f"pal.{kind}{what}" for kind in ("LSB", "CSB", "MSB")] for what in ("Read", "Write"))
     _simplessd2_flash(d, "pal.", int(d.number("pal.NANDType")) + 1, reads, programs, "pal.Erase")
     _simplessd2_rest(d, rate, width, "ftl.GCThreshold", "ftl.OverProvisioningRatio")
@@ -604,8 +604,7 @@ def read(path: Path) -> Drive:
 def _lines(drive: Drive, name: str, source: str) -> Iterator[str]:
     """Return the profile's lines, in what a profile's line has room for."""
     for line in _whole_lines(drive, name, source):
-        room = MOST_LINE_BYTES - (len(line.encode()) - len(line))
-        yield line[:room]
+        yield line.encode()[:MOST_LINE_BYTES].decode(errors="ignore")  # no part of a character
 
 
 def _whole_lines(drive: Drive, name: str, source: str) -> Iterator[str]:
