@@ -23,9 +23,10 @@ log=$OUT/fs-test.log
 make_tree()
 {
 	mkdir -p "$src"
+	between=$(filler)
 	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 		mkdir -p "$src/d$((i % 4))"
-		seq -s "$(filler)" $((i * 1000000)) $((i * 1000000 + i * i * 6)) >"$src/d$((i % 4))/file$i"
+		seq -s "$between" $((i * 1000000)) $((i * 1000000 + i * i * 6)) >"$src/d$((i % 4))/file$i"
 	done
 	mkdir -p "$src/programs"
 	cp /usr/bin/busybox /usr/bin/nvme /usr/bin/fio /usr/bin/mkfs.xfs "$src/programs/"
