@@ -3,6 +3,7 @@
 
 import asyncio
 import hashlib
+import os
 import subprocess
 import tempfile
 import unittest
@@ -89,6 +90,35 @@ class Drives(unittest.TestCase):
         options = found.options("work", Path("/d/cut0.slate"), {})
         self.assertEqual([one.drive for one in options.drives], [Path("/d/cut0.slate"), Path("/d/cut0-1.slate")])
         self.assertEqual([one.profile for one in options.drives], [one.profile for one in found.base.drives])
+
+    def test_equal_drives(self) -> None:
+        """Bytes differ wherever one file stores some; holes are zeroes; the controller's events do not count."""
+        size, stored = 8 << 20, (0, files.EVENTS[0] - 1, files.EVENTS[1], 5 << 20, (8 << 20) - 1)
+        with tempfile.TemporaryDirectory(prefix="slate-") as name:
+            one, other = Path(name, "one"), Path(name, "other")
+
+            def put(path: Path, bytes_at: dict[int, bytes]) -> None:
+                with open(path, "wb") as file:
+                    file.truncate(size)
+                    for at, data in bytes_at.items():
+                        file.seek(at)
+                        file.write(data)
+
+            put(one, dict.fromkeys(stored, b"x"))
+            put(other, dict.fromkeys(stored, b"x") | {1 << 20: bytes(1 << 20)})
+            self.assertTrue(files.same_drives(one, other))
+            put(other, dict.fromkeys((*stored, files.EVENTS[0], files.EVENTS[1] - 1), b"x"))
+            self.assertTrue(files.same_drives(one, other))
+            for at in stored:
+                for data in (b"y", b"\0"):
+                    put(other, dict.fromkeys(stored, b"x") | {at: data})
+                    self.assertFalse(files.same_drives(one, other), (at, data))
+                put(other, {where: b"x" for where in stored if where != at})
+                self.assertFalse(files.same_drives(one, other), at)
+                self.assertFalse(files.same_drives(other, one), at)
+            put(other, dict.fromkeys(stored, b"x"))
+            os.truncate(other, size + 1)
+            self.assertFalse(files.same_drives(one, other))
 
     def test_a_cut_begins_with_copies_of_all(self) -> None:
         with tempfile.TemporaryDirectory() as name:
