@@ -69,7 +69,10 @@ def processes_of(folder: Path) -> list[int]:
 class GuestTest(unittest.TestCase):
     """Each test has its own folder, kept until the next run."""
 
-    kernel = "small"  # boots in half the time; "debian": what people run
+    # The small kernel boots in each run. Debian's begins from a snapshot, which takes some 2 s of processor time less,
+    # but its I/O costs more (docs/results/bench/building.md): a test of little work names "debian", as does one of
+    # what people run.
+    kernel = "small"
 
     def setUp(self) -> None:
         name = self.id().split(".", 1)[1]

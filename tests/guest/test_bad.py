@@ -91,7 +91,7 @@ class Job(GuestTest):
     def test_script_that_fails(self) -> None:
         script = self.folder / "fail.sh"
         script.write_text("echo the reason\nexit 5\n", encoding="utf-8")
-        self.refused("--cmd", script, code=1, words=("fail.sh", "status 5", "the reason"))
+        self.refused("--kernel", "debian", "--cmd", script, code=1, words=("fail.sh", "status 5", "the reason"))
 
 
 class Guest(GuestTest):

@@ -9,7 +9,9 @@ from support import HERE, GuestTest, Result
 
 
 class Sanitize(GuestTest):
-    """Boot once; sanitize.sh stores the output of nvme-cli."""
+    """Run one guest; sanitize.sh stores the output of nvme-cli."""
+
+    kernel = "debian"
 
     def state(self, result: Result, name: str) -> tuple[int, str, int]:
         """Return progress, state and the bit Global Data Erased of a log."""

@@ -16,7 +16,6 @@ TEXT = """\
 title = "Reads of an aged drive"
 [run]
 profile = "small"
-kernel = "small"
 job = "reads.fio"
 env.DEPTH = "{depth}"
 [axes]
