@@ -11,7 +11,7 @@
 #define FORM_STEP 0x9e3779b97f4a7c15u	/* 2^64 divided by the golden ratio */
 #define FORM_ALIGN 512u			/* both functions take multiples of so many bytes */
 
-/* Two words: every processor has registers of this size, so no vector goes through memory. */
+/* Two words: of longer vectors gcc 12 keeps some on the stack unless it may use AVX. */
 typedef uint64_t form_words __attribute__((vector_size(16), aligned(1), may_alias));
 
 static inline void form_make(void *to, uint32_t bytes, uint64_t first, uint64_t step)

@@ -7,7 +7,7 @@
  * The drive is ephemeral, so its file is mapped privately, and a copy changes pages of its own alone. A copy never
  * reads from the trace, whose files' positions it shares with the process: it ends at the cut.
  *
- * Cost of a cut: a mount, reads of the drive's capacity, and writes of what differs from the cut before.
+ * Cost of a cut: a mount, reads of the drive's capacity, and writes of what differs from the image there.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -110,9 +110,9 @@ static bool write_changes(int fd, const unsigned char *data, const unsigned char
 }
 
 /*
- * Write what the drive has to the file. The drive has its power. If a file of this size is there, another cut's image
- * that the caller does not need any more, only what differs is written: a check that syncs the file then waits for
- * that alone.
+ * Write what the drive has to the file. The drive has its power. A file of this size that is there is an earlier cut's
+ * image, perhaps changed by its check. Only blocks that differ from it are written, so a check that syncs the file
+ * waits for few. The file stays mapped: this process ends, or becomes the check's.
  */
 static int write_image(struct replay *r, const char *path)
 {

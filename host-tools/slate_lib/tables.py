@@ -5,9 +5,9 @@
     tables.py write parquet|arrow FILE                     make the file of the lines on standard input
 
 COLUMN is a name, or a number from 1 on. A line has the named columns, separated by the character 31; a null is empty.
-Forms: "text" (an operation, a volume's name), "number" (whole), "time" (a number whose unit the user named), and
-"stamp" (a type that has a unit: it becomes nanoseconds). Without columns the file must be one that "write" makes, and
-the lines are those of Slate's native form.
+Forms: "text" (an operation, a volume's name), "number" (whole), "time" (a number whose unit the user named), "stamp" (a
+type that has a unit: it becomes nanoseconds), and "iso" (text of a date and time). Without columns the file must be one
+that "write" makes, and the lines are those of Slate's native form.
 
 It is a program of its own, because pyarrow is large and in an environment of its own. It holds a batch of rows when it
 reads and a row group when it writes. If it fails, the last line on standard error is the reason.
@@ -167,6 +167,14 @@ def _text(name: str, found: Any) -> Values:
     return _printed
 
 
+def _iso(name: str, found: Any) -> Values:
+    if not _is_text(_value_type(found)):
+        raise SlateError(
+            f"column '{name}' is {found}, but :iso is for text: write time={name} for a timestamp, or time={name}:us"
+        )
+    return _printed
+
+
 def _number(name: str, found: Any) -> Values:
     kind = _value_type(found)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):  # pandas makes them of whole numbers with nulls
@@ -199,7 +207,8 @@ def _time(name: str, found: Any) -> Values:
 def _stamp(name: str, found: Any) -> Values:
     kind = _value_type(found)
     if not (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)):
-        raise SlateError(f"column '{name}' is {found}, which has no unit: give it, as in time={name}:us")
+        iso = f", or time={name}:iso" if _is_text(kind) else ""
+        raise SlateError(f"column '{name}' is {found}, which has no unit: give it, as in time={name}:us{iso}")
     factor = pa.scalar(NS[kind.unit], pa.int64())
 
     def values(array: Any) -> Any:
@@ -211,7 +220,8 @@ def _stamp(name: str, found: Any) -> Values:
     return values
 
 
-FORMS: dict[str, Callable[[str, Any], Values]] = {"text": _text, "number": _number, "time": _time, "stamp": _stamp}
+FORMS: dict[str, Callable[[str, Any], Values]] = {"text": _text, "number": _number, "time": _time, "stamp": _stamp,
+                                                  "iso": _iso}  # fmt: skip
 
 
 def _chosen(schema: Any, items: list[str]) -> list[Column]:
@@ -221,7 +231,7 @@ def _chosen(schema: Any, items: list[str]) -> list[Column]:
         form, _, word = item.partition("=")
         index = _index(schema, word)
         field = schema.field(index)
-        found.append(Column(index, FORMS[form](schema.names[index], field.type), form == "text"))
+        found.append(Column(index, FORMS[form](schema.names[index], field.type), form in ("text", "iso")))
     return found
 
 

@@ -25,11 +25,6 @@
 
 #include "parse.h"
 
-#define TIME_100NS 2
-#define TIME_US 3
-#define TIME_MS 6
-#define TIME_S 9
-
 #define READ_WRITE(READ, WRITE) .words = 2, .word = { { READ, TRACE_READ }, { WRITE, TRACE_WRITE } }
 
 static const struct trace_columns table[TRACE_NFORMATS] = {
@@ -132,12 +127,9 @@ static const char *unit_name(int unit)
 
 const char *columns_time_unit(const struct trace_columns *f)
 {
-	for (unsigned int i = 0; i < f->columns; i++) {
+	for (unsigned int i = 0; i < f->columns; i++)
 		if (f->column[i].role == COLUMN_TIME || f->column[i].role == COLUMN_WHOLE_TIME)
 			return unit_name(f->column[i].unit);
-		if (f->column[i].role == COLUMN_ISO_TIME)
-			return "ISO 8601";
-	}
 	return "none";
 }
 
@@ -154,6 +146,8 @@ static void list_words(const struct trace_columns *f, char *out, size_t room)
 		if (f->word[i].op != COLUMNS_PASSED)
 			at += (size_t)snprintf(out + at, room - at, "%s%s (%s)", i ? " or " : "", f->word[i].text,
 					       ops[f->word[i].op]);
+	if (at >= room)
+		memcpy(out + room - 4, "...", 4);
 }
 
 static void list_names(const struct trace_columns *f, char *out, size_t room)
@@ -188,7 +182,7 @@ static void tell_value(const struct trace_columns *f, const struct column *c, ch
 			 c->role == COLUMN_TIME ? "number" : "whole number", unit_name(c->unit));
 		return;
 	case COLUMN_ISO_TIME:
-		snprintf(out, room, "no time such as 2026-12-01T09:30:00.25Z, from 1970 to 2554");
+		snprintf(out, room, "no date and time such as 2026-12-01T09:30:00.25Z, from 1970 to July 2554");
 		return;
 	case COLUMN_OP:
 		snprintf(out, room, "not ");
@@ -329,20 +323,21 @@ static bool take_hex(const char **s, const char *end, uint64_t *out)
 	return *s != begin;
 }
 
-/* Take a whole number, which may be hexadecimal (0x1000) or have decimals of zero (8.0). */
-static bool take_whole(const char **s, const char *end, uint64_t *out)
+/* Skip decimals of zero, as in 8.0: programs write them of whole numbers. */
+static void skip_zeroes(const char **s, const char *end)
 {
-	if (!(is_hex(*s, end) ? take_hex(s, end, out) : take_u64(s, end, out)))
-		return false;
 	if (*s < end && **s == '.')
 		for ((*s)++; *s < end && **s == '0'; (*s)++)
 			;
-	return true;
 }
 
+/* Take a whole number of units of `unit` bytes, which may be hexadecimal (0x1000) or have decimals of zero (8.0). */
 static bool take_bytes(const char **s, const char *end, uint64_t unit, uint64_t *out)
 {
-	return take_whole(s, end, out) && !__builtin_mul_overflow(*out, unit, out) && *out <= TRACE_BYTES_MAX;
+	if (!(is_hex(*s, end) ? take_hex(s, end, out) : take_u64(s, end, out)))
+		return false;
+	skip_zeroes(s, end);
+	return !__builtin_mul_overflow(*out, unit, out) && *out <= TRACE_BYTES_MAX;
 }
 
 /* Take a column without the separator behind it. */
@@ -365,7 +360,7 @@ static bool take_value(struct parse *p, const struct column *c, const char **s, 
 	case COLUMN_WHOLE_TIME:
 		return take_whole_time(s, end, c->unit, &row->at_ns);
 	case COLUMN_ISO_TIME:
-		return take_iso(s, end, &row->at_ns);
+		return take_iso(s, end, p->columns->separator != COLUMNS_BLANKS, &row->at_ns);
 	case COLUMN_OP:
 		return take_op(p->columns, s, end, op);
 	case COLUMN_FLAGS:
@@ -378,7 +373,10 @@ static bool take_value(struct parse *p, const struct column *c, const char **s, 
 	case COLUMN_BYTES:
 		return take_bytes(s, end, (uint64_t)c->unit, &row->bytes);
 	case COLUMN_VOLUME:
-		return take_whole(s, end, &row->device);
+		if (!take_u64(s, end, &row->device))
+			return false;
+		skip_zeroes(s, end);
+		return true;
 	case COLUMN_NAMED_VOLUME:
 		*s = text_end(*s, end, p->columns->separator);
 		return *s != begin && parse_name(p, begin, (size_t)(*s - begin), &row->device);
@@ -441,6 +439,14 @@ static bool take_quoted(struct parse *p, const struct column *c, const char **s,
 	return take_value(p, c, &in, close, row, op) && skip_blanks(in, close) == close;
 }
 
+/* Skip a value of blanks alone, in double quotes or not. */
+static const char *skip_empty(const char *s, const char *end, char separator)
+{
+	const char *close = s < end && *s == '"' ? skip_blanks(s + 1, end) : end;
+
+	return close < end && *close == '"' ? skip_to_value(close + 1, end, separator) : s;
+}
+
 /* Take a column. A flush needs no offset and no size: *empty is the number of the first empty one, from 1 on. */
 static bool take_column_of(struct parse *p, unsigned int i, const char **s, const char *end, struct trace_row *row,
 			   uint8_t *op, unsigned int *empty)
@@ -450,7 +456,7 @@ static bool take_column_of(struct parse *p, unsigned int i, const char **s, cons
 	bool good;
 
 	if (separator != COLUMNS_BLANKS && (c->role == COLUMN_OFFSET || c->role == COLUMN_BYTES)) {
-		const char *at = end - *s > 1 && !memcmp(*s, "\"\"", 2) ? *s + 2 : *s;
+		const char *at = skip_empty(*s, end, separator);
 
 		if (at == end || *at == separator) {
 			*s = at;

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TIME_100NS 2			/* units of time: powers of ten of a nanosecond */
+#define TIME_US 3
+#define TIME_MS 6
+#define TIME_S 9
 #define COLUMNS_MAX 32u
 #define COLUMNS_WORDS_MAX 16u
 #define COLUMNS_WORD_BYTES 16u
@@ -51,6 +55,7 @@ enum column_form {
 	COLUMN_AS_NUMBER,		/* whole */
 	COLUMN_AS_TIME,			/* a number, with the user's unit */
 	COLUMN_AS_STAMP,		/* a type that has a unit; it becomes ns */
+	COLUMN_AS_ISO,			/* text of a date and time */
 };
 
 struct column_source {			/* of a table */

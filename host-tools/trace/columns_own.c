@@ -8,10 +8,6 @@
 
 #include "parse.h"
 
-#define TIME_US 3
-#define TIME_MS 6
-#define TIME_S 9
-
 struct draft {
 	struct trace_columns *out;
 	const char *kind;
@@ -101,25 +97,35 @@ static bool find_time_unit(const char *text, int *unit)
 	return false;
 }
 
-/* Take the words of each operation: a slash goes on to the next operation, a plus to its next word. */
+static bool has_word(const struct trace_columns *f, const char *word)
+{
+	for (unsigned int i = 0; i < f->words; i++)
+		if (!strcmp(f->word[i].text, word))
+			return true;
+	return false;
+}
+
+/* Take the words of each operation: a slash goes on to the next operation, a plus to another word of this one. */
 static bool add_words(const struct draft *d, const char *item, const char *text)
 {
-	uint8_t op = TRACE_READ;
+	char after = '/';
 
-	do {
-		struct columns_word *w = &d->out->word[d->out->words];
+	for (uint8_t op = TRACE_READ; after; text++) {
+		struct columns_word w = { .op = op };
 		size_t len = strcspn(text, "/+");
 
 		if (op > TRACE_FLUSH || d->out->words == COLUMNS_WORDS_MAX || !len || len >= COLUMNS_WORD_BYTES)
-			return refuse(d, item, "takes up to 16 words of up to 15 characters for "
+			return refuse(d, item, "takes up to 16 words of 1 to 15 characters for the four operations "
 				      "read/write/trim/flush, such as op=2:r/w, or op=2:r+ra/w for two words of reads");
 		for (size_t i = 0; i < len; i++)
-			w->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
-		w->op = op;
-		d->out->words++;
-		op += text[len] == '/';
-		text += len + (text[len] != 0);
-	} while (*text);
+			w.text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+		if (has_word(d->out, w.text))
+			return refuse(d, item, "has a word twice, in lower or upper case: give it once");
+		d->out->word[d->out->words++] = w;
+		text += len;
+		after = *text;
+		op += after == '/';
+	}
 	return true;
 }
 
@@ -181,7 +187,7 @@ static bool set_time(const struct draft *d, const char *item, const char *value)
 	if (d->out->table && !*place.rest)
 		return set_role(d, item, &place, COLUMN_TIME, unit, COLUMN_AS_STAMP);
 	if (!strcmp(place.rest, ":iso"))
-		return set_role(d, item, &place, COLUMN_ISO_TIME, unit, COLUMN_AS_TEXT);
+		return set_role(d, item, &place, COLUMN_ISO_TIME, unit, COLUMN_AS_ISO);
 	if (!find_time_unit(place.rest + (d->out->table && *place.rest == ':'), &unit))
 		return refuse(d, item, d->out->table ?
 			      "takes a column, and its unit (ps, ns, us, ms, s, *10 or *100 of one) unless its type "
@@ -272,7 +278,7 @@ bool columns_parse(struct trace_columns *out, const char *kind, const char *text
 {
 	const struct draft d = { out, kind, err, room };
 	const char *const begin = text;
-	char item[COLUMNS_NAME_BYTES + 64];
+	char item[COLUMNS_NAME_BYTES + COLUMNS_WORDS_MAX * COLUMNS_WORD_BYTES + 64];
 
 	*out = (struct trace_columns){ .separator = ',', .more = true, .op = COLUMNS_PASSED };
 	if (strcmp(kind, "csv") != 0) {
@@ -285,7 +291,7 @@ bool columns_parse(struct trace_columns *out, const char *kind, const char *text
 
 		snprintf(item, sizeof(item), "%.*s", (int)(len < sizeof(item) ? len : sizeof(item) - 1), text);
 		if (len >= sizeof(item))
-			return refuse(&d, item, "is too long");
+			return refuse(&d, item, "is longer than any item");
 		if (is_repeated(begin, text, item))
 			return refuse(&d, item, "an item of this name is there already: give it once");
 		if (!set_item(&d, item))

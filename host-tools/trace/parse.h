@@ -74,8 +74,8 @@ parse_record parse_blktrace, parse_vscsi, parse_oracle;
  */
 bool parse_name(struct parse *p, const char *word, size_t len, uint64_t *number);
 
-/* Take a time of ISO 8601 with its date, as ns since 1970: parse_iso.c. */
-bool take_iso(const char **s, const char *end, uint64_t *ns);
+/* Take a time of ISO 8601 with its date, as ns since 1970 (parse_iso.c). blank: a blank may stand for its T. */
+bool take_iso(const char **s, const char *end, bool blank, uint64_t *ns);
 
 /* ---- pieces of a line ------------------------------------------------------ */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * parse_iso.c - times of ISO 8601 with their date, such as 2026-12-01T09:30:00.25+01:00. T may be a blank,
- * and a time without a zone is UTC. The second 60 is the first one of the next minute, as in POSIX.
+ * parse_iso.c - times of ISO 8601 with their date, such as 2026-12-01T09:30:00.25+01:00. T may be a blank where blanks
+ * do not separate columns, and a time without a zone is UTC. The second 60 is the first one of the next minute, as in
+ * POSIX.
  */
 #include "parse.h"
 
@@ -86,14 +87,14 @@ static bool take_zone(const char **s, const char *end, int64_t *minutes)
 	return true;
 }
 
-bool take_iso(const char **s, const char *end, uint64_t *ns)
+bool take_iso(const char **s, const char *end, bool blank, uint64_t *ns)
 {
 	uint32_t hour, minute, second;
 	uint64_t days, part;
 	int64_t ahead, seconds;
 
 	if (!take_date(s, end, &days) ||
-	    !(take_char(s, end, 'T') || take_char(s, end, 't') || take_char(s, end, ' ')) ||
+	    !(take_char(s, end, 'T') || take_char(s, end, 't') || (blank && take_char(s, end, ' '))) ||
 	    !take_exactly(s, end, 2, 23, &hour) || !take_char(s, end, ':') ||
 	    !take_exactly(s, end, 2, 59, &minute) || !take_char(s, end, ':') ||
 	    !take_exactly(s, end, 2, 60, &second) || !take_part(s, end, &part) || !take_zone(s, end, &ahead))

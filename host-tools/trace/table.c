@@ -20,7 +20,7 @@
 
 static const char *const forms[] = {
 	[COLUMN_AS_TEXT] = "text", [COLUMN_AS_NUMBER] = "number", [COLUMN_AS_TIME] = "time",
-	[COLUMN_AS_STAMP] = "stamp",
+	[COLUMN_AS_STAMP] = "stamp", [COLUMN_AS_ISO] = "iso",
 };
 
 char **table_words(const char *kind, const char *file, const struct trace_columns *c, bool writes)

@@ -138,6 +138,10 @@ class Cut(Case):
         self.call(*words)
         right = image.read_bytes()
         self.assertEqual(right[:4096], A[:512] + B[:3072] + A[3584:])
+        os.utime(image, ns=(0, 0))
+        self.call(*words)  # nothing differs, so nothing is written
+        self.assertEqual((image.read_bytes(), image.stat().st_mtime_ns), (right, 0))
+        self.assertEqual((right[512:513], right[-1:]), (b"b", b"\0"))
         for before in (
             bytes(len(right)),
             b"x" * len(right),

@@ -396,7 +396,7 @@ cpus=2
         for how, *words in (
             ("", "columns are missing", "csv:time=5us"),
             ("time=1us,op=2:r/w,op=3:x/y,offset=4,bytes=5", "op=3:x/y", "there already"),
-            ("op=2:,offset=3,bytes=4", "op=2:", "takes up to 16 words of up to 15 characters"),
+            ("op=2:,offset=3,bytes=4", "op=2:", "takes up to 16 words of 1 to 15 characters"),
             ("op=2:r/w,offset=3", "columns are missing"),
             ("offset=3,bytes=4", "columns are missing"),
             (good + ",time=5", "time=5: takes a column and its unit", "time=5us"),

@@ -86,6 +86,16 @@ class Tables(Case):
                 self.assertEqual(self.found(path, f"{item},op=2:r/w,offset=3*512,bytes=4"), ROWS)
         self.assertEqual([row[3] for row in self.found(self.parquet(table()), ITEMS)], [0, 0, 0])
 
+    def test_dates_in_text(self) -> None:
+        times = pa.array([f"2026-12-01T09:30:00.000{at:03}+01:00" for at in (0, 46, 100)])
+        path = self.parquet(table(issued=times))
+        self.assertEqual(self.found(path, f"time=issued:iso,{ITEMS}"), ROWS)
+        for items, words in (
+            (f"time=issued,{ITEMS}", ("as in time=issued:us, or time=issued:iso",)),
+            (f"time=sector:iso,{ITEMS}", ("'sector' is int32, but :iso is for text",)),
+        ):
+            self.refused("--profile", TINY, "--format", f"parquet:{items}", path, words=words)
+
     def test_arrow(self) -> None:
         """Record batches of two rows, plain and compressed; text in dictionaries, or not."""
         for how in ({}, {"compression": "lz4"}, {"compression": "zstd"}):

@@ -268,7 +268,8 @@ def check_survey(args: argparse.Namespace) -> None:
     for option in OPTIONS:
         if option.dest in survey.HEEDS or getattr(args, option.dest) in (None, False, [], option.default):
             continue
-        raise SlateError(f"{option.name} with --survey: it replays a recording, without a guest",
+        heeds = ", ".join(f"--{name}" for name in survey.HEEDS[1:])
+        raise SlateError(f"{option.name} with --survey: a survey replays a recording, and takes only {heeds}",
                          "leave one of them out")  # fmt: skip
 
 
