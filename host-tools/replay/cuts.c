@@ -25,7 +25,7 @@
 #include "slate_power.h"
 
 #define PART (UINT64_C(128) << 10) /* bytes of a read */
-#define BLOCK UINT64_C(512) /* bytes: a drive's capacity is a multiple */
+#define BLOCK UINT64_C(512) /* bytes that are compared at once; they divide every drive's capacity */
 
 struct line {
 	uint64_t ns, seed;

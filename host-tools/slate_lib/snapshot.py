@@ -25,11 +25,11 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import command, facts, paths, process, qmp, shape
+from . import command, facts, paths, process, qmp, shape, sparse
 from .errors import MachineError, SlateError
 from .options import RunOptions
 from .shape import Json
@@ -173,26 +173,13 @@ def _has_holes(file: int, told: Json) -> bool:
     """Is all of the memory zero that is not in a part with data?"""
     at = 0
     for start, length in [*told["ram"], [told["mem_bytes"], 0]]:
-        for begin, end in _data(file, at, start):  # on a file system without holes all is data
+        for begin, end in sparse.stored(file, at, start):
             for chunk in range(begin, end, CHUNK):
                 data = os.pread(file, min(CHUNK, end - chunk), chunk)
                 if data.count(0) != len(data):
                     return False
         at = start + length
     return True
-
-
-def _data(file: int, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a stretch of a file that are not holes."""
-    while at < end:
-        try:
-            at = os.lseek(file, at, os.SEEK_DATA)
-            hole = os.lseek(file, at, os.SEEK_HOLE)
-        except OSError:  # no data up to the file's end
-            return
-        if at < end:
-            yield at, min(hole, end)
-        at = hole
 
 
 # ---- making one
@@ -272,7 +259,7 @@ def _pack(new: Path, size: int) -> None:
     """Make the sparse file of the guest's memory, and the facts."""
     spans: list[list[int]] = []
     with open(new / "memory", "rb") as source, open(new / "ram", "wb") as out:
-        for begin, end in _data(source.fileno(), 0, size):
+        for begin, end in sparse.stored(source.fileno(), 0, size):
             for start in range(begin - begin % CHUNK, end, CHUNK):
                 if spans and start < sum(spans[-1]):
                     continue

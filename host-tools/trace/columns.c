@@ -261,11 +261,6 @@ static const char *text_end(const char *s, const char *end, char separator)
 	return s;
 }
 
-static unsigned char lower(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-}
-
 /* Does the text at s begin with the word, in lower or upper case, and end there? */
 static bool starts_word(const char *s, const char *end, const char *word, char separator)
 {
@@ -426,7 +421,7 @@ static bool take_quoted(struct parse *p, const struct column *c, const char **s,
 
 	while ((close = memchr(close, '"', (size_t)(end - close))) && end - close > 1 && close[1] == '"')
 		close += 2;
-	if (!close)		/* no closing quote: good in an ignored column alone */
+	if (!close)		/* without a closing quote the quote is part of the value */
 		return take_value(p, c, s, end, row, op);
 	*s = close + 1;
 	if (c->role == COLUMN_IGNORED) {
@@ -439,7 +434,7 @@ static bool take_quoted(struct parse *p, const struct column *c, const char **s,
 	return take_value(p, c, &in, close, row, op) && skip_blanks(in, close) == close;
 }
 
-/* Skip a value of blanks alone, in double quotes or not. */
+/* Return what follows a value of two double quotes with nothing or blanks between them; or s: it is another value. */
 static const char *skip_empty(const char *s, const char *end, char separator)
 {
 	const char *close = s < end && *s == '"' ? skip_blanks(s + 1, end) : end;

@@ -55,7 +55,7 @@ enum column_form {
 	COLUMN_AS_NUMBER,		/* whole */
 	COLUMN_AS_TIME,			/* a number, with the user's unit */
 	COLUMN_AS_STAMP,		/* a type that has a unit; it becomes ns */
-	COLUMN_AS_ISO,			/* text of a date and time */
+	COLUMN_AS_ISO,			/* text such as 2026-12-01T09:30:00Z */
 };
 
 struct column_source {			/* of a table */
@@ -70,7 +70,7 @@ struct trace_columns {
 	uint8_t needed, columns;	/* columns that a row must have, and that it may have */
 	bool more;			/* it may have further ones, which are ignored */
 	uint8_t op;			/* without COLUMN_OP and COLUMN_FLAGS: operation of all rows */
-	uint32_t bytes;			/* without COLUMN_BYTES: size of all rows */
+	uint32_t bytes;			/* size of all rows, if no column has COLUMN_BYTES */
 	bool pass_others;		/* rows of other operations are passed over */
 	uint8_t words;
 	struct columns_word word[COLUMNS_WORDS_MAX];

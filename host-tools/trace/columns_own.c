@@ -21,7 +21,7 @@ static bool refuse(const struct draft *d, const char *item, const char *fix)
 	return false;
 }
 
-/* A column that an item names. */
+/* The column that an item of --format names: in offset=3*512 it is column 3. */
 struct place {
 	unsigned long number;		/* from 1 on */
 	char name[COLUMNS_NAME_BYTES];	/* of a table's column, or its number */
@@ -48,7 +48,7 @@ static bool take_place(const struct draft *d, const char *value, struct place *o
 	return len && len < sizeof(out->name);
 }
 
-/* Give a column its role. */
+/* Say what a column is used for; `item` of --format says so, and is named if the column has a use already. */
 static bool set_role(const struct draft *d, const char *item, const struct place *place, enum column_role role,
 		     int unit, enum column_form form)
 {
@@ -118,7 +118,7 @@ static bool add_words(const struct draft *d, const char *item, const char *text)
 			return refuse(d, item, "takes up to 16 words of 1 to 15 characters for the four operations "
 				      "read/write/trim/flush, such as op=2:r/w, or op=2:r+ra/w for two words of reads");
 		for (size_t i = 0; i < len; i++)
-			w.text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+			w.text[i] = (char)lower(text[i]);
 		if (has_word(d->out, w.text))
 			return refuse(d, item, "has a word twice, in lower or upper case: give it once");
 		d->out->word[d->out->words++] = w;
@@ -263,7 +263,7 @@ static bool has_role(const struct trace_columns *f, enum column_role role)
 	return false;
 }
 
-/* Has the text an item of the same name before this one? */
+/* Is an item with the name of `item` in `text` before `here`, where `item` begins? */
 static bool is_repeated(const char *text, const char *here, const char *item)
 {
 	size_t len = strcspn(item, "=");

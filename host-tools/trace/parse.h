@@ -74,7 +74,10 @@ parse_record parse_blktrace, parse_vscsi, parse_oracle;
  */
 bool parse_name(struct parse *p, const char *word, size_t len, uint64_t *number);
 
-/* Take a time of ISO 8601 with its date, as ns since 1970 (parse_iso.c). blank: a blank may stand for its T. */
+/*
+ * Read a date and time of ISO 8601, such as 2026-12-01T09:30:00.25Z, and store it as ns since 1970 UTC (parse_iso.c).
+ * blank: between date and time may also be a blank. Returns false if it is none, or beyond July 2554.
+ */
 bool take_iso(const char **s, const char *end, bool blank, uint64_t *ns);
 
 /* ---- pieces of a line ------------------------------------------------------ */
@@ -96,6 +99,11 @@ static inline bool take_u64(const char **s, const char *end, uint64_t *out)
 	*s = at;
 	*out = v;
 	return true;
+}
+
+static inline unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
 }
 
 static inline const char *skip_blanks(const char *s, const char *end)

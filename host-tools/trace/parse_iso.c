@@ -8,7 +8,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Take a number of exactly so many digits, up to `most`. */
+/* Read a number that has so many digits, with leading zeroes, and is not above `most`. */
 static bool take_exactly(const char **s, const char *end, unsigned int digits, uint32_t most, uint32_t *out)
 {
 	for (*out = 0; digits; digits--, (*s)++) {
@@ -30,7 +30,7 @@ static bool take_char(const char **s, const char *end, char c)
 /* Return the days from 1970-01-01 to a date of the Gregorian calendar; years from 1970 on, months and days from 1. */
 static uint64_t days_to(uint32_t year, uint32_t month, uint32_t day)
 {
-	const uint32_t before = year - (month <= 2); /* years begin in March here, so that a leap day ends one */
+	const uint32_t before = year - (month <= 2); /* a year from March to February ends with its leap day */
 	const uint32_t march = (month + 9) % 12, of_year = (153 * march + 2) / 5 + day - 1;
 
 	return (uint64_t)before * 365 + before / 4 - before / 100 + before / 400 + of_year - 719468;
@@ -51,7 +51,7 @@ static bool take_date(const char **s, const char *end, uint64_t *days)
 	return true;
 }
 
-/* Take the decimals of a second; those below a nanosecond are dropped. */
+/* Read the decimals of a second, if there are any, as ns; those from the tenth on are dropped. */
 static bool take_part(const char **s, const char *end, uint64_t *ns)
 {
 	uint64_t worth = SECOND_NS / 10;

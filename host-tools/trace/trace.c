@@ -364,7 +364,7 @@ static const char *tell_other_kind(const char *s, size_t len)
 	return NULL;
 }
 
-/* Unless the trace is of a binary format: drop a UTF-8 BOM, and refuse packed files, archives, UTF-16. */
+/* Of a trace that is text, skip UTF-8's byte order mark; refuse packed files, archives and UTF-16 as such. */
 static int take_text(struct trace *t)
 {
 	struct parse p = { 0 };

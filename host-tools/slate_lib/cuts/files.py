@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -16,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from .. import paths, units
+from .. import paths, sparse, units
 from ..errors import MachineError, SlateError
 from ..shape import Json
 
@@ -124,18 +123,9 @@ def same_drives(one: Path, other: Path) -> bool:
 
 def _has_stored(one: BinaryIO, other: BinaryIO, begin: int, end: int) -> bool:
     """Has the other file all that the one stores in a part of it? What it does not store, its holes, are zeroes."""
-    at = begin
-    while at < end:
-        try:
-            at = os.lseek(one.fileno(), at, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # no data from there on
-                return True
-            raise
-        stop = min(os.lseek(one.fileno(), at, os.SEEK_HOLE), end)
+    for at, stop in sparse.stored(one.fileno(), begin, end):
         for start in range(at, stop, CHUNK):
             length = min(CHUNK, stop - start)
             if os.pread(one.fileno(), length, start) != os.pread(other.fileno(), length, start):
                 return False
-        at = max(at, stop)
     return True
